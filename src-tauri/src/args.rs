@@ -1,19 +1,19 @@
 //! The app's command-line arguments.
 
-/// How the app is to start.
+/// How the app starts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Args {
     /// Without a window, as at login.
     pub(crate) hidden: bool,
-    /// This port and no other; `None` is the usual one.
+    /// The port; `None` for the default one.
     pub(crate) port: Option<u16>,
-    /// Every entry in the configuration file counts as accepted.
+    /// Accepts every entry in the configuration file.
     pub(crate) trust_config: bool,
-    /// A link that a person followed: what it names is shown, and nothing else happens.
+    /// A `satchel://` link: what it names is shown, and nothing else happens.
     pub(crate) link: Option<String>,
 }
 
-/// What was asked for.
+/// The parsed command line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Invocation {
     Start(Args),
@@ -36,7 +36,7 @@ Usage: satchel-app [--hidden] [--port N] [--trust-config] [satchel://…]
 
 SATCHEL_HOME=DIR keeps configuration, data and logs below DIR.";
 
-/// Reads the words after the program's name.
+/// Parses the arguments.
 pub(crate) fn read(words: impl IntoIterator<Item = String>) -> Result<Invocation, String> {
     let mut args = Args::default();
     let mut words = words.into_iter();

@@ -7,12 +7,12 @@ use satchel_core::{
 use tauri::AppHandle;
 use tauri_plugin_autostart::ManagerExt;
 
-/// Is there an entry?
+/// Is there a login item?
 pub(crate) fn is_on(app: &AppHandle) -> Result<bool, Refusal> {
     app.autolaunch().is_enabled().map_err(refusal)
 }
 
-/// Writes or removes the entry, and says what is true afterwards.
+/// Adds or removes the login item, and returns the resulting state.
 pub(crate) fn set(app: &AppHandle, on: bool) -> Result<bool, Refusal> {
     if on {
         will_last()?;
@@ -26,14 +26,14 @@ pub(crate) fn set(app: &AppHandle, on: bool) -> Result<bool, Refusal> {
     is_on(app)
 }
 
-/// The command of the entry on Windows. In quotes: without them a path with a space is tried at the space first, and whoever
-/// can put a program there has it started.
+/// The command of the login item on Windows. Quoted: otherwise Windows tries an unquoted path with a space at the
+/// space first, and whoever can put a program there has it started.
 #[cfg(any(windows, test))]
 fn command(program: &std::path::Path) -> String {
     format!("\"{}\" --hidden", program.display())
 }
 
-/// The plugin writes the command without quotes, and for everybody where it may.
+/// The plugin writes the command unquoted, and for all users if permitted.
 #[cfg(windows)]
 mod registry {
     use windows_registry::{CURRENT_USER, LOCAL_MACHINE, Result};
@@ -41,19 +41,19 @@ mod registry {
     const KEY: &str = r"SOFTWARE\Microsoft\Windows\CurrentVersion\Run";
     const NAME: &str = "Satchel";
 
-    /// Writes the entry of this user, and takes away what the plugin wrote for all.
+    /// Writes this user's login item, and removes what the plugin wrote for all users.
     pub(super) fn quote() -> Result<()> {
         let own = std::env::current_exe().unwrap_or_default();
         CURRENT_USER.create(KEY)?.set_string(NAME, super::command(&own))?;
         if let Ok(everybody) = LOCAL_MACHINE.options().write().open(KEY) {
-            // Absent where the plugin could not write there.
+            // Missing if the plugin was not permitted to write there.
             let _ = everybody.remove_value(NAME);
         }
         Ok(())
     }
 }
 
-/// The entry names the path of this program, or for an AppImage the file that it came in.
+/// The login item contains the path of this program, or for an AppImage that of its file.
 fn will_last() -> Result<(), Refusal> {
     let own = std::env::current_exe().unwrap_or_default();
     match Passing::of(&own, &Environment::of_this_process()) {

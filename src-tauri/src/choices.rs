@@ -16,31 +16,31 @@ pub(crate) enum Notify {
     None,
 }
 
-/// What becomes of the hub when the window is closed.
+/// What closing the window does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Closing {
-    /// It goes on.
+    /// The hub continues.
     #[default]
     Serve,
-    /// It ends, and every server with it.
+    /// The hub stops, and every server with it.
     Quit,
 }
 
-/// Are newer versions of this program looked for?
+/// Whether to look for updates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum LookForUpdates {
-    /// Nobody was asked yet, so they are not.
+    /// Not asked yet, so no.
     #[default]
     NotAsked,
     On,
     Off,
 }
 
-/// All of them. What is missing in the file is as it was before anybody chose.
+/// All choices. Missing ones have their defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(default)]
@@ -62,7 +62,7 @@ impl Default for Choices {
     }
 }
 
-/// The choices, in a file of the window's own.
+/// The choices, stored in a file.
 pub(crate) struct Chosen(PathBuf);
 
 impl Chosen {
@@ -70,7 +70,7 @@ impl Chosen {
         Self(directory.join("choices.json"))
     }
 
-    /// As it was last chosen; a file that cannot be read chooses nothing.
+    /// The stored choices; defaults if the file is unreadable.
     pub(crate) fn get(&self) -> Choices {
         let read = std::fs::read(&self.0).ok();
         read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
@@ -78,7 +78,7 @@ impl Chosen {
 
     pub(crate) fn set(&self, choices: Choices) -> Result<(), Refusal> {
         let refused =
-            |why: String| Refusal::new(Code::Unwritable, format!("the choice cannot be kept: {why}"), "");
+            |why: String| Refusal::new(Code::Unwritable, format!("the choice cannot be stored: {why}"), "");
         let bytes = serde_json::to_vec(&choices).map_err(|error| refused(error.to_string()))?;
         let directory = self.0.parent().map_or(Ok(()), std::fs::create_dir_all);
         directory.map_err(|error| refused(error.to_string()))?;

@@ -7,23 +7,23 @@ use tauri::{AppHandle, Manager};
 use tauri_plugin_dialog::{DialogExt, FileDialogBuilder, FilePath};
 use tokio::sync::oneshot;
 
-/// What is chosen.
+/// What to choose.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum WantedFile {
-    /// A file that exists, of one of these endings; of any without one.
+    /// An existing file with one of these extensions; any without one.
     Open { endings: Vec<String> },
-    /// A file to write, with a name to begin with.
+    /// A file to write, with a suggested name.
     Save { name: String },
     /// A folder.
     Folder,
 }
 
-/// Shows the system's chooser over the window.
+/// Shows the system's file dialog over the window.
 ///
 /// # Errors
-/// Where what was chosen has no path that is text.
+/// If the chosen path is not valid Unicode.
 pub(crate) async fn choose(app: &AppHandle, wanted: WantedFile) -> Result<Option<String>, Refusal> {
     let (answer, chosen) = oneshot::channel();
     let answer = move |path: Option<FilePath>| drop(answer.send(path));
@@ -43,7 +43,7 @@ pub(crate) async fn choose(app: &AppHandle, wanted: WantedFile) -> Result<Option
         WantedFile::Save { name } => dialog.set_file_name(name).save_file(answer),
         WantedFile::Folder => dialog.pick_folder(answer),
     }
-    // A chooser that goes away without a word was given up.
+    // A dialog that closes without an answer was cancelled.
     let Some(chosen) = chosen.await.ok().flatten() else { return Ok(None) };
     let path = chosen.into_path().ok().and_then(|path| path.into_os_string().into_string().ok());
     path.map(Some)

@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 
 use satchel_core::model::{Code, control::Refusal};
 
-/// Opened at the first use: a hub in the tray may never need it.
+/// Opened at first use: a hub in the tray may never need it.
 #[derive(Default)]
 pub(crate) struct Clipboard(Mutex<Option<arboard::Clipboard>>);
 
 impl Clipboard {
-    /// Replaces what is in the clipboard.
+    /// Replaces the content of the clipboard.
     pub(crate) fn copy(&self, text: &str) -> Result<(), Refusal> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let clipboard = match held.take() {

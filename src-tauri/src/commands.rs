@@ -29,14 +29,14 @@ use crate::{
     window::{self, WantedWindow},
 };
 
-/// What this program is and where it keeps its files.
+/// Facts about this program.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct About {
     pub(crate) version: &'static str,
     pub(crate) config_file: String,
     pub(crate) logs: String,
-    /// Can servers run in a sandbox on this system?
+    /// Are sandboxes available on this system?
     pub(crate) sandbox: bool,
 }
 
@@ -64,13 +64,13 @@ pub(crate) async fn request(
     Ok(answer)
 }
 
-/// A page that a tool's result names, when a person has agreed to visit it.
+/// Opens a page named in a tool's result, after a person agreed.
 #[tauri::command]
 pub(crate) fn open_page(shown: State<'_, Shown>, page: String) -> Result<(), Refusal> {
     shown.open(&page)
 }
 
-/// A file or folder of Satchel's own, when a person has clicked on it.
+/// Opens one of Satchel's own files or folders, after a person clicked it.
 #[tauri::command]
 pub(crate) async fn open_place(
     serving: State<'_, Serving>,
@@ -80,7 +80,7 @@ pub(crate) async fn open_place(
     links::open_place(&serving, &about, place).await
 }
 
-/// What a pasted block of TOML says.
+/// Parses a pasted TOML block.
 #[tauri::command]
 pub(crate) fn read_toml(text: String) -> Result<Value, Refusal> {
     toml::read(&text).map_err(|error| Refusal::new(Code::NotToml, error.to_string(), ""))
@@ -137,7 +137,7 @@ pub(crate) fn choose(app: AppHandle, chosen: State<'_, Chosen>, choices: Choices
     Ok(())
 }
 
-/// Has a person choose a file or folder; `None` where they choose none.
+/// Lets a person choose a file or folder; `None` if they cancel.
 #[tauri::command]
 pub(crate) async fn choose_file(app: AppHandle, wanted: WantedFile) -> Result<Option<String>, Refusal> {
     chooser::choose(&app, wanted).await
@@ -163,7 +163,7 @@ pub(crate) fn updates(updates: State<'_, Updates>) -> UpdatesView {
     updates.view()
 }
 
-/// Looks for a newer version, because a person asks now.
+/// Looks for an update at a person's request.
 #[tauri::command]
 pub(crate) async fn look_for_update(updates: State<'_, Updates>) -> Result<UpdatesView, Refusal> {
     updates.look().await;

@@ -8,12 +8,12 @@ use tauri_plugin_deep_link::DeepLinkExt;
 
 use crate::{tasks::Tasks, window};
 
-/// Longer links are not read.
+/// Maximum length of a link.
 const LONGEST: usize = 32 * 1024;
-/// Files that describe servers.
+/// Extensions of files that describe servers.
 const ENDINGS: [&str; 3] = ["mcpb", "dxt", "json"];
 
-/// Shows what links name that a system hands over while we run.
+/// Handles links that the system opens while the app runs.
 pub(crate) fn follow(app: &AppHandle) {
     let own = app.clone();
     app.deep_link().on_open_url(move |event| {
@@ -23,7 +23,7 @@ pub(crate) fn follow(app: &AppHandle) {
     });
 }
 
-/// The place in the window that a link names; `None` where it is none of ours.
+/// The window's location for a link; `None` if it is not a valid one.
 pub(crate) fn place_of(link: &str) -> Option<String> {
     let url = Url::parse(link).ok().filter(|_| link.len() <= LONGEST)?;
     let wanted = url.host_str().unwrap_or_else(|| url.path());
@@ -31,7 +31,7 @@ pub(crate) fn place_of(link: &str) -> Option<String> {
     (url.scheme() == "satchel" && wanted.trim_matches('/') == "install").then(|| format!("/install?{query}"))
 }
 
-/// Shows what is in a file that is dropped on the window.
+/// Shows what a file dropped on the window contains.
 pub(crate) fn take_drops(window: &WebviewWindow) {
     let app = window.app_handle().clone();
     window.on_window_event(move |event| {

@@ -3,7 +3,7 @@
 
 use tauri::AppHandle;
 
-/// What macOS is told when the window is shown or hidden.
+/// Shows or hides the Dock icon along with the window, on macOS.
 #[cfg(target_os = "macos")]
 pub(crate) fn follows(app: &AppHandle, seen: bool) {
     let policy = if seen { tauri::ActivationPolicy::Regular } else { tauri::ActivationPolicy::Accessory };
@@ -12,7 +12,7 @@ pub(crate) fn follows(app: &AppHandle, seen: bool) {
     }
 }
 
-/// Elsewhere a program without a window is in no such row.
+/// Other systems show no such icon without a window.
 #[cfg(not(target_os = "macos"))]
 pub(crate) fn follows(_app: &AppHandle, _seen: bool) {}
 

@@ -4,7 +4,7 @@ use tauri::{AppHandle, Emitter};
 
 use crate::{prompt, serving::Serving, tray::Tray, window};
 
-/// Runs until the hub has ended. Only the newest state is carried; what came between does not matter.
+/// Runs until the hub has stopped. Only the newest state is sent; intermediate ones do not matter.
 pub(crate) async fn carry(app: AppHandle, serving: Serving, tray: Option<Tray>) {
     let mut states = serving.state();
     let mut tray = tray;

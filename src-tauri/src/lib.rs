@@ -53,7 +53,7 @@ use crate::{
     window::{Pages, WantedWindow},
 };
 
-/// The program without its two other roles.
+/// The main function, apart from the program's other two roles.
 pub fn main() -> ExitCode {
     keep_new_files_private();
     match args::read(std::env::args().skip(1)) {
@@ -79,11 +79,11 @@ fn start(args: Args) -> ExitCode {
     };
     let own_program = match std::env::current_exe() {
         Ok(path) => helper(path),
-        Err(error) => return fail(&format!("cannot find our own program: {error}")),
+        Err(error) => return fail(&format!("cannot locate this program: {error}")),
     };
     let updates = match std::env::current_exe() {
         Ok(program) => Updates::of_this_program(program, places.data.clone()),
-        Err(error) => return fail(&format!("cannot find our own program: {error}")),
+        Err(error) => return fail(&format!("cannot locate this program: {error}")),
     };
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
@@ -92,7 +92,7 @@ fn start(args: Args) -> ExitCode {
     let _log = logging::install(&places.logs);
     satchel_core::tasks::report_panics();
     if let Some(before) = updates.begin() {
-        tracing::warn!("this version never served, so the one before it is back");
+        tracing::warn!("this version never served, so the previous one was restored");
         updates::start(&before);
         return ExitCode::SUCCESS;
     }
@@ -115,14 +115,14 @@ fn start(args: Args) -> ExitCode {
     }
 }
 
-/// What the hub starts beside each server. The command line that lies beside the app plays the same roles, and maps no
-/// web view for it: a dozen MB less for every server that runs. Windows would show its console.
+/// The program the hub starts beside each server. The command line beside the app has the same roles and loads no web
+/// view, which saves a dozen MB per running server. On Windows it would show a console.
 fn helper(app: PathBuf) -> PathBuf {
     let beside = app.with_file_name("satchel");
     if cfg!(unix) && beside.is_file() { beside.canonicalize().unwrap_or(app) } else { app }
 }
 
-/// What somebody started while we were ending: the second program has left it to us, and we are gone in a moment.
+/// The arguments of a second instance that was started while this one was exiting, and left the start to it.
 #[derive(Default, Clone)]
 struct Again(Arc<Mutex<Option<Vec<String>>>>);
 
@@ -135,7 +135,7 @@ impl Again {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Starts it, now that nothing of ours is left.
+    /// Starts it after this instance has released everything.
     fn start(&self) {
         let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(words) = asked else { return };
@@ -147,7 +147,7 @@ impl Again {
     }
 }
 
-/// Returns the exit code once everything of ours has ended.
+/// Returns the exit code after everything has ended.
 fn run(
     args: Args,
     places: &Places,
@@ -159,7 +159,7 @@ fn run(
     let (serving, task) = Serving::new(options);
     let mut context = tauri::generate_context!();
     if let Some(home) = std::env::var_os("SATCHEL_HOME").filter(|home| !home.is_empty()) {
-        // Two homes are two programs: each has its own first instance.
+        // Each home directory has its own single instance.
         let home = std::path::absolute(&home).unwrap_or_else(|_| home.into());
         let identifier = format!("{}.h{:016x}", context.config().identifier, mark(home.as_os_str()));
         context.config_mut().identifier = identifier;
@@ -221,7 +221,7 @@ fn run(
 
     deep::follow(app.handle());
     let tray = Tray::new(app.handle(), &places.data.join("tray"));
-    let tray = tray.map_err(|error| tracing::warn!("going on without a tray: {error}")).ok();
+    let tray = tray.map_err(|error| tracing::warn!("continuing without a tray: {error}")).ok();
     tasks.spawn(events::carry(app.handle().clone(), serving.clone(), tray));
     tasks.spawn(notices::carry(app.handle().clone(), serving.clone()));
     tasks.spawn(announce(app.handle().clone(), serving.clone()));
@@ -230,7 +230,7 @@ fn run(
     let handle = app.handle().clone();
     let served = tasks.spawn_to_its_end(task.run());
     tasks.spawn_to_its_end(async move {
-        // Even a hub that panicked must not leave a tray behind that does nothing.
+        // Even if the hub panicked, the tray must not remain without function.
         let code = if served.await.is_ok() { 0 } else { 1 };
         handle.exit(code);
     });
@@ -241,14 +241,14 @@ fn run(
         window::show(app.handle(), place.as_deref());
     }
     Ok(app.run_return(|_, event| {
-        // Without a window the hub goes on; only an exit of our own has a code.
+        // Closing the last window does not end the app; only an exit of its own has a code.
         if let RunEvent::ExitRequested { code: None, api, .. } = event {
             api.prevent_exit();
         }
     }))
 }
 
-/// A second start shows the first one's window, wherever the tray has gone.
+/// A second start shows the first instance's window, whatever the tray does.
 fn shown_again(app: &AppHandle, words: &[String]) {
     let words = words.get(1..).unwrap_or_default();
     if app.state::<Serving>().ends() {
@@ -266,7 +266,7 @@ fn shown_again(app: &AppHandle, words: &[String]) {
     app.state::<Tasks>().spawn(async move { window::show(&handle, place.as_deref()) });
 }
 
-/// Says on the terminal where clients connect, and shows the window where the hub could not be opened.
+/// Prints where clients connect, and shows the window if the hub could not be opened.
 async fn announce(app: AppHandle, serving: Serving) {
     let mut states = serving.state();
     loop {
@@ -290,13 +290,13 @@ async fn announce(app: AppHandle, serving: Serving) {
     }
 }
 
-/// A short mark of a path, always the same for the same path (FNV-1a).
+/// A short, stable hash of a path (FNV-1a).
 fn mark(path: &std::ffi::OsStr) -> u64 {
     let bytes = path.as_encoded_bytes().iter();
     bytes.fold(0xcbf2_9ce4_8422_2325, |mark, byte| (mark ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-// A closed terminal is no reason to end, so errors of writing are passed over.
+// A closed terminal is no reason to exit, so write errors are ignored.
 fn say(text: &str) -> ExitCode {
     let _ = writeln!(std::io::stdout(), "{text}");
     ExitCode::SUCCESS

@@ -20,25 +20,25 @@ use serde_json::{Value, json};
 
 use crate::{commands::About, serving::Serving};
 
-/// Results whose addresses are known, and bytes of text that are looked through in each.
+/// Number of results whose addresses are remembered, and maximum text size searched in each.
 const RESULTS: usize = 8;
 const RESULT_BYTES: usize = 1024 * 1024;
-/// Longer addresses are not opened.
+/// Maximum length of an address.
 const ADDRESS: usize = 4096;
 
-/// What was in the last results of tools that the window showed: the texts that may have addresses in them.
+/// The texts of the last tool results that the window showed, which may contain addresses.
 #[derive(Default)]
 pub(crate) struct Shown(Mutex<VecDeque<Vec<String>>>);
 
 impl Shown {
-    /// The window is told what came of a tool that was tried: what it says can be visited.
+    /// Remembers a tool result that the window receives: its pages may be opened.
     pub(crate) fn remember(&self, answer: &Value) {
         let text = answer["result"].as_str();
         let Some(result) = text.and_then(|text| serde_json::from_str(text).ok()) else { return };
         self.remember_texts(&result);
     }
 
-    /// The same for what the hub itself says.
+    /// The same for the hub's own texts.
     pub(crate) fn remember_texts(&self, said: &Value) {
         let (mut texts, mut left) = (vec![], RESULT_BYTES);
         collect(said, &mut texts, &mut left);
@@ -47,10 +47,10 @@ impl Shown {
         shown.push_front(texts);
     }
 
-    /// Opens a page that stands in one of them.
+    /// Opens a page named in one of them.
     ///
     /// # Errors
-    /// Where none of them has this address, it is none of the web, or the browser cannot be started.
+    /// If none contains this address, it is not a web address, or the browser cannot be started.
     pub(crate) fn open(&self, page: &str) -> Result<(), Refusal> {
         let is_address =
             page.len() <= ADDRESS && !page.contains(|c: char| c.is_control() || c.is_whitespace());
@@ -66,7 +66,7 @@ impl Shown {
     }
 }
 
-/// Every text of a result in which an address may stand, until there are too many.
+/// Collects texts that may contain an address, up to the limit.
 fn collect(value: &Value, texts: &mut Vec<String>, left: &mut usize) {
     match value {
         Value::String(text) if text.contains("http") && text.len() <= *left => {
@@ -79,10 +79,10 @@ fn collect(value: &Value, texts: &mut Vec<String>, left: &mut usize) {
     }
 }
 
-/// Has the hub answer a request of the window; where that was consent to visit a page, opens it.
+/// Handles a request of the window; opens the page if the request was consent to it.
 pub(crate) async fn handle(serving: &Serving, message: Value) -> Result<Value, Refusal> {
     if let Some(begin) = BeginSignIn::from_message(&message) {
-        // A person clicked, and the hub has checked where the page is.
+        // A person clicked, and the hub has checked the page's address.
         let page = serving.ask(&begin).await?;
         let not_opened = open(&page.url).err();
         return Ok(json!(SignInPage { not_opened, ..page }));
@@ -95,7 +95,7 @@ pub(crate) async fn handle(serving: &Serving, message: Value) -> Result<Value, R
     Ok(done)
 }
 
-/// The page that this answer agrees to visit: the one that the hub asked about, whatever the window says.
+/// The page that this answer agrees to open, from the hub's question rather than the window.
 fn agreed(serving: &Serving, answer: &AnswerQuestion) -> Option<String> {
     let AnswerQuestion { id, answer: QuestionAnswer::Accept { .. } } = answer else { return None };
     let state = serving.state();
@@ -107,23 +107,23 @@ fn agreed(serving: &Serving, answer: &AnswerQuestion) -> Option<String> {
     }
 }
 
-/// A file or folder of Satchel's own.
+/// One of Satchel's own files or folders.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OwnPlace {
     /// The configuration file.
     Configuration,
-    /// The folder of all logs.
+    /// The log folder.
     Logs,
     /// The log of one server.
     ServerLog(String),
 }
 
-/// Opens it with the program that the desktop opens such files with.
+/// Opens it with the desktop's default program.
 ///
 /// # Errors
-/// Where there is no such server, nothing is there yet, or no program opens it.
+/// If there is no such server, the file does not exist yet, or no program opens it.
 pub(crate) async fn open_place(serving: &Serving, about: &About, place: OwnPlace) -> Result<(), Refusal> {
     let path = match place {
         OwnPlace::Configuration => about.config_file.clone(),
@@ -141,7 +141,7 @@ pub(crate) async fn open_place(serving: &Serving, about: &About, place: OwnPlace
 fn open(page: &str) -> Result<(), Refusal> {
     let of_the_web = ["https://", "http://"].iter().any(|scheme| page.starts_with(scheme));
     if !of_the_web {
-        return Err(Refusal::new(Code::NotOpened, "only pages of the web are opened", ""));
+        return Err(Refusal::new(Code::NotOpened, "only web pages are opened", ""));
     }
     open::that_detached(page).map_err(|error| {
         let message = format!("the browser could not be started: {error}");
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn only_pages_of_the_web_are_opened() {
         for page in ["file:///etc/passwd", "javascript:alert(1)", "/bin/sh", ""] {
-            assert_eq!(open(page).unwrap_err().message, "only pages of the web are opened", "{page}");
+            assert_eq!(open(page).unwrap_err().message, "only web pages are opened", "{page}");
         }
     }
 
@@ -169,7 +169,7 @@ mod tests {
         for page in ["https://example.com/b", "http://other.example", "https://example.com/a) x", ""] {
             assert!(refused(page).contains("no result") || page.is_empty(), "{page}");
         }
-        assert_eq!(refused("file:///etc/passwd"), "only pages of the web are opened");
+        assert_eq!(refused("file:///etc/passwd"), "only web pages are opened");
         for _ in 0..RESULTS {
             shown.remember(&result("nothing"));
         }

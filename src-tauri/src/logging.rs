@@ -11,12 +11,12 @@ use tracing_appender::{
 };
 use tracing_subscriber::{Layer, filter::Targets, fmt, layer::SubscriberExt, util::SubscriberInitExt};
 
-/// How many days of log are kept.
+/// Number of daily log files kept.
 const KEPT_FILES: usize = 7;
-/// Chooses what is logged, for example `debug` or `satchel_core=trace`.
+/// The variable that sets the log filter, for example `debug` or `satchel_core=trace`.
 const VARIABLE: &str = "SATCHEL_LOG";
 
-/// What is still buffered is written when the guard is dropped. Without a place for a file, the log is only shown.
+/// Buffered lines are written when the guard is dropped. If there is no place for a file, the log is only displayed.
 pub(crate) fn install(logs: &Path) -> Option<WorkerGuard> {
     let to_terminal = fmt::layer().with_writer(stderr).with_ansi(stderr().is_terminal()).with_target(false);
     let registry = tracing_subscriber::registry().with(filter()).with(to_terminal);
@@ -41,7 +41,7 @@ fn rotating_file(logs: &Path) -> Result<RollingFileAppender, String> {
         .filename_prefix("satchel")
         .filename_suffix("log")
         .max_log_files(KEPT_FILES);
-    // Windows lets only administrators make symbolic links.
+    // On Windows, only administrators can create symbolic links.
     let builder = if cfg!(unix) { builder.latest_symlink("satchel.log") } else { builder };
     builder.build(logs).map_err(|error| error.to_string())
 }

@@ -26,15 +26,15 @@ use crate::{
     tray, window,
 };
 
-/// A question that is answered sooner needs no notification.
+/// A question answered sooner needs no notification.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Servers come up in their own time after a start; what they need then is seen in the tray.
+/// After a start, servers take their time to start; what they need by then is shown in the tray.
 const SETTLING: Duration = Duration::from_secs(12);
-/// One server is not told about again within this time.
+/// Minimum interval of notifications about one server.
 const QUIET: Duration = Duration::from_secs(5 * 60);
-/// Nor about a sign-in that it needs, the same again, within this one.
+/// Minimum interval of notifications about the same sign-in.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// So many at once are told together.
+/// From this number on, notifications are combined.
 const TOGETHER: usize = 3;
 
 /// Where a click leads.
@@ -51,17 +51,17 @@ struct Notice {
     place: Destination,
 }
 
-/// What was told already.
+/// Which notifications were shown already.
 #[derive(Debug)]
 struct Teller {
     began: Instant,
-    /// Questions and since when they wait.
+    /// Waiting questions, and since when.
     waiting: BTreeMap<u64, Instant>,
     told: HashSet<u64>,
-    /// What each server needed, in a sentence, and how much of it was held back.
+    /// What each server needed, as a sentence, and how much of it was held back.
     servers: HashMap<String, (Option<String>, usize)>,
     last: HashMap<String, Instant>,
-    /// What sign-ins of each server were told about, and when.
+    /// When each server's sign-in needs were last shown.
     sign_ins: HashMap<(String, String), Instant>,
 }
 
@@ -72,7 +72,7 @@ impl Teller {
         Self { began: now, waiting, told, servers, last, sign_ins }
     }
 
-    /// What there is to say now. Whoever looks at the window sees it there.
+    /// The notifications to show now. None while the user looks at the window.
     fn notices(&mut self, snapshot: &Snapshot, which: Notify, looking: bool, now: Instant) -> Vec<Notice> {
         let questions = self.questions(&snapshot.asks, now);
         let servers = self.changes(&snapshot.servers, now);
@@ -131,7 +131,7 @@ impl Teller {
         notices
     }
 
-    /// Was a sign-in that this server needs told about today? If not, it is from now on.
+    /// Was this server's sign-in need shown today? If not, records it as shown.
     fn was_told(&mut self, server: &ServerView, need: &str, now: Instant) -> bool {
         if !tray::needs_sign_in(server) {
             return false;
@@ -142,7 +142,7 @@ impl Teller {
         told
     }
 
-    /// When to look again although nothing changed.
+    /// When to check again without a change.
     fn next(&self) -> Option<Instant> {
         self.waiting
             .iter()
@@ -186,7 +186,7 @@ fn capital(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// Runs until the hub has ended.
+/// Runs until the hub has stopped.
 pub(crate) async fn carry(app: AppHandle, serving: Serving) {
     let mut states = serving.state();
     let mut teller = Teller::new(Instant::now());
@@ -214,7 +214,7 @@ pub(crate) async fn carry(app: AppHandle, serving: Serving) {
     }
 }
 
-/// Shows one, and goes where a click in it leads, as long as the desktop keeps it.
+/// Shows a notification, and follows a click on it.
 #[cfg(target_os = "linux")]
 async fn show(app: AppHandle, notice: Notice) {
     let mut notification = written(&notice, Platform::Linux);
@@ -250,7 +250,7 @@ fn go(app: &AppHandle, place: &Destination) {
     }
 }
 
-/// Shows one. What is clicked in it is not told here.
+/// Shows a notification. Clicks are not reported here.
 #[cfg(not(target_os = "linux"))]
 async fn show(app: AppHandle, notice: Notice) {
     let mut notification = written(&notice, Platform::current());
@@ -261,8 +261,8 @@ async fn show(app: AppHandle, notice: Notice) {
     }
 }
 
-/// Whose notification it is: Windows says "PowerShell" otherwise. The installer registers the identifier; a program that was
-/// just built is known by none.
+/// Sets the sender: Windows shows "PowerShell" otherwise. The installer registers the identifier; a local build has
+/// none.
 #[cfg(windows)]
 fn name_sender(app: &AppHandle, notification: &mut Notification) {
     if !tauri::is_dev() {
@@ -272,11 +272,11 @@ fn name_sender(app: &AppHandle, notification: &mut Notification) {
 
 #[cfg(not(any(target_os = "linux", windows)))]
 fn name_sender(app: &AppHandle, _: &mut Notification) {
-    // Once for the process; a further time is refused and changes nothing.
+    // Once per process; further calls fail without effect.
     let _ = notify_rust::set_application(&app.config().identifier);
 }
 
-/// Desktops of Linux may read the text as markup, so signs of it are written out there. Others show what is written.
+/// Linux desktops may interpret the text as markup, so it is escaped there. Others show it literally.
 fn written(notice: &Notice, platform: Platform) -> Notification {
     let plain = |text: &str| match platform {
         Platform::Linux => text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"),
@@ -297,7 +297,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::tray::testing;
 
-    /// A call that waits for a word.
+    /// A waiting call.
     pub(crate) fn ask(id: u64) -> Ask {
         Ask {
             id,
@@ -375,7 +375,7 @@ pub(crate) mod tests {
         assert_eq!(titles(&teller.notices(&of(0, true), Notify::All, false, later)), ["git needs you"]);
     }
 
-    /// A5 of the sign-in: one notification for a server and need.
+    /// A5 of the sign-in: one notification per server and need.
     #[tokio::test(start_paused = true)]
     async fn a_sign_in_that_is_needed_is_told_once_a_day_and_not_to_whoever_signs_in() {
         let now = Instant::now();

@@ -16,17 +16,17 @@ use tauri::{
 
 use crate::{links, serving::Serving, tasks::Tasks, window};
 
-/// The window's name within Tauri.
+/// The window's label in Tauri.
 pub(crate) const LABEL: &str = "prompt";
 const WIDTH: f64 = 460.0;
-/// Until the page says how high it is; and what it may be on the smallest screens we know.
+/// The height until the page reports its own, and its maximum on the smallest screens.
 const HEIGHT: f64 = 320.0;
-/// It is shown after so long at the latest.
+/// The window is shown after this time at the latest.
 const UNFITTED: Duration = Duration::from_secs(2);
 const LOW: f64 = 160.0;
 const HIGH: f64 = 680.0;
 
-/// Shows what waits, or takes the window down where nothing does.
+/// Shows waiting questions, or closes the window if there are none.
 pub(crate) fn follow(app: &AppHandle, asks: &[Ask]) {
     match (app.get_webview_window(LABEL), asks) {
         (None, []) => {}
@@ -35,28 +35,28 @@ pub(crate) fn follow(app: &AppHandle, asks: &[Ask]) {
             let _ = window.destroy();
         }
         (Some(_), asks) => {
-            // An error means that no page listens yet; it asks when it is there.
+            // An error means that no page listens yet; it asks when it has loaded.
             let _ = app.emit_to(LABEL, "asks", asks);
         }
         (None, _) => {
             if let Err(error) = open(app) {
-                // Better in the other window than nowhere.
+                // Better in the main window than nowhere.
                 tracing::error!("cannot show a question in a window of its own: {error}");
             }
         }
     }
 }
 
-/// What waits now.
+/// The waiting questions.
 pub(crate) fn asks(serving: &Serving) -> Vec<Ask> {
     serving.state().borrow().snapshot().map(|snapshot| snapshot.asks.clone()).unwrap_or_default()
 }
 
-/// What the page of questions may ask for, and nothing else.
+/// The only requests that the prompt page may send.
 const ANSWERS: [&str; 4] =
     [AnswerAsk::METHOD, AnswerQuestion::METHOD, AnswerSecret::METHOD, ReadingAsk::METHOD];
 
-/// Brings the hub an answer from the page of questions.
+/// Forwards an answer of the prompt page to the hub.
 pub(crate) async fn answer(serving: &Serving, message: Value) -> Result<(), Refusal> {
     if !method_of(&message).is_some_and(|method| ANSWERS.contains(&method)) {
         return Err(Refusal::new(Code::NotForWindows, "a window of questions may only answer them", ""));
@@ -64,7 +64,7 @@ pub(crate) async fn answer(serving: &Serving, message: Value) -> Result<(), Refu
     links::handle(serving, message).await.map(drop)
 }
 
-/// The page knows how high it is: so high is the window, and only now it is shown.
+/// Sets the window's height as the page reports it, and shows the window.
 pub(crate) fn fit(window: &WebviewWindow, height: f64) {
     let fitted = window.set_size(LogicalSize::new(WIDTH, height.clamp(LOW, HIGH))).and_then(|()| {
         if window.is_visible()? { Ok(()) } else { window.center().and_then(|()| window.show()) }
@@ -74,7 +74,7 @@ pub(crate) fn fit(window: &WebviewWindow, height: f64) {
     }
 }
 
-/// A person wants to see it, and the keyboard may go there.
+/// Brings the window to the front, with keyboard focus.
 pub(crate) fn raise(app: &AppHandle) {
     if let Some(window) = app.get_webview_window(LABEL) {
         let _ = window.show().and_then(|()| window.set_focus());
@@ -104,13 +104,13 @@ fn open(app: &AppHandle) -> tauri::Result<()> {
     window.state::<Tasks>().spawn(show_in_any_case(window.clone()));
     let own = window.clone();
     window.on_window_event(move |event| match event {
-        // Whoever closes a question has said no to it.
+        // Closing a question declines it.
         WindowEvent::CloseRequested { api, .. } => {
             api.prevent_close();
             let serving = own.state::<Serving>().inner().clone();
             own.state::<Tasks>().spawn(async move { decline_first(&serving).await });
         }
-        // What came while it was taken down is asked in a new one.
+        // Questions that arrived while it was closing are shown in a new one.
         WindowEvent::Destroyed => {
             let app = own.app_handle().clone();
             let tasks = own.state::<Tasks>().inner().clone();
@@ -121,7 +121,7 @@ fn open(app: &AppHandle) -> tauri::Result<()> {
     Ok(())
 }
 
-/// Window managers give the keyboard to whatever comes up, unless a window says that it wants none then.
+/// Window managers give focus to new windows, unless a window declines it.
 #[cfg(target_os = "linux")]
 fn leave_the_keyboard(window: &WebviewWindow) -> tauri::Result<()> {
     use gtk::prelude::GtkWindowExt;
@@ -132,7 +132,7 @@ fn leave_the_keyboard(window: &WebviewWindow) -> tauri::Result<()> {
     })
 }
 
-/// A page that cannot say how high it is must not keep a question from being seen.
+/// Shows the window even if its page cannot report its height.
 async fn show_in_any_case(window: WebviewWindow) {
     tokio::time::sleep(UNFITTED).await;
     if window.is_visible().is_ok_and(|visible| !visible) {
@@ -142,7 +142,7 @@ async fn show_in_any_case(window: WebviewWindow) {
 
 async fn decline_first(serving: &Serving) {
     let Some(ask) = asks(serving).into_iter().next() else { return };
-    // An error means that it is answered already.
+    // An error means that it was answered already.
     let _ = match ask.question {
         Some(_) => serving.ask(&AnswerQuestion { id: ask.id, answer: QuestionAnswer::Decline }).await,
         None => serving.ask(&AnswerAsk { id: ask.id, answer: AskAnswer::No }).await,

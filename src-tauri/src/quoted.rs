@@ -2,10 +2,10 @@
 
 use satchel_core::trust::clean;
 
-/// Longer than this no desktop shows them.
+/// Maximum length; no desktop shows more.
 const LONGEST: usize = 160;
 
-/// In one line, with what hides or turns text written out, and no longer than can be read.
+/// The text on one line, with hidden characters escaped, cut to a readable length.
 pub(crate) fn line(text: &str) -> String {
     let text = clean::visible(text).replace(['\n', '\t'], " ");
     match text.char_indices().nth(LONGEST) {

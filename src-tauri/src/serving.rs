@@ -21,19 +21,19 @@ use tokio::sync::{mpsc, watch};
 
 use crate::state::{HubState, Refused};
 
-/// How long clients' calls may still run after a request to quit.
+/// How long calls may continue after a request to quit.
 const DRAIN: Duration = Duration::from_secs(5);
-/// How long servers may take to end.
+/// Timeout of stopping servers.
 const END: Duration = Duration::from_secs(10);
 
-/// What the hub is opened with.
+/// Options for opening the hub.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     pub(crate) places: Places,
-    /// Started by the hub again as `toolbox` and `watchdog`.
+    /// This program, which the hub starts as `toolbox` and `watchdog`.
     pub(crate) own_program: PathBuf,
     pub(crate) port: Option<u16>,
-    /// Every entry in the configuration file counts as accepted.
+    /// Accepts every entry in the configuration file.
     pub(crate) trust_config: bool,
 }
 
@@ -42,7 +42,7 @@ enum Order {
     Quit,
 }
 
-/// The handle of the task that serves.
+/// A handle to the serving task.
 #[derive(Clone)]
 pub(crate) struct Serving {
     state: watch::Receiver<HubState>,
@@ -51,7 +51,7 @@ pub(crate) struct Serving {
     orders: mpsc::Sender<Order>,
 }
 
-/// The task that serves. It runs when it is awaited.
+/// The serving task. Runs when awaited.
 pub(crate) struct ServingTask {
     options: Options,
     state: watch::Sender<HubState>,
@@ -65,7 +65,7 @@ impl Serving {
         let (state_sender, state) = watch::channel(HubState::Opening);
         let (hub_sender, hub) = watch::channel(None);
         let (refused, refused_receiver) = watch::channel(None);
-        // Two orders are all a person can have pending: the last try, and the request to quit.
+        // A person can have at most two orders pending: retry and quit.
         let (orders, order_receiver) = mpsc::channel(2);
         let task = ServingTask {
             options,
@@ -77,19 +77,19 @@ impl Serving {
         (Self { state, hub, refused, orders }, task)
     }
 
-    /// What the hub is now, and from now on.
+    /// Subscribes to the hub's state.
     pub(crate) fn state(&self) -> watch::Receiver<HubState> {
         self.state.clone()
     }
 
-    /// Has the hub answer a request. A switch that was refused is remembered until one moves.
+    /// Sends a request to the hub. A refused switch is remembered until one succeeds.
     pub(crate) async fn ask<R: Request>(&self, request: &R) -> Result<R::Answer, Refusal> {
         let unreadable = |error: serde_json::Error| Refusal::new(Code::Unreadable, error.to_string(), "");
         let answer = self.handle(request.to_message().map_err(unreadable)?).await?;
         serde_json::from_value(answer).map_err(unreadable)
     }
 
-    /// The same for a request as the window sends it.
+    /// The same for a request from the window.
     pub(crate) async fn handle(&self, message: Value) -> Result<Value, Refusal> {
         let switched = match Change::from_message(&message) {
             Some(Change::SetEnabled { name, .. }) => Some(name),
@@ -110,18 +110,18 @@ impl Serving {
         done
     }
 
-    /// Opens the hub again where it is not open.
+    /// Opens the hub again if it is not open.
     pub(crate) fn try_again(&self) {
-        // A full channel means that this order is on its way already.
+        // A full channel means that this order is pending already.
         let _ = self.orders.try_send(Order::TryAgain);
     }
 
-    /// Is what was served being ended, for good?
+    /// Is the shutdown in progress?
     pub(crate) fn ends(&self) -> bool {
         self.hub.borrow().is_none() && matches!(*self.state.borrow(), HubState::Open { .. })
     }
 
-    /// Ends everything in order.
+    /// Shuts down in order.
     pub(crate) async fn quit(&self) {
         // An error means that it has ended already.
         let _ = self.orders.send(Order::Quit).await;
@@ -148,7 +148,7 @@ impl ServingTask {
 
     async fn serve(&mut self, hub: Hub, endpoint: Endpoint) {
         self.hub.send_replace(Some(hub.clone()));
-        // Whatever a person is to be asked, the window shows it.
+        // The window shows every question.
         hub.set_attended(true);
         let mut snapshots = hub.watch();
         loop {
@@ -171,7 +171,7 @@ impl ServingTask {
 }
 
 async fn open(options: &Options) -> Result<(Hub, Endpoint), HubState> {
-    // Clients that come while the hub is opened wait for it.
+    // Clients that connect while the hub is being opened wait.
     let port = satchel_endpoint::listen(options.port);
     let hub = Hub::open(HubOptions {
         callbacks: satchel_endpoint::callbacks(),
@@ -197,8 +197,7 @@ async fn open(options: &Options) -> Result<(Hub, Endpoint), HubState> {
     }
 }
 
-/// First no new calls, then the servers that still have some. Both are bounded: what hangs is ended by the watchdog when
-/// we are gone.
+/// First stops new calls, then the servers. Both are bounded; the watchdog kills what hangs.
 async fn end(hub: Hub, endpoint: Endpoint) {
     tracing::info!("ending");
     hub.begin_to_end();
@@ -208,7 +207,6 @@ async fn end(hub: Hub, endpoint: Endpoint) {
     if tokio::time::timeout(END, hub.shutdown()).await.is_err() {
         tracing::warn!("servers did not end in time");
     }
-    // What the hub holds may end with a blocking call, as the connection to a keychain does; the threads of the
-    // runtime must not make one.
+    // Dropping the hub may block, for example in the keychain's connection, which must not happen on a runtime thread.
     let _ = tokio::task::spawn_blocking(move || drop(hub)).await;
 }

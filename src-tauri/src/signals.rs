@@ -2,10 +2,10 @@
 
 use crate::{serving::Serving, updates::Updates};
 
-/// Waits for a signal to end, and passes it on.
+/// Waits for a termination signal and shuts down.
 pub(crate) async fn end_in_order(serving: Serving, updates: Updates) {
     if let Err(error) = received().await {
-        tracing::warn!("signals are not heard: {error}");
+        tracing::warn!("cannot listen for signals: {error}");
         return;
     }
     updates.hurry();

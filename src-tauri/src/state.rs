@@ -5,7 +5,7 @@ use std::sync::Arc;
 use satchel_core::model::{Snapshot, control::Refusal};
 use serde::{Serialize, Serializer};
 
-/// Unknown is a value: what has not been told yet is neither zero nor fine.
+/// Has a value for unknown: what has not been reported is neither zero nor fine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "hub", rename_all = "snake_case")]
@@ -17,16 +17,16 @@ pub(crate) enum HubState {
         #[serde(serialize_with = "inner")]
         #[cfg_attr(test, ts(type = "Snapshot"))]
         snapshot: Arc<Snapshot>,
-        /// The last switch that did not move, until one does.
+        /// The last refused switch, until one succeeds.
         refused: Option<Refused>,
     },
-    /// Another program has this data directory.
+    /// Another program uses this data directory.
     Held { pid: Option<u32>, url: Option<String> },
-    /// Could not be opened.
+    /// It could not be opened.
     Stopped { message: String },
 }
 
-/// A switch of a server that did not move, and why.
+/// A server's switch that was refused, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Refused {
@@ -36,7 +36,7 @@ pub(crate) struct Refused {
 }
 
 impl HubState {
-    /// What is shown of a serving hub.
+    /// The snapshot of a serving hub.
     pub(crate) fn snapshot(&self) -> Option<&Snapshot> {
         match self {
             HubState::Open { snapshot, .. } => Some(snapshot),
@@ -44,7 +44,7 @@ impl HubState {
         }
     }
 
-    /// Where clients connect, whoever serves there.
+    /// The endpoint's address, whichever process serves there.
     pub(crate) fn endpoint(&self) -> Option<&str> {
         match self {
             HubState::Open { snapshot, .. } => snapshot.endpoint.as_deref(),

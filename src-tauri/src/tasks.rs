@@ -5,7 +5,7 @@ use std::future::Future;
 use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// Spawns tasks from any thread, also from one that tokio does not know.
+/// Spawns tasks from any thread, including those outside tokio.
 #[derive(Clone)]
 pub(crate) struct Tasks {
     runtime: Handle,
@@ -18,7 +18,7 @@ impl Tasks {
         Self { runtime, tracker: TaskTracker::new(), ending: CancellationToken::new() }
     }
 
-    /// Runs it to its end, or until [`Tasks::end`].
+    /// Runs a task to completion, or until [`Tasks::end`].
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let ending = self.ending.clone();
         let bounded = async move {
@@ -30,12 +30,13 @@ impl Tasks {
         self.tracker.spawn_on(bounded, &self.runtime);
     }
 
-    /// Runs it to its end, whatever happens: [`Tasks::end`] waits for it. An error of the handle is a panic of the task.
+    /// Runs a task to completion in any case: [`Tasks::end`] waits for it. An error of the handle is a panic of the
+    /// task.
     pub(crate) fn spawn_to_its_end(&self, task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
         self.tracker.spawn_on(task, &self.runtime)
     }
 
-    /// Stops what can be stopped and waits for the rest.
+    /// Cancels what can be cancelled and waits for the rest.
     pub(crate) async fn end(&self) {
         self.ending.cancel();
         self.tracker.close();

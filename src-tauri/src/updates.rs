@@ -39,14 +39,14 @@ use crate::{
     tasks::Tasks,
 };
 
-/// Between two looks.
+/// Interval of looking for updates.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Where newer versions are told and by whose key they are signed, as the release was built. A build without them looks for none.
+/// The update address and the signing key, compiled into a release. A build without them looks for no updates.
 const ADDRESS: Option<&str> = option_env!("SATCHEL_UPDATE_ADDRESS");
 const KEY: Option<&str> = option_env!("SATCHEL_UPDATE_KEY");
 
-/// Who replaces this program.
+/// How this program is updated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -58,48 +58,48 @@ pub(crate) enum ReplacedBy {
     Nix,
     Homebrew,
     Scoop,
-    /// Whoever put it there.
+    /// Manually.
     Hand,
 }
 
-/// What is known of newer versions.
+/// The state of updates.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "standing", rename_all = "snake_case")]
 pub(crate) enum Standing {
-    /// Nobody has looked.
+    /// Not checked.
     #[default]
     Unknown,
-    /// Being looked for, or fetched.
+    /// Being checked or downloaded.
     Looking,
-    /// There was none at that time, in milliseconds since the Unix epoch.
+    /// None available at that time, in milliseconds since the Unix epoch.
     Newest {
         #[cfg_attr(test, ts(type = "number"))]
         at_ms: u64,
     },
-    /// There is one, which somebody else installs.
+    /// Available, to be installed by other means.
     Newer { version: String, notes: String },
-    /// It is fetched and checked.
+    /// Downloaded and verified.
     Ready { version: String, notes: String },
-    /// It is installed as soon as nothing runs.
+    /// Installed as soon as nothing runs.
     Waiting { version: String },
-    /// It could not be looked for, fetched or installed.
+    /// Checking, downloading or installing failed.
     Failed { message: String, action: String },
 }
 
-/// All that the window shows.
+/// What the window shows about updates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct UpdatesView {
-    /// This build knows where newer versions are told.
+    /// This build has an update address.
     pub(crate) known: bool,
     pub(crate) by: ReplacedBy,
     pub(crate) now: Standing,
-    /// The last version that did not start here and was taken back.
+    /// The last version that failed to start here and was rolled back.
     pub(crate) taken_back: Option<String>,
 }
 
-/// The handle of everything about newer versions.
+/// A handle to the updates.
 #[derive(Clone)]
 pub(crate) struct Updates(Arc<UpdatesState>);
 
@@ -112,17 +112,17 @@ struct UpdatesState {
     own: Version,
     now: watch::Sender<Standing>,
     ready: std::sync::Mutex<Option<Ready>>,
-    /// One look at a time.
+    /// Limits checks to one at a time.
     looks: Mutex<()>,
     wanted: Notify,
-    /// A person said to install and start again.
+    /// A person asked to install and restart.
     again: AtomicBool,
-    /// The computer ends us, so there is no time.
+    /// The system is shutting down, so there is no time.
     hurried: AtomicBool,
 }
 
 impl Updates {
-    /// Of this program, whose files about it go below `data`.
+    /// For this program, whose update files are below `data`.
     pub(crate) fn of_this_program(program: PathBuf, data: PathBuf) -> Self {
         let source = ADDRESS.zip(KEY).and_then(|(address, key)| {
             UpdateSource::new(address, key)
@@ -162,8 +162,8 @@ impl Updates {
         }))
     }
 
-    /// Before anything else of a start: puts the version before this one back where this one has begun three times and never served.
-    /// Returns what is to be started instead.
+    /// Called first at every start: restores the previous version if this one has started three times without serving.
+    /// Returns what to start instead.
     pub(crate) fn begin(&self) -> Option<Successor> {
         let Start::GoBack(kept) = trial::begin(&self.0.dir, &self.0.own) else { return None };
         let Installed::ByItself(place) = &self.0.installed else { return None };
@@ -189,7 +189,7 @@ impl Updates {
         }
     }
 
-    /// Looks now, and fetches what this program may install itself.
+    /// Checks now, and downloads an update that this program may install itself.
     pub(crate) async fn look(&self) {
         let Some(source) = &self.0.source else { return };
         let _one = self.0.looks.lock().await;
@@ -222,15 +222,15 @@ impl Updates {
         self.0.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// A person changed whether newer versions are looked for.
+    /// The setting for looking for updates has changed.
     pub(crate) fn wake(&self) {
         self.0.wanted.notify_one();
     }
 
-    /// Ends the program in order as soon as nothing runs, and starts the new version.
+    /// Shuts down as soon as nothing runs, and starts the new version.
     ///
     /// # Errors
-    /// Where there is nothing to install.
+    /// If there is nothing to install.
     pub(crate) fn install(&self, tasks: &Tasks, serving: &Serving) -> Result<(), Refusal> {
         let version = match &*self.ready() {
             Some(ready) => ready.version.to_string(),
@@ -253,13 +253,13 @@ impl Updates {
         Ok(())
     }
 
-    /// The computer ends us: what is ready is installed another time.
+    /// The system is shutting down: a downloaded update is installed another time.
     pub(crate) fn hurry(&self) {
         self.0.hurried.store(true, Ordering::Relaxed);
     }
 
-    /// Installs what is ready, now that nothing of ours runs any more, and says what is to be started. `unasked` where a person
-    /// wants newer versions without being asked each time; `again` where somebody has started this program meanwhile.
+    /// Installs a downloaded update after everything has ended, and returns what to start. `unasked`: the user wants
+    /// updates without being asked each time; `again`: someone started this program in the meantime.
     pub(crate) async fn finish(&self, unasked: bool, again: bool) -> Option<Successor> {
         let asked = self.0.again.load(Ordering::Relaxed);
         if self.0.hurried.load(Ordering::Relaxed) || !(asked || unasked) {
@@ -272,14 +272,14 @@ impl Updates {
             Ok(next) => next,
             Err(error) => {
                 tracing::error!("version {} is not installed: {error}", ready.version);
-                // Whoever asked for a start gets one, of this version.
+                // A requested start happens, with this version.
                 again.then(|| Successor { program: self.0.program.clone(), arguments: vec![] })
             }
         }
     }
 }
 
-/// Looks while a person wants it, and ends a trial once this version serves.
+/// Checks regularly if enabled, and ends a trial when this version serves.
 pub(crate) async fn follow(app: AppHandle, serving: Serving) {
     let updates = app.state::<Updates>().inner().clone();
     let mut states = serving.state();
@@ -304,7 +304,7 @@ pub(crate) async fn follow(app: AppHandle, serving: Serving) {
 
 /// Waits until no call runs and no question waits.
 async fn quiet(mut states: watch::Receiver<HubState>) {
-    // An error means that the hub has ended.
+    // An error means that the hub has stopped.
     let _ = states.wait_for(|state| !is_busy(state)).await;
 }
 
@@ -315,13 +315,13 @@ fn is_busy(state: &HubState) -> bool {
     })
 }
 
-/// This kind of computer, as the list of the newest version names it.
+/// This platform's name in the update manifest.
 fn target() -> String {
     let system = if cfg!(target_os = "macos") { "darwin" } else { std::env::consts::OS };
     format!("{system}-{}", std::env::consts::ARCH)
 }
 
-/// Starts what takes our place, without waiting for it.
+/// Starts the successor without waiting for it.
 pub(crate) fn start(next: &Successor) {
     let mut command = std::process::Command::new(&next.program);
     command.args(&next.arguments).stdin(Stdio::null());
@@ -403,7 +403,7 @@ mod tests {
         let old = updates(home.path());
         fetched(&old, home.path());
         old.finish(true, false).await.unwrap();
-        // What the installer does.
+        // Simulates the installer.
         let program = home.path().join("Satchel/satchel-app.exe");
         std::fs::write(&program, "new").unwrap();
         let installed = old.0.installed.clone();

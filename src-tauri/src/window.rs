@@ -21,30 +21,30 @@ use crate::{
     tasks::Tasks,
 };
 
-/// The window's name within Tauri.
+/// The window's label in Tauri.
 pub(crate) const LABEL: &str = "main";
-/// A hidden window is kept this long; after that only the hub itself stays in memory.
+/// How long a hidden window is kept; after that, only the hub stays in memory.
 const KEPT_HIDDEN: Duration = Duration::from_secs(600);
 /// `--bg` of `ui/src/style/tokens.css`, so that nothing flashes before the first paint.
 const LIGHT: Color = Color(247, 246, 243, 255);
 const DARK: Color = Color(20, 19, 18, 255);
 
-/// What a page is to show. It asks for it when it is told to, and when it has just been loaded, so that nothing is
-/// lost on a page that does not listen yet.
+/// What a page should show. The page fetches it on an event and after loading, so that nothing is lost before it
+/// listens.
 #[derive(Default)]
 pub(crate) struct WantedWindow {
     place: Mutex<Option<String>>,
-    /// What closing the window means.
+    /// Show what closing the window means.
     closing: AtomicBool,
 }
 
 impl WantedWindow {
-    /// Where to go, once.
+    /// The location to show, once.
     pub(crate) fn take_place(&self) -> Option<String> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Is it to say what closing means? Once.
+    /// Should it say what closing means? Once.
     pub(crate) fn take_closing(&self) -> bool {
         self.closing.swap(false, Ordering::Relaxed)
     }
@@ -54,21 +54,21 @@ impl WantedWindow {
     }
 }
 
-/// Where pages keep what they remember.
+/// Where pages store their data.
 pub(crate) struct Pages(pub(crate) PathBuf);
 
 impl Pages {
-    /// There once a person has been told that closing the window does not end the hub.
+    /// Exists once a person has been told that closing the window does not stop the hub.
     fn told(&self) -> PathBuf {
         self.0.join("told-that-closing-keeps-serving")
     }
 }
 
-/// Shows the window, in front, at `place` (such as `/servers/github`) where one is given.
+/// Shows the window in front, at `place` (such as `/servers/github`) if given.
 pub(crate) fn show(app: &AppHandle, place: Option<&str>) {
     if let Some(place) = place {
         app.state::<WantedWindow>().put_place(place);
-        // An error means that no page listens; it asks when it is there.
+        // An error means that no page listens; it asks when it has loaded.
         let _ = app.emit_to(LABEL, "go", ());
     }
     let window = app.get_webview_window(LABEL).map_or_else(|| open(app), Ok);
@@ -101,24 +101,24 @@ fn open(app: &AppHandle) -> tauri::Result<WebviewWindow> {
     Ok(window)
 }
 
-/// Where pages keep what they remember.
+/// Where pages store their data.
 pub(crate) fn pages(app: &AppHandle) -> PathBuf {
     app.state::<Pages>().0.clone()
 }
 
-/// A window shows our own pages and no others.
+/// The window shows only its own pages.
 pub(crate) fn is_ours(url: &Url) -> bool {
     url.scheme() == "tauri" || url.host_str() == Some("tauri.localhost")
 }
 
-/// Gives it the colour that its page will have.
+/// Sets the background color of its page.
 pub(crate) fn paint(window: &WebviewWindow) -> tauri::Result<()> {
     let dark = window.theme().is_ok_and(|theme| theme == tauri::Theme::Dark);
     window.set_background_color(Some(if dark { DARK } else { LIGHT }))
 }
 
-/// The first time ever, the page says what closing means and asks. After that, and where a page does not answer and
-/// is closed again, the window goes at once.
+/// The first time, the page says what closing means and asks. After that, and if the page does not respond and is
+/// closed again, the window closes immediately.
 fn hide_when_closed(window: &WebviewWindow) {
     let own = window.clone();
     let asked = AtomicBool::new(own.state::<Pages>().told().exists());
@@ -132,13 +132,13 @@ fn hide_when_closed(window: &WebviewWindow) {
             hide(&own);
         } else {
             own.state::<WantedWindow>().closing.store(true, Ordering::Relaxed);
-            // An error means that no page listens; it asks when it is there, and the next close hides.
+            // An error means that no page listens; it asks when it has loaded, and the next close hides the window.
             let _ = own.emit_to(LABEL, "closing", ());
         }
     });
 }
 
-/// Hides the window for good reason: its person knows what that means.
+/// Hides the window; the person knows what that means.
 pub(crate) fn close(window: &WebviewWindow) {
     if let Err(error) = std::fs::write(window.state::<Pages>().told(), "") {
         tracing::warn!("the window will ask again what closing means: {error}");
@@ -155,7 +155,7 @@ fn hide(window: &WebviewWindow) {
     window.state::<Tasks>().spawn(give_back(window.clone()));
 }
 
-/// Takes a window down that nobody looked at for a while. The next [`show`] makes a new one.
+/// Closes a window that was hidden for a while. The next [`show`] creates a new one.
 async fn give_back(window: WebviewWindow) {
     tokio::time::sleep(KEPT_HIDDEN).await;
     if window.is_visible().is_ok_and(|visible| !visible) {

@@ -192,7 +192,7 @@ async fn a_port_that_another_program_has_is_named() {
     let login = home.satchel_typing(&["login", "a", "--client-id", "app-1", "--no-browser"], "").await;
     login.failed_with(4);
     let named = login.stdout.contains(&format!("port {port}"));
-    assert!(named && login.stdout.contains("end the program that has it"), "{login:?}");
+    assert!(named && login.stdout.contains("stop the program that uses it"), "{login:?}");
     assert_eq!(server.pages().await, 0);
     drop(other);
     home.sign_in("a").await;

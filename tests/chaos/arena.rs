@@ -291,7 +291,7 @@ impl Ledger {
 pub(crate) async fn known(home: &Home, servers: &[String]) {
     let control = Control::of(home);
     eventually("the lists of every server are read", async || {
-        let status = control.wish(json!({ "do": "status" })).await.expect("the hub runs");
+        let status = control.request(json!({ "do": "status" })).await.expect("the hub runs");
         let views = status["servers"].as_array().expect("a snapshot has servers");
         let read = |name: &String| views.iter().any(|view| view["name"] == **name && view["tools"].is_u64());
         servers.iter().all(read).then_some(())
@@ -348,8 +348,8 @@ impl Arena {
 
     /// A client of whichever hub runs here.
     pub(crate) async fn client(&self, id: &str) -> Client {
-        let wish = json!({ "do": "connect", "client": id, "ephemeral": true });
-        let connection = Control::of(&self.home).wish(wish).await.expect("the hub runs");
+        let request = json!({ "do": "connect", "client": id, "ephemeral": true });
+        let connection = Control::of(&self.home).request(request).await.expect("the hub runs");
         Client::open(&serde_json::from_value(connection).expect("a connection"), "2025-11-25").await
     }
 }

@@ -1,4 +1,4 @@
-//! How much goes through: calls in flight, sizes of answers, rounds of questions, news. Just within a limit works; just
+//! How much goes through: calls in flight, sizes of answers, rounds of questions, notifications. Just within a limit works; just
 //! beyond it ends with a clear refusal that says what became of the call; nobody else notices.
 
 use std::time::Duration;

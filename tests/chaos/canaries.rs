@@ -213,8 +213,10 @@ async fn neither_the_hub_nor_a_server_would_leave_a_core() {
     );
     let hub = arena.launch(std::path::Path::new("sh"), &["-c", &wanting], |_| {}).await;
     known(&arena.home, &["one".to_owned()]).await;
-    let status =
-        crate::control::Control::of(&arena.home).wish(json!({ "do": "status" })).await.expect("the hub runs");
+    let status = crate::control::Control::of(&arena.home)
+        .request(json!({ "do": "status" }))
+        .await
+        .expect("the hub runs");
     let server = u32::try_from(status["servers"][0]["pid"].as_u64().expect("it runs")).expect("it is small");
     measured!(
         "core files: hub {}, server {}, this test {}",
@@ -253,7 +255,7 @@ async fn a_server_is_given_its_own_environment_and_nothing_of_the_hubs() {
     let control = crate::control::Control::of(&arena.home);
     known(&arena.home, &["env".to_owned(), "other".to_owned()]).await;
     let called = json!({ "do": "call", "tool_path": "env:env_names", "arguments": {} });
-    let answer = control.wish(called).await.expect("the hub runs");
+    let answer = control.request(called).await.expect("the hub runs");
     let environment =
         answer["structuredContent"]["env"].as_object().expect("it says its environment").clone();
     let allowed = [
@@ -306,7 +308,7 @@ async fn a_server_is_given_its_own_environment_and_nothing_of_the_hubs() {
     assert!(foreign.is_empty(), "{foreign:?}");
     assert!(environment.contains_key("MINE") && !environment.contains_key("THEIRS"));
     let called = json!({ "do": "call", "tool_path": "env:whoami", "arguments": {} });
-    let answer = control.wish(called).await.expect("the hub runs");
+    let answer = control.request(called).await.expect("the hub runs");
     let who = &answer["structuredContent"];
     let open: Vec<i64> =
         who["fds"].as_array().into_iter().flatten().filter_map(|fd| fd[0].as_i64()).collect();

@@ -114,7 +114,7 @@ async fn a_clock_that_is_set_disturbs_nothing() {
 }
 
 async fn view(arena: &Arena, name: &str) -> Value {
-    let status = Control::of(&arena.home).wish(json!({ "do": "status" })).await.expect("the hub runs");
+    let status = Control::of(&arena.home).request(json!({ "do": "status" })).await.expect("the hub runs");
     let servers = status["servers"].as_array().expect("a snapshot has servers");
     servers.iter().find(|server| server["name"] == name).expect("it is configured").clone()
 }

@@ -1,4 +1,4 @@
-//! The control channel as bytes: one wish, one answer, over the running hub's socket. Much cheaper than a command.
+//! The control channel as bytes: one request, one answer, over the running hub's socket. Much cheaper than a command.
 
 use std::{
     io::{Read, Write},
@@ -25,9 +25,9 @@ impl Control {
     }
 
     /// Asks for something; `None` where the hub went away before it had answered. Refusals panic.
-    pub(crate) async fn wish(&self, wish: Value) -> Option<Value> {
+    pub(crate) async fn request(&self, request: Value) -> Option<Value> {
         let socket = self.socket.clone();
-        let asked = tokio::task::spawn_blocking(move || ask(&socket, &wish.to_string()));
+        let asked = tokio::task::spawn_blocking(move || ask(&socket, &request.to_string()));
         let answer = asked.await.expect("asking does not panic")?;
         assert!(answer.get("ok").is_some(), "the hub refused: {answer}");
         Some(answer["ok"].clone())

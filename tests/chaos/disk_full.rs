@@ -86,7 +86,7 @@ async fn without_descriptors_calls_end_clearly_and_work_again_later() {
     let client = arena.client("one").await;
     let control = Control::of(&arena.home);
     eventually("every server sleeps", async || {
-        let status = control.wish(json!({ "do": "status" })).await.expect("the hub runs");
+        let status = control.request(json!({ "do": "status" })).await.expect("the hub runs");
         let views = status["servers"].as_array().expect("a snapshot has servers");
         views.iter().all(|view| view["state"] == "asleep").then_some(())
     })

@@ -77,7 +77,7 @@ fn starts(home: &Home) -> usize {
 /// The servers as the hub shows them, once all of them are like this.
 async fn all(control: &Control, what: &str, like: impl Fn(&Value) -> bool) -> Vec<Value> {
     eventually(what, async || {
-        let status = control.wish(json!({ "do": "status" })).await.expect("the hub runs");
+        let status = control.request(json!({ "do": "status" })).await.expect("the hub runs");
         let views = status["servers"].as_array().expect("a snapshot has servers").clone();
         (views.len() == SERVERS && views.iter().all(&like)).then_some(views)
     })
@@ -116,7 +116,7 @@ async fn what_a_person_accepted_is_not_started_after_another_hand_changed_it() {
     for number in 0..SERVERS {
         let entry = entry(home, number, &hosted.url, false);
         let put = json!({ "do": "change", "change": "put", "name": name(number), "entry": entry, "replace": false });
-        control.wish(put).await.expect("the hub runs");
+        control.request(put).await.expect("the hub runs");
     }
     let names: Vec<String> = (0..SERVERS).map(name).collect();
     known(home, &names).await;

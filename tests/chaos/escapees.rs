@@ -57,13 +57,15 @@ async fn every_way(end: &str) -> usize {
     .await;
     for way in WAYS {
         match end {
-            "restart" => control.wish(json!({ "do": "restart", "server": way })).await,
+            "restart" => control.request(json!({ "do": "restart", "server": way })).await,
             "disable" => {
                 control
-                    .wish(json!({ "do": "change", "change": "set_enabled", "name": way, "enabled": false }))
+                    .request(
+                        json!({ "do": "change", "change": "set_enabled", "name": way, "enabled": false }),
+                    )
                     .await
             }
-            "remove" => control.wish(json!({ "do": "change", "change": "remove", "name": way })).await,
+            "remove" => control.request(json!({ "do": "change", "change": "remove", "name": way })).await,
             _ => None,
         };
     }
@@ -93,7 +95,7 @@ async fn every_way(end: &str) -> usize {
 /// Waits until every configured server is in this state.
 async fn all_are(control: &Control, state: &str) {
     eventually(&format!("every server is {state}"), async || {
-        let status = control.wish(json!({ "do": "status" })).await.expect("the hub runs");
+        let status = control.request(json!({ "do": "status" })).await.expect("the hub runs");
         let views = status["servers"].as_array().expect("a snapshot has servers");
         views.iter().all(|view| view["state"] == state).then_some(())
     })

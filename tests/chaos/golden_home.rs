@@ -23,7 +23,7 @@ async fn a_home_of_version_0_1_opens_unchanged() {
     let config = arena.home.config_text();
     let hub = arena.home.start_hub().await;
     assert_eq!(arena.home.config_text(), config, "opening changes nothing");
-    let status = Control::of(&arena.home).wish(json!({ "do": "status" })).await.expect("the hub runs");
+    let status = Control::of(&arena.home).request(json!({ "do": "status" })).await.expect("the hub runs");
     assert_eq!(status["notices"], json!([]), "nothing was set aside");
     let toolbox = &status["servers"].as_array().expect("a snapshot has servers")[0];
     assert_eq!(

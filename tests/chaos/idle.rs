@@ -60,7 +60,7 @@ async fn an_idle_hub_uses_no_processor_and_little_memory() {
     known(&arena.home, &names).await;
     let control = Control::of(&arena.home);
     eventually("every server sleeps", async || {
-        let status = control.wish(json!({ "do": "status" })).await.expect("the hub runs");
+        let status = control.request(json!({ "do": "status" })).await.expect("the hub runs");
         let views = status["servers"].as_array().expect("a snapshot has servers");
         // Tool definitions are counted in the background after they were read.
         views.iter().all(|view| view["state"] == "asleep" && view["tokens"].is_u64()).then_some(())

@@ -100,7 +100,7 @@ async fn arena() -> Arena {
 }
 
 async fn view(arena: &Arena, name: &str) -> Value {
-    let status = Control::of(&arena.home).wish(json!({ "do": "status" })).await.expect("the hub runs");
+    let status = Control::of(&arena.home).request(json!({ "do": "status" })).await.expect("the hub runs");
     let servers = status["servers"].as_array().expect("a snapshot has servers");
     servers.iter().find(|server| server["name"] == name).expect("it is configured").clone()
 }
@@ -115,7 +115,10 @@ async fn until(arena: &Arena, state: &str) -> Value {
 }
 
 async fn restart(arena: &Arena) {
-    Control::of(&arena.home).wish(json!({ "do": "restart", "server": "keyed" })).await.expect("the hub runs");
+    Control::of(&arena.home)
+        .request(json!({ "do": "restart", "server": "keyed" }))
+        .await
+        .expect("the hub runs");
 }
 
 fn nowhere_in_plain(arena: &Arena) {
@@ -154,7 +157,7 @@ async fn a_keychain_that_dies_and_comes_back_is_waited_for_without_hanging() {
     let _hub = bus.hub(&arena).await;
     let control = Control::of(&arena.home);
     let set = json!({ "do": "set_secret", "name": "KEY", "value": CANARY });
-    control.wish(set).await.expect("the hub runs");
+    control.request(set).await.expect("the hub runs");
     let client = arena.client("one").await;
     let secret = async || client.execute("keyed:secret_echo", json!({ "name": "CHAOS_CANARY_1" })).await;
     assert_eq!(secret().await.text(), format!("value: {CANARY}"));
@@ -201,7 +204,7 @@ async fn a_hub_that_used_the_keychain_ends_in_order_even_if_the_keychain_hangs()
         let mut hub = bus.hub(&arena).await;
         let control = Control::of(&arena.home);
         let set = json!({ "do": "set_secret", "name": "KEY", "value": CANARY });
-        control.wish(set).await.expect("the hub runs");
+        control.request(set).await.expect("the hub runs");
         let client = arena.client("one").await;
         let answer = client.execute("keyed:secret_echo", json!({ "name": "CHAOS_CANARY_1" })).await;
         assert_eq!(answer.text(), format!("value: {CANARY}"));
@@ -221,7 +224,7 @@ async fn a_hub_that_used_the_keychain_ends_in_order_even_if_the_keychain_hangs()
             .flatten()
             .filter_map(|entry| std::fs::read_to_string(entry.path()).ok())
             .collect();
-        assert!(logs.contains("ending") && !logs.contains("Satchel failed"), "{logs}");
+        assert!(logs.contains("shutting down") && !logs.contains("Satchel panicked"), "{logs}");
         arena.gone("the hub ended", Arena::server_processes).await;
     }
 }
@@ -235,7 +238,7 @@ async fn a_locked_keychain_is_named_and_nothing_waits_for_a_prompt_nobody_sees()
         let mut keychain = bus.keychain(&arena, Some("correct horse")).await;
         let hub = bus.hub(&arena).await;
         let set = json!({ "do": "set_secret", "name": "KEY", "value": CANARY });
-        Control::of(&arena.home).wish(set).await.expect("the hub runs");
+        Control::of(&arena.home).request(set).await.expect("the hub runs");
         drop(hub);
         keychain.kill().await.expect("it is ours");
         arena

@@ -331,12 +331,12 @@ async fn every_mode(era: &'static str) {
 
 /// Starts a server, calls it once, and looks at it.
 async fn watch(mode: &str, client: &Client, control: &Control, era: &str) -> Seen {
-    control.wish(json!({ "do": "restart", "server": mode })).await.expect("the hub runs");
+    control.request(json!({ "do": "restart", "server": mode })).await.expect("the hub runs");
     let answer = client.execute(&format!("{mode}:echo"), json!({ "text": "needle" })).await;
     let row = TABLE.iter().find(|row| row.mode == mode).expect("it has a row");
     let (call, tools) = expected(row, era);
     let view = async || {
-        let status = control.wish(json!({ "do": "status" })).await.expect("the hub runs");
+        let status = control.request(json!({ "do": "status" })).await.expect("the hub runs");
         let servers = status["servers"].as_array().expect("a snapshot has servers");
         servers.iter().find(|server| server["name"] == mode).expect("it is configured").clone()
     };

@@ -80,7 +80,7 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
 
     // What reads lists: they are known afterwards as before.
     faults.plant("lists");
-    control.wish(json!({ "do": "restart", "server": "s" })).await.expect("the hub runs");
+    control.request(json!({ "do": "restart", "server": "s" })).await.expect("the hub runs");
     faults.struck("lists").await;
     works(&client, "s").await;
     known(&arena.home, &["s".to_owned()]).await;
@@ -96,7 +96,7 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
     works(&client, "other").await;
     faults.plant("request");
     let asking = control.clone();
-    let told = tokio::spawn(async move { asking.wish(json!({ "do": "status" })).await }).await;
+    let told = tokio::spawn(async move { asking.request(json!({ "do": "status" })).await }).await;
     assert!(told.is_err(), "it was refused: {told:?}");
     faults.struck("request").await;
     arena.home.satchel(&["list"]).await.succeeded();
@@ -105,7 +105,7 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
     faults.plant("change");
     let refused = arena.home.satchel(&["disable", "other"]).await;
     refused.failed_with(1);
-    assert!(refused.stderr.contains("Satchel itself failed"), "{refused:?}");
+    assert!(refused.stderr.contains("an internal error occurred in Satchel"), "{refused:?}");
     faults.struck("change").await;
     arena.home.satchel(&["disable", "other"]).await.succeeded();
     faults.plant("file");
@@ -121,7 +121,7 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
 
     // What shows the state, and what records calls.
     let calls = async || {
-        let status = control.wish(json!({ "do": "status" })).await.expect("the hub runs");
+        let status = control.request(json!({ "do": "status" })).await.expect("the hub runs");
         let views = status["servers"].as_array().expect("a snapshot has servers").clone();
         let view = views.into_iter().find(|view| view["name"] == "late").unwrap_or(Value::Null);
         view["calls"].as_u64().unwrap_or(0)
@@ -157,7 +157,7 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
     eventually("what was learned is written", async || learned().then_some(())).await;
 
     // What sends notifications to clients.
-    let connection = control.wish(json!({ "do": "connect", "client": "two", "ephemeral": true })).await;
+    let connection = control.request(json!({ "do": "connect", "client": "two", "ephemeral": true })).await;
     let mut connection: Connection =
         serde_json::from_value(connection.expect("the hub runs")).expect("a connection");
     connection.url += "/direct";
@@ -177,6 +177,6 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
         .flatten()
         .filter_map(|entry| std::fs::read_to_string(entry.path()).ok())
         .collect();
-    assert!(logs.contains("Satchel failed at this place"), "a panic is reported: {logs}");
+    assert!(logs.contains("Satchel panicked here"), "a panic is reported: {logs}");
     assert!(!logs.contains("planted") && !logs.contains(CANARY), "and not what it was about: {logs}");
 }

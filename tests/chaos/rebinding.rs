@@ -91,7 +91,7 @@ async fn only_whoever_has_a_token_and_means_this_port_is_served_on_every_path() 
         assert_eq!(found["failures"], refused.len(), "{found}");
     }
     drop(stream);
-    // Whoever knocked so often did not lock anybody out.
+    // The many failed attempts lock nobody out.
     let client = hub.client("matrix").await;
     assert!(client.request("tools/list", serde_json::json!({})).await.outcome.is_ok());
 }

@@ -55,7 +55,7 @@ async fn servers_that_cannot_live_are_left_alone_with_their_reason() {
         .await;
     arena.home.satchel_agreeing(&["approve", "--all"]).await.succeeded();
     let views = async || -> Vec<Value> {
-        let status = control.wish(json!({ "do": "status" })).await.expect("the hub runs");
+        let status = control.request(json!({ "do": "status" })).await.expect("the hub runs");
         let views = status["servers"].as_array().expect("a snapshot has servers");
         views.iter().filter(|view| view["name"] != "healthy").cloned().collect()
     };

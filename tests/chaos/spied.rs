@@ -89,19 +89,19 @@ async fn before_a_yes_nothing_leaves_the_hub_whatever_it_looks_at() {
     let hub = arena.launch(Path::new("strace"), &[&spy[..], &served].concat(), |_| {}).await;
     let control = Control::of(home);
     let place = home.path().to_str().expect("it is plain").to_owned();
-    let wish = |method: &str, more: Value| {
-        let mut wish = json!({ "do": method, "environment": { "HOME": place } });
+    let request = |method: &str, more: Value| {
+        let mut request = json!({ "do": method, "environment": { "HOME": place } });
         for (key, value) in more.as_object().into_iter().flatten() {
-            wish[key] = value.clone();
+            request[key] = value.clone();
         }
-        wish
+        request
     };
-    let ask = async |wish: Value, about: &str| {
-        let asked = tokio::time::timeout(PATIENCE, control.wish(wish)).await;
+    let ask = async |request: Value, about: &str| {
+        let asked = tokio::time::timeout(PATIENCE, control.request(request)).await;
         asked.unwrap_or_else(|_| panic!("{about} is waited for")).expect("the hub runs")
     };
     // What a first look needs once is none of a file's doing.
-    ask(wish("list_clients", json!({})), "nothing").await;
+    ask(request("list_clients", json!({})), "nothing").await;
     let before = fs::read_to_string(&spied).expect("the spy writes").len();
 
     let (seed, mut random) = random();
@@ -131,9 +131,9 @@ async fn before_a_yes_nothing_leaves_the_hub_whatever_it_looks_at() {
             fs::write(file, hostile(number + at, canary, url, &mut random))
                 .expect("the home can be written to");
         }
-        let found = ask(wish("find_servers", everywhere.clone()), kind).await;
+        let found = ask(request("find_servers", everywhere.clone()), kind).await;
         servers += found["servers"].as_array().map_or(0, Vec::len);
-        ask(wish("list_clients", json!({})), kind).await;
+        ask(request("list_clients", json!({})), kind).await;
     }
     // A file of one's own choice, and the hub's own file, which it watches.
     for number in 0..8 {

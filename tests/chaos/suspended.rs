@@ -36,7 +36,7 @@ async fn a_hub_that_was_held_still_goes_on_as_if_nothing_had_been() {
     }
     let control = Control::of(&arena.home);
     satchel_tests::eventually("every call is in flight", async || {
-        let status = control.wish(json!({ "do": "status" })).await.expect("the hub runs");
+        let status = control.request(json!({ "do": "status" })).await.expect("the hub runs");
         let views = status["servers"].as_array().expect("a snapshot has servers");
         views.iter().all(|view| view["in_flight"].as_u64() == Some(1)).then_some(())
     })

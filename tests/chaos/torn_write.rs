@@ -45,14 +45,14 @@ async fn a_configuration_is_whole_and_acknowledged_changes_stay() {
                     "do": "change", "change": "add", "name": format!("g{next}"), "startup": "manual",
                     "target": { "kind": "url", "url": "http://127.0.0.1:9/mcp", "headers": {} }, "replace": true,
                 });
-                if control.wish(add).await.is_none() {
+                if control.request(add).await.is_none() {
                     return;
                 }
                 counted.store(next, Ordering::Relaxed);
                 let remove = format!("g{}", next.saturating_sub(2));
                 if next > 2
                     && control
-                        .wish(json!({ "do": "change", "change": "remove", "name": remove }))
+                        .request(json!({ "do": "change", "change": "remove", "name": remove }))
                         .await
                         .is_none()
                 {
@@ -112,7 +112,7 @@ async fn every_token_that_was_given_out_works_after_a_kill() {
         let writer = tokio::spawn(async move {
             let mut given = Vec::new();
             while let Some(made) =
-                control.wish(json!({ "do": "connect", "client": "c", "ephemeral": false })).await
+                control.request(json!({ "do": "connect", "client": "c", "ephemeral": false })).await
             {
                 given.push(serde_json::from_value(made).expect("a connection"));
                 begun.take().map(|begun| begun.send(()));

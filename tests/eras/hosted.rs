@@ -100,7 +100,7 @@ async fn a_server_that_stays_busy_is_given_up_and_its_call_did_not_run() {
         let world = World::at(&station);
         let hub = world.home.start_hub().await;
         let (complaint, outcome) = failure(&hub.client("one").await).await;
-        assert!(complaint.contains("429") && complaint.contains("asked again"), "{complaint}");
+        assert!(complaint.contains("429") && complaint.contains("asks to retry"), "{complaint}");
         assert_eq!(outcome, "not_executed", "{complaint}");
     }
 }

@@ -101,7 +101,7 @@ async fn a_tool_that_runs_only_as_a_task_is_waited_for_where_the_client_asks_for
         .await;
         assert_eq!(client.call(tool, json!({})).await.text(), "when it was done", "{era:?} at {path}");
     }
-    // Where no tasks are promised, the wish for one is passed over.
+    // A server that does not offer tasks ignores the request for one.
     let (client, _) = opened(client_at(&hub, "/direct", Era::Legacy).await).await;
     let params = json!({ "name": "far-job", "arguments": {}, "task": { "ttl": 60000 } });
     assert_eq!(client.request("tools/call", params).await.text(), "at once");

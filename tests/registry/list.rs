@@ -109,7 +109,7 @@ async fn what_is_meant_comes_first() {
         .expect("a list")
         .iter()
         .find(|one| one["name"] == "io.github.AdaLovelace/ledger");
-    assert!(twin.expect("it is there")["remarks"].to_string().contains("case of its letters"));
+    assert!(twin.expect("it is there")["remarks"].to_string().contains("in upper and lower case"));
     assert_eq!(kit.names(&["gone"]).await, [""; 0]);
     let gone = kit.search(&["gone", "--all"]).await;
     assert_eq!(

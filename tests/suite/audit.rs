@@ -68,8 +68,8 @@ async fn each_event_has_one_record_and_a_killed_hub_loses_none() {
     }
     // Turned away at the door.
     let url = &connection.url;
-    let knock = satchel_tests::plain_http().post(url).bearer_auth("sat_wrong").body("{}").send().await;
-    assert_eq!(knock.expect("it answers").status(), 401);
+    let attempt = satchel_tests::plain_http().post(url).bearer_auth("sat_wrong").body("{}").send().await;
+    assert_eq!(attempt.expect("it answers").status(), 401);
     let foreign = satchel_tests::plain_http().post(url).header("Origin", "https://evil.example").send().await;
     assert_eq!(foreign.expect("it answers").status(), 403);
     // A definition changes, is held back, and approved.

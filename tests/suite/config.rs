@@ -158,7 +158,7 @@ async fn references_are_filled_in_and_an_undefined_one_is_asked_for() {
 }
 
 #[tokio::test]
-async fn an_empty_file_is_no_wish_to_lose_everything() {
+async fn an_empty_file_removes_no_servers() {
     let home = Home::empty();
     let [a, b] = ["a", "b"].map(|name| Fake::new(&home, name));
     home.write_config(&json!({ "mcpServers": { "a": a.entry(), "b": b.entry() } }));

@@ -244,7 +244,7 @@ async fn what_is_open_with_a_token_ends_when_it_is_taken_back() {
         let opened = with_token(connection).send().await.expect("the endpoint answers");
         let session = opened.headers()["mcp-session-id"].clone();
         let token = &connection.headers["Authorization"];
-        let news =
+        let current =
             hello(connection, Method::GET).header("authorization", token).header("mcp-session-id", session);
         let old = Connection { url: connection.url.replace("/mcp", "/sse"), headers: [].into() };
         let old = hello(&old, Method::GET).header("authorization", token);
@@ -256,7 +256,7 @@ async fn what_is_open_with_a_token_ends_when_it_is_taken_back() {
             } } });
         let modern = with_token(connection).header("mcp-protocol-version", "2026-07-28");
         let modern = modern.header("mcp-method", "subscriptions/listen").body(listen.to_string());
-        for request in [news, old, modern] {
+        for request in [current, old, modern] {
             let stream = request.send().await.expect("the endpoint answers");
             assert_eq!(stream.status(), 200);
             assert_eq!(stream.headers()["content-type"], "text/event-stream");

@@ -162,7 +162,7 @@ async fn what_nobody_sees_reaches_no_client_log_or_face_unless_a_server_is_to_be
         assert_eq!(hidden(&log), None, "{log:?}");
     }
     let log = home.satchel(&["logs", "odd"]).await.stdout;
-    assert!(log.contains("taken out of a result"), "{log}");
+    assert!(log.contains("removed invisible characters from a result"), "{log}");
     assert_eq!(hidden(&home.satchel(&["history"]).await.stdout), None);
     for text in strings(&hub.status().await) {
         assert_eq!(hidden(text), None, "{text:?}");

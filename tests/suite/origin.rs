@@ -10,9 +10,9 @@ use tokio::{
 use crate::offered;
 
 /// Asks the hub's socket itself, as any program of the same user can, and claims that a person was asked.
-async fn raw(home: &Home, wish: Value) -> (u16, String) {
+async fn raw(home: &Home, message: Value) -> (u16, String) {
     let mut stream = UnixStream::connect(home.file("data/hub.sock")).await.expect("the hub listens");
-    let body = wish.to_string();
+    let body = message.to_string();
     let request = format!(
         "POST /request HTTP/1.1\r\nHost: hub\r\nContent-Type: application/json\r\nSatchel-Asked: terminal\r\n\
          Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
@@ -58,9 +58,9 @@ async fn nothing_that_a_server_started_manages_the_hub() {
                 "{how}: {said}"
             );
         }
-        for wish in ["raw_read", "raw_approve", "raw_connect"] {
-            assert_eq!(said[wish]["status"], "403", "{how} {wish}: {said}");
-            assert!(said[wish]["text"].to_string().contains("from_a_server"), "{how} {wish}: {said}");
+        for attempt in ["raw_read", "raw_approve", "raw_connect"] {
+            assert_eq!(said[attempt]["status"], "403", "{how} {attempt}: {said}");
+            assert!(said[attempt]["text"].to_string().contains("from_a_server"), "{how} {attempt}: {said}");
         }
         assert_eq!(hub.server("github").await["unseen"], "new", "{how}: nobody has looked at it");
         home.satchel(&["remove", how]).await.succeeded();
@@ -115,7 +115,7 @@ async fn what_loosens_a_protection_needs_a_person_and_what_tightens_it_does_not(
             "{declined:?}"
         );
     }
-    for wish in [
+    for request in [
         json!({ "do": "looked_at", "server": "fake" }),
         json!({ "do": "approve", "server": "fake", "items": [] }),
         json!({ "do": "answer_ask", "id": 1, "answer": "once" }),
@@ -126,8 +126,8 @@ async fn what_loosens_a_protection_needs_a_person_and_what_tightens_it_does_not(
         json!({ "do": "change", "change": "put", "name": "sandboxed", "entry": { "command": "x" }, "replace": true }),
         json!({ "do": "change", "change": "set_permit", "tool": "fake:about", "permit": "allow" }),
     ] {
-        let (status, text) = raw(&home, wish.clone()).await;
-        assert!(status == 422 && text.contains("needs_person"), "{wish}: {text}");
+        let (status, text) = raw(&home, request.clone()).await;
+        assert!(status == 422 && text.contains("needs_person"), "{request}: {text}");
     }
     assert_eq!(raw(&home, json!({ "do": "status" })).await.0, 200, "reading is open");
 

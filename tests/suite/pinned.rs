@@ -32,9 +32,9 @@ async fn what_floats_is_pinned_to_what_was_fetched_last() {
     let entry = &home.config()["mcpServers"]["floats"];
     assert_eq!(*entry, npx(json!(["-y", "@scope/server@1.2.3", "--port", "3"])));
     let again = home.satchel(&["pin", "floats"]).await;
-    assert!(again.failed_with(1).stderr.contains("exactly already"), "{again:?}");
+    assert!(again.failed_with(1).stderr.contains("already names an exact version"), "{again:?}");
     let exact = home.satchel(&["pin", "exact"]).await;
-    assert!(exact.failed_with(1).stderr.contains("exactly already"), "{exact:?}");
+    assert!(exact.failed_with(1).stderr.contains("already names an exact version"), "{exact:?}");
 
     let unknown = home.satchel(&["pin", "unknown"]).await;
     assert!(unknown.failed_with(1).stderr.contains("`satchel pin unknown VERSION`"), "{unknown:?}");

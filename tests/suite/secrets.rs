@@ -195,7 +195,7 @@ async fn a_server_that_goes_can_take_the_secrets_with_it_that_only_it_needs() {
     let ran = home.satchel(&["remove", "one", "--secrets"]).await;
     assert!(ran.stdout.contains("ONLY_ONE") && !ran.stdout.contains("SHARED"), "{ran:?}");
     assert_eq!(stored().await, json!(["SHARED"]));
-    // Without the wish they stay, and it is said that they do.
+    // Without the flag they stay, and the command says so.
     let ran = home.satchel(&["remove", "two"]).await;
     assert!(ran.stdout.contains("SHARED") && ran.stdout.contains("stay"), "{ran:?}");
     assert_eq!(stored().await, json!(["SHARED"]));

@@ -180,14 +180,14 @@ async fn the_window_of_questions_may_only_answer_them() {
     let called = call(&client, TOOL, json!({}));
     page.to_questions().await;
     page.find(QUESTION).await;
-    for wish in [
+    for request in [
         json!({ "do": "status" }),
         json!({ "do": "set_secret", "name": "X", "value": "x" }),
         json!({ "do": "change", "change": "remove", "name": "toolbox" }),
         json!({ "do": "quit" }),
     ] {
         let refusal =
-            page.invoke("answer", json!({ "request": wish })).await.expect_err("it may only answer");
+            page.invoke("answer", json!({ "request": request })).await.expect_err("it may only answer");
         assert_eq!(refusal["code"], "not_for_windows", "{refusal}");
     }
     for command in [
@@ -205,8 +205,8 @@ async fn the_window_of_questions_may_only_answer_them() {
     }
     let asks = page.invoke("asks", json!({})).await.expect("it may look");
     let id = &asks[0]["id"];
-    let wish = json!({ "request": { "do": "answer_ask", "id": id, "answer": "no" } });
-    page.invoke("answer", wish).await.expect("it may answer");
+    let request = json!({ "request": { "do": "answer_ask", "id": id, "answer": "no" } });
+    page.invoke("answer", request).await.expect("it may answer");
     assert!(called.await.expect("the call ends").complaint().contains("did not allow"));
     page.to_first_and_only().await;
     page.close().await;

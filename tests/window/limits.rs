@@ -10,14 +10,14 @@ async fn the_page_may_only_do_what_its_face_needs() {
     let page = desktop.open_window(&[]).await;
     page.find(&switch("toolbox")).await;
 
-    let wish = |wish| page.invoke("request", json!({ "request": wish }));
-    wish(json!({ "do": "status" })).await.expect("the hub's state is for windows");
+    let ask = |request| page.invoke("request", json!({ "request": request }));
+    ask(json!({ "do": "status" })).await.expect("the hub's state is for windows");
     for other in [
         json!({ "do": "connect", "client": "thief", "ephemeral": true }),
         json!({ "do": "call", "tool_path": "toolbox:generate_uuid", "arguments": {} }),
         json!({ "do": "quit" }),
     ] {
-        let refusal = wish(other).await.expect_err("the window may not wish for this");
+        let refusal = ask(other).await.expect_err("the window may not request this");
         assert_eq!(refusal["code"], "not_for_windows", "{refusal}");
     }
     for command in

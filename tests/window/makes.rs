@@ -40,7 +40,7 @@ pub(crate) const CHROMIUM: Make = Make {
     programs: &["chromium", "chromium-browser"],
     arguments: &[
         "--headless",
-        // Its own walls cannot be built by root, nor in most containers. The pages are ours.
+        // Its own sandbox does not work as root or in most containers. The pages are ours.
         "--no-sandbox",
         "--user-data-dir=PROFILE",
         "--disable-background-networking",

@@ -112,7 +112,7 @@ async fn a_server_that_was_removed_comes_back_as_it_was() {
     page.click("dialog button.danger").await;
     until_offered(&client, "fake", false).await;
     page.says("main", "Nothing in the satchel yet").await;
-    // The list is empty a moment before the page knows that its wish came true.
+    // The list becomes empty a moment before the page receives its answer.
     page.find("button[title='Ctrl Z']").await;
     page.run("dispatchEvent(new KeyboardEvent('keydown', { key: 'z', ctrlKey: true, bubbles: true }))").await;
     until_offered(&client, "fake", true).await;

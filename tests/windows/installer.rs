@@ -81,7 +81,7 @@ fn leaving(home: &Home) {
     assert!(said.contains("does not start at login any more"), "{said}");
     assert!(!read().contains("satchel") && read().contains("own"), "{}", read());
     assert!(!reg(home, &["query", RUN, "/v", "Satchel"]).contains("satchel-app"));
-    assert!(home.does(&["leave"]).contains("No client has an entry of Satchel."));
+    assert!(home.does(&["leave"]).contains("No client has a Satchel entry."));
     hub.quit(home);
     fs::remove_file(&file).expect("it can be removed");
 }

@@ -226,7 +226,7 @@ pub(crate) enum Command {
     Quit,
 }
 
-/// What is done with profiles.
+/// Subcommands of `profile`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileAct {
     /// List profiles, who uses them, and which one is active
@@ -390,7 +390,7 @@ pub(crate) struct Approve {
     pub(crate) yes: bool,
 }
 
-/// A person's word about a call.
+/// An answer to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AnswerWord {
     /// Allow once
@@ -514,7 +514,7 @@ pub(crate) struct Add {
 }
 
 impl Add {
-    /// Where the new server is.
+    /// The new server's target.
     pub(crate) fn target(&self) -> Target {
         match (&self.url, self.command.split_first()) {
             (Some(url), _) => {
@@ -530,7 +530,7 @@ impl Add {
     }
 }
 
-/// [`Startup`] as it is written on the command line.
+/// [`Startup`] on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
     /// On the first call; stops when idle
@@ -543,7 +543,7 @@ pub(crate) enum When {
     Manual,
 }
 
-/// [`Era`] as it is written on the command line.
+/// [`Era`] on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Spoken {
     /// Detect
@@ -575,7 +575,7 @@ impl From<When> for Startup {
     }
 }
 
-/// What happens to the search path.
+/// What to do with PATH.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum SearchPathAct {
     /// Append the directory
@@ -584,7 +584,7 @@ pub(crate) enum SearchPathAct {
     Remove,
 }
 
-/// [`Engine`](satchel_core::export::Engine) as it is written on the command line.
+/// [`Engine`](satchel_core::export::Engine) on the command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ExportTo {
     /// agentgateway: one YAML file with programs and addresses
@@ -605,7 +605,7 @@ impl From<ExportTo> for satchel_core::export::Engine {
     }
 }
 
-/// [`Surface`](satchel_core::model::clients::Surface) as it is written on the command line.
+/// [`Surface`](satchel_core::model::clients::Surface) on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SurfaceArg {
     /// Whatever suits the client
@@ -734,7 +734,7 @@ pub(crate) struct Audit {
     pub(crate) table: Table,
 }
 
-/// Which part of a record is written, and how.
+/// The period and format of an export.
 #[derive(Debug, Group)]
 pub(crate) struct Table {
     /// Period: days (`7d`), hours (`12h`), `today` for 24 hours, or `all`
@@ -758,7 +758,7 @@ pub(crate) enum AuditAct {
     },
 }
 
-/// [`By`] as it is written on the command line.
+/// [`By`] on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Division {
     Client,
@@ -778,7 +778,7 @@ impl From<Division> for By {
     }
 }
 
-/// From when on.
+/// The start of a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Since {
     All,
@@ -787,7 +787,7 @@ pub(crate) enum Since {
 }
 
 impl Since {
-    /// The first moment, in milliseconds since the Unix epoch; `None` for everything.
+    /// The start in milliseconds since the Unix epoch; `None` for all time.
     pub(crate) fn begins_at(self, now_ms: u64) -> Option<u64> {
         let hours = match self {
             Since::All => return None,
@@ -927,18 +927,18 @@ pub(crate) struct Connect {
 }
 
 impl Connect {
-    /// Who connects.
+    /// The client's id.
     pub(crate) fn who(&self) -> &str {
         self.id.as_deref().or(self.client.as_deref()).unwrap_or_default()
     }
 
-    /// Is only a token wanted, not a change of a file?
+    /// Is only a token requested, without changing a file?
     pub(crate) fn by_hand(&self) -> bool {
         self.print || self.client.is_some()
     }
 }
 
-/// What a client speaks to us over.
+/// The transport of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ConnectOver {
     /// Streamable HTTP at the hub's address
@@ -999,7 +999,7 @@ pub(crate) struct Search {
     pub(crate) fresh: bool,
 }
 
-/// Where a server of a registry runs.
+/// Where a registry's server runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SearchPlace {
     Hosted,
@@ -1015,7 +1015,7 @@ impl From<SearchPlace> for satchel_core::model::listings::ListedPlace {
     }
 }
 
-/// What a server of a registry is written in.
+/// The runtime of a registry's server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SearchLanguage {
     Javascript,
@@ -1037,7 +1037,7 @@ impl From<SearchLanguage> for satchel_core::model::listings::ListedLanguage {
     }
 }
 
-/// How servers of registries are sorted.
+/// The sort order of search results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SearchSort {
     Best,
@@ -1117,7 +1117,7 @@ fn header(text: &str) -> Result<(String, String), &'static str> {
     }
 }
 
-/// A rule without a server or a star is for no tool.
+/// A pattern without a server or `*` matches no tool.
 fn pattern(text: &str) -> Result<String, &'static str> {
     match text.contains([':', '*']) && !text.starts_with(':') && !text.ends_with(':') {
         true => Ok(text.to_owned()),

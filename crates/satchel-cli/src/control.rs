@@ -17,23 +17,23 @@ use satchel_core::{
     },
 };
 
-/// How long a hub may take for a request. Starting a server can be a part of it.
+/// Timeout of a request, which may include starting a server.
 const REQUEST_TIME: Duration = Duration::from_secs(150);
-/// How long a call may take; the hub itself ends calls that make no progress long before.
+/// Timeout of a call; the hub itself ends calls without progress much earlier.
 const CALL_TIME: Duration = Duration::from_secs(3600);
-/// How long the hub may take to say that it is there.
+/// Timeout of the first response.
 const HELLO_TIME: Duration = Duration::from_secs(10);
 
 /// Why a running hub did not answer a request.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ControlError {
-    /// Nobody listens at the address.
+    /// Nothing listens at the address.
     #[error("no hub answers at {}", .0.display())]
     Unreachable(PathBuf),
-    /// The hub says no.
+    /// The hub refused the request.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The hub went away or said something else.
+    /// The hub disconnected or sent an unexpected response.
     #[error("the hub did not answer as expected: {0}")]
     Failed(String),
 }
@@ -46,10 +46,10 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// The hub that runs in these places; `None` when there is none.
+    /// Connects to the hub with these directories; `None` if none is running.
     ///
     /// # Errors
-    /// [`ControlError::Failed`] when a hub is there but does not answer.
+    /// [`ControlError::Failed`] if a hub is running but does not answer.
     pub(crate) async fn find(places: &Places) -> Result<Option<Self>, ControlError> {
         let Some(address) = RunningHub::read(places).filter(|hub| !hub.is_deserted(places)) else {
             return Ok(None);
@@ -57,7 +57,7 @@ impl Control {
         let control = Self::at(address)?;
         match control.send(&GetStatus {}, HELLO_TIME, false).await {
             Ok(_) | Err(ControlError::Refused(_)) => Ok(Some(control)),
-            // Left behind by a hub that was killed.
+            // Left behind by a killed hub.
             Err(ControlError::Unreachable(_)) => Ok(None),
             Err(failed @ ControlError::Failed(_)) => Err(failed),
         }
@@ -69,7 +69,7 @@ impl Control {
         Ok(Self { http, address })
     }
 
-    /// Sends a request and waits for its answer. `asked`: a person at this terminal was asked, and said yes.
+    /// Sends a request and waits for its answer. `asked`: a person at this terminal confirmed it.
     pub(crate) async fn ask<R: Request>(&self, request: &R, asked: bool) -> Result<R::Answer, ControlError> {
         self.send(request, time_of::<R>(), asked).await
     }
@@ -97,15 +97,15 @@ impl Control {
         match serde_json::from_slice(&body) {
             Ok(Reply::Ok(answer)) => Ok(answer),
             Ok(Reply::Refusal(refusal)) => Err(refusal.into()),
-            Err(wrong) => {
-                Err(ControlError::Failed(format!("HTTP {status}: {wrong}; is it another version?")))
-            }
+            Err(wrong) => Err(ControlError::Failed(format!(
+                "HTTP {status}: {wrong}; the hub may be of a different version"
+            ))),
         }
     }
 }
 
 fn time_of<R: Request>() -> Duration {
-    // A call is waited for, or a person.
+    // It waits for a call or a person.
     let waits = [CallTool::METHOD, WaitForSignIn::METHOD].contains(&R::METHOD);
     if waits { CALL_TIME } else { REQUEST_TIME }
 }
@@ -120,11 +120,11 @@ fn connected_to(builder: reqwest::ClientBuilder, socket: &Path) -> reqwest::Clie
     builder.windows_named_pipe(socket.as_os_str())
 }
 
-/// What both ways to the hub have in common: no proxy may come between, and nobody sends us elsewhere.
+/// The settings shared by both connections to the hub: no proxy, no redirects.
 fn client() -> reqwest::ClientBuilder {
-    // Without a provider no client can be built. It is fine when somebody else was first.
+    // Required for building a client. Fails if one is installed already, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    // Nothing here is encrypted: a system without any certificates is as good, and reads none of them.
+    // Nothing here is encrypted, so system certificates are neither needed nor loaded.
     reqwest::Client::builder()
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
@@ -139,25 +139,25 @@ pub(crate) struct Endpoint {
     headers: HeaderMap,
 }
 
-/// Why a message got no answer.
+/// Why a message got no response.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PostError {
-    /// The hub cannot have seen it.
+    /// The hub has not received it.
     #[error("{0}")]
     NotSent(String),
-    /// The hub may have seen it.
+    /// The hub may have received it.
     #[error("{0}")]
     Lost(String),
 }
 
-/// The beginning of an answer; the rest is read in pieces.
+/// The start of a response; the body is read in pieces.
 #[derive(Debug)]
 pub(crate) struct HttpAnswer {
     response: reqwest::Response,
 }
 
 impl Endpoint {
-    /// The endpoint at `url`, spoken to with these headers.
+    /// The endpoint at `url`, used with these headers.
     pub(crate) fn at(url: String, headers: &BTreeMap<String, String>) -> Result<Self, PostError> {
         let not_sent = |wrong: &dyn std::error::Error| PostError::NotSent(chain(wrong));
         let mut map = HeaderMap::new();
@@ -165,7 +165,7 @@ impl Endpoint {
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|wrong| not_sent(&wrong))?;
             map.insert(name, HeaderValue::from_str(value).map_err(|wrong| not_sent(&wrong))?);
         }
-        // A hub that is silent for this long about a call is not going to speak any more.
+        // If the hub is silent for this long during a call, it will not respond any more.
         let http = client().read_timeout(CALL_TIME).build().map_err(|wrong| not_sent(&wrong))?;
         Ok(Self { http, url, headers: map })
     }
@@ -188,7 +188,7 @@ impl Endpoint {
         self.send(request.body(body)).await
     }
 
-    /// Opens the stream on which the hub speaks without being asked.
+    /// Opens the stream for unsolicited messages.
     pub(crate) async fn listen(&self, headers: &[(&str, String)]) -> Result<HttpAnswer, PostError> {
         let mut request =
             self.http.get(&self.url).headers(self.headers.clone()).header("accept", "text/event-stream");
@@ -223,12 +223,12 @@ impl HttpAnswer {
         self.response.status().as_u16()
     }
 
-    /// Is the rest a stream of server-sent events?
+    /// Is the body a stream of server-sent events?
     pub(crate) fn is_stream(&self) -> bool {
         self.header(CONTENT_TYPE.as_str()).is_some_and(|kind| kind.starts_with("text/event-stream"))
     }
 
-    /// One header, when it is text.
+    /// A header, if it is text.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.response.headers().get(name)?.to_str().ok()
     }
@@ -240,7 +240,7 @@ impl HttpAnswer {
         Ok(piece.map(|bytes| bytes.to_vec()))
     }
 
-    /// All the rest, of at most `limit` bytes.
+    /// The remaining body, of at most `limit` bytes.
     pub(crate) async fn whole(mut self, limit: usize) -> Result<Vec<u8>, PostError> {
         let mut whole = Vec::new();
         while let Some(piece) = self.piece().await? {
@@ -253,7 +253,7 @@ impl HttpAnswer {
     }
 }
 
-/// An error with its causes, which HTTP clients hide behind each other.
+/// An error with its causes, which HTTP clients nest.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -11,12 +11,12 @@ use tracing_subscriber::{Layer, filter::Targets, fmt, layer::SubscriberExt, util
 
 use crate::args::LogFormat;
 
-/// How many days of log are kept.
+/// Number of daily log files kept.
 const KEPT_FILES: usize = 7;
-/// Chooses what is logged, for example `debug` or `satchel_core=trace`.
+/// The variable that sets the log filter, for example `debug` or `satchel_core=trace`.
 const VARIABLE: &str = "SATCHEL_LOG";
 
-/// The log of a hub. What is still buffered is written when the guard is dropped.
+/// The log of a hub. Buffered lines are written when the guard is dropped.
 pub(crate) fn for_hub(logs: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard> {
     satchel_core::files::create_private_dir(logs)
         .with_context(|| format!("cannot create the log directory {}", logs.display()))?;
@@ -39,9 +39,9 @@ fn rotating_file(logs: &Path) -> anyhow::Result<RollingFileAppender> {
             .filename_suffix("log")
             .max_log_files(KEPT_FILES)
     };
-    // Windows lets only administrators make symbolic links.
+    // On Windows, only administrators can create symbolic links.
     let linked = if cfg!(unix) { builder().latest_symlink("satchel.log") } else { builder() };
-    // Another hub that starts at this moment makes the same link. Which of them may run is not for the log to decide.
+    // Another hub starting at this moment creates the same link. The log does not decide which of them may run.
     let file = linked.build(logs).or_else(|_| builder().build(logs));
     file.with_context(|| format!("cannot write logs to {}", logs.display()))
 }

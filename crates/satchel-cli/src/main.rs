@@ -18,7 +18,7 @@ use clap::Parser;
 use satchel_core::{files::Places, model::Code};
 
 fn main() -> ExitCode {
-    // The hub starts this program in other roles. They must be light and own their standard streams.
+    // The hub starts this program in other roles, which must be light and own their standard streams.
     match std::env::args_os().nth(1).as_deref().and_then(|word| word.to_str()) {
         Some("toolbox") => return satchel_toolbox::main(),
         Some("subreaper") => return satchel_core::subreaper::main(),
@@ -34,13 +34,13 @@ fn main() -> ExitCode {
         Err(told) => return usage(&told),
     };
     let json = args.json;
-    // Whatever a server started has no business here: it could approve itself.
+    // A process started by an MCP server could otherwise approve itself.
     if let Err(refusal) = satchel_core::hub::origin_here(false) {
         return complain(&refusal.into(), json);
     }
     let done = tokio::runtime::Runtime::new().map_err(anyhow::Error::from).and_then(|runtime| {
         let done = runtime.block_on(Box::pin(run(args)));
-        // A read of standard input that nobody waits for any more must not keep us.
+        // A pending read of standard input must not delay the exit.
         runtime.shutdown_background();
         done
     });
@@ -130,16 +130,16 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// What was written on the command line or read from standard input makes no sense.
+/// Invalid command line arguments or standard input.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Usage(String);
 
-/// Says on standard error what went wrong and what to do about it.
-/// Writes what clap says instead of a command: help and versions as answers, and what was not understood.
+/// Prints the error and the action on standard error. Prints clap's messages: help and version on standard output,
+/// errors on standard error.
 fn usage(told: &clap::Error) -> ExitCode {
     if told.use_stderr() {
-        // Whoever started us may not listen any more.
+        // The other side may have closed the pipe.
         let _ = told.print();
     } else {
         output::written(told.print());
@@ -161,7 +161,7 @@ fn complain(error: &anyhow::Error, json: bool) -> ExitCode {
         false => format!("satchel: {message}\n  {action}"),
     };
     output::say_aside(&text);
-    // A client that nobody knows is a word that was not understood.
+    // An unknown client is a usage error.
     let misnamed = refusal.is_some_and(|refusal| refusal.code == Code::UnknownClient);
     ExitCode::from(if error.is::<Usage>() || misnamed { 2 } else { 1 })
 }

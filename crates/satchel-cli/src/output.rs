@@ -10,7 +10,7 @@ use satchel_mcp::exact;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-/// Longer states, with an error in them, are cut; `satchel doctor` has all of it.
+/// Maximum width of a state; `satchel doctor` shows all of it.
 const STATE_WIDTH: usize = 72;
 
 /// A number with its noun: `1 process`, `2 processes`.
@@ -18,17 +18,16 @@ pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// Was there an answer that could not be written? Of the process as standard output is, so that no command has to carry
-/// it along.
+/// Set if output could not be written. Global like standard output itself, so that commands need not pass it along.
 static UNWRITTEN: AtomicBool = AtomicBool::new(false);
 
-/// Writes text and a line end. A reader that went away (`satchel tools | head`) is no error; a full device makes the
-/// command fail in the end, see [`all_written`].
+/// Prints text and a line end. A closed pipe (`satchel tools | head`) is not an error; any other failure makes the
+/// command fail, see [`all_written`].
 pub(crate) fn say(text: impl AsRef<str>) {
     written(writeln!(io::stdout().lock(), "{}", text.as_ref()));
 }
 
-/// Notes whether what was written to standard output arrived there.
+/// Records whether writing to standard output succeeded.
 pub(crate) fn written(outcome: io::Result<()>) {
     match outcome.and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -39,18 +38,18 @@ pub(crate) fn written(outcome: io::Result<()>) {
     }
 }
 
-/// Did everything that was said reach standard output, or a reader that did not want more of it?
+/// Was all output written, or the pipe closed by its reader?
 pub(crate) fn all_written() -> bool {
     !UNWRITTEN.load(Ordering::Relaxed)
 }
 
-/// Writes text beside the answer, on standard error.
+/// Prints text on standard error.
 pub(crate) fn say_aside(text: &str) {
-    // Whoever started us may not listen any more.
+    // The other side may have closed the pipe.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Writes JSON as [`say_json`] does, with every digit of its numbers.
+/// Prints JSON like [`say_json`], preserving every digit.
 pub(crate) fn say_json_text(json: &str) {
     say(match io::stdout().is_terminal() {
         true => exact::pretty(json),
@@ -58,7 +57,7 @@ pub(crate) fn say_json_text(json: &str) {
     });
 }
 
-/// Writes a value as JSON: one line for programs, indented on a terminal.
+/// Prints a value as JSON: one line for programs, indented on a terminal.
 pub(crate) fn say_json(value: &impl Serialize) -> anyhow::Result<()> {
     let text = match io::stdout().is_terminal() {
         true => serde_json::to_string_pretty(value)?,
@@ -68,7 +67,7 @@ pub(crate) fn say_json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes text that somebody else chose. On a terminal it may not move the cursor or change its settings.
+/// Prints foreign text. On a terminal, it may not move the cursor or change settings.
 pub(crate) fn say_foreign(text: &str) {
     match io::stdout().is_terminal() {
         true => say(harmless(text)),
@@ -76,7 +75,7 @@ pub(crate) fn say_foreign(text: &str) {
     }
 }
 
-/// The text with control characters made visible, except line ends and tabs.
+/// Makes control characters visible, except line ends and tabs.
 pub(crate) fn harmless(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' | '\t' => c,
@@ -86,7 +85,7 @@ pub(crate) fn harmless(text: &str) -> String {
     text.replace("\r\n", "\n").chars().map(shown).collect()
 }
 
-/// Rows as aligned columns below their headings; the last column is not padded.
+/// Aligned columns with headings; the last column is not padded.
 pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
     let clean: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(|cell| one_line(cell))).collect();
     let mut widths = headings.map(UnicodeWidthStr::width);
@@ -110,12 +109,12 @@ fn line<const N: usize>(cells: &[String; N], widths: &[usize; N]) -> String {
     line
 }
 
-/// The text as one line that a table can hold.
+/// The text on one line, for a table.
 pub(crate) fn one_line(text: &str) -> String {
     harmless(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text as one line of at most `width` characters.
+/// The text on one line, cut to `width` characters.
 pub(crate) fn shortened(text: &str, width: usize) -> String {
     let line = one_line(text);
     match line.char_indices().nth(width) {
@@ -124,12 +123,12 @@ pub(crate) fn shortened(text: &str, width: usize) -> String {
     }
 }
 
-/// What a server is doing, as short as a table needs it.
+/// A server's state, short enough for a table.
 pub(crate) fn state(server: &ServerView, now_ms: u64) -> String {
     shortened(&server.sentence(now_ms), STATE_WIDTH)
 }
 
-/// What is wrong with which server, in whole sentences, and what to do about it; nothing where all is well.
+/// The troubles of servers in full sentences, with what to do; `None` if there are none.
 pub(crate) fn troubles(servers: &[ServerView], now_ms: u64) -> Option<String> {
     let lines: Vec<String> = servers
         .iter()
@@ -146,7 +145,7 @@ pub(crate) fn troubles(servers: &[ServerView], now_ms: u64) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// A count that may not be known yet.
+/// A count, or a dash if unknown.
 pub(crate) fn count(number: Option<usize>) -> String {
     number.map_or_else(|| "–".into(), |number| number.to_string())
 }

@@ -14,19 +14,19 @@ use crate::{
     terminal,
 };
 
-/// How long to wait for a hub that has the data directory but does not answer yet.
+/// How long to wait for a hub that holds the data directory but does not answer yet.
 const STARTING_TIME: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(100);
 
-/// A hub that can be asked.
+/// A reachable hub.
 pub(crate) enum Reached {
-    /// Another process.
+    /// In another process.
     Running(Control),
-    /// This one, for as long as the command runs.
+    /// In this process, for the duration of the command.
     Here(Hub),
 }
 
-/// The running hub, or a passive one in this process when none runs.
+/// Connects to the running hub, or opens a passive one in this process.
 pub(crate) async fn reach(places: &Places) -> anyhow::Result<Reached> {
     let mut waited = Duration::ZERO;
     loop {
@@ -35,7 +35,7 @@ pub(crate) async fn reach(places: &Places) -> anyhow::Result<Reached> {
         }
         match Hub::open(options(places, true)?).await {
             Ok(hub) => return Ok(Reached::Here(hub)),
-            // A hub that is just starting holds the directory before it listens; one that ends, after.
+            // A starting hub holds the directory before it listens, and a stopping one after.
             Err(OpenError::HeldBy { .. }) if waited < STARTING_TIME => tokio::time::sleep(TICK).await,
             Err(error) => return Err(anyhow!(error)),
         }
@@ -43,15 +43,15 @@ pub(crate) async fn reach(places: &Places) -> anyhow::Result<Reached> {
     }
 }
 
-/// The running hub, for what makes sense only there.
+/// Connects to the running hub, for commands that need one.
 pub(crate) async fn running(places: &Places) -> anyhow::Result<Reached> {
     let control = Control::find(places).await?;
-    control.map(Reached::Running).ok_or_else(|| anyhow!("no hub runs; start one with `satchel serve`"))
+    control.map(Reached::Running).ok_or_else(|| anyhow!("no hub is running; start one with `satchel serve`"))
 }
 
-/// How this program opens a hub.
+/// The options for opening a hub in this program.
 pub(crate) fn options(places: &Places, passive: bool) -> anyhow::Result<HubOptions> {
-    let own_program = std::env::current_exe().context("cannot tell where this program is")?;
+    let own_program = std::env::current_exe().context("cannot locate this program")?;
     Ok(HubOptions {
         places: places.clone(),
         own_program,
@@ -62,10 +62,10 @@ pub(crate) fn options(places: &Places, passive: bool) -> anyhow::Result<HubOptio
 }
 
 impl Reached {
-    /// Has a request answered. Where it needs a person's yes and one is at the terminal, that person is asked.
+    /// Sends a request. If it needs a person's approval and one is at the terminal, asks.
     ///
     /// # Errors
-    /// A [`Refusal`] where the hub or the person says no, anything else where it cannot be talked to.
+    /// A [`Refusal`] if the hub or the person refuses, another error if the hub is unreachable.
     pub(crate) async fn ask<R: Handle + Clone>(&self, request: R) -> anyhow::Result<R::Answer> {
         match self.send(request.clone(), false).await {
             Err(error) if needs_person(&error) && terminal::is_there() => {
@@ -73,7 +73,7 @@ impl Reached {
                 let mut letters = what.chars();
                 let first = letters.next().map(char::to_uppercase).into_iter().flatten();
                 let sentence: String = first.chain(letters).collect();
-                match terminal::agrees(&format!("{sentence}. Go on?"))? {
+                match terminal::agrees(&format!("{sentence}. Continue?"))? {
                     true => self.send(request, true).await,
                     false => Err(anyhow!("nothing was changed")),
                 }
@@ -82,10 +82,10 @@ impl Reached {
         }
     }
 
-    /// Has a request answered that a person at this terminal was asked about.
+    /// Sends a request that a person at this terminal has confirmed.
     ///
     /// # Errors
-    /// As [`Self::ask`].
+    /// As for [`Self::ask`].
     pub(crate) async fn ask_for_person<R: Handle>(&self, request: R) -> anyhow::Result<R::Answer> {
         self.send(request, terminal::is_there()).await
     }
@@ -97,7 +97,7 @@ impl Reached {
         }
     }
 
-    /// Ends the hub if it was there only for this command.
+    /// Shuts the hub down if it was opened for this command.
     pub(crate) async fn leave(self) {
         match self {
             Reached::Running(_) => {}
@@ -106,7 +106,7 @@ impl Reached {
     }
 }
 
-/// A refusal stays one wherever it came from, so that its advice is shown.
+/// Keeps a refusal recognizable, so that its action is shown.
 fn plain(error: ControlError) -> anyhow::Error {
     match error {
         ControlError::Refused(refusal) => anyhow::Error::from(refusal),
@@ -114,7 +114,7 @@ fn plain(error: ControlError) -> anyhow::Error {
     }
 }
 
-/// Has one request answered and leaves again.
+/// Sends one request to the hub.
 pub(crate) async fn once<R: Handle + Clone>(places: &Places, request: R) -> anyhow::Result<R::Answer> {
     let hub = reach(places).await?;
     let answer = hub.ask(request).await;
@@ -126,7 +126,7 @@ fn needs_person(error: &anyhow::Error) -> bool {
     refusal(error).is_some_and(|refusal| refusal.code == Code::NeedsPerson)
 }
 
-/// Is this error the hub's own "no" for that reason?
+/// The hub's refusal, if this error is one.
 pub(crate) fn refusal(error: &anyhow::Error) -> Option<&Refusal> {
     error.downcast_ref()
 }

@@ -4,14 +4,14 @@ use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 
 use anyhow::Context;
 
-/// Can a person be asked: do we read from a terminal, and is our complaint seen on one?
+/// Is it interactive: is standard input a terminal, and is standard error shown on one?
 pub(crate) fn is_there() -> bool {
     stdin().is_terminal() && stderr().is_terminal()
 }
 
-/// A person's yes. Only a word is one: not a line end, not silence, not a program.
+/// Asks a person for approval. Only a typed word counts, not an empty line, end of input, or a program.
 pub(crate) fn agrees(question: &str) -> anyhow::Result<bool> {
-    // The answer of the command may be on its way to somewhere else.
+    // Standard output may be redirected.
     let mut shown = stderr().lock();
     write!(shown, "{} [y/N] ", crate::output::harmless(question))
         .and_then(|()| shown.flush())

@@ -6,33 +6,33 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Now, in milliseconds since the Unix epoch.
+/// The current time, in milliseconds since the Unix epoch.
 pub fn now_ms() -> u64 {
     epoch_ms(SystemTime::now())
 }
 
-/// A moment in milliseconds since the Unix epoch; 0 for one before it.
+/// A time in milliseconds since the Unix epoch; 0 for an earlier one.
 pub fn epoch_ms(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// The time of day as a value that tests set: computers are put to sleep, and their clocks are set forward and back.
+/// The system clock as a value that tests can set: computers sleep, and their clocks are set forward and back.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> u64 + Send + Sync>);
 
 impl Clock {
-    /// The computer's.
+    /// The system clock.
     pub fn system() -> Self {
         Self(Arc::new(now_ms))
     }
 
-    /// One that says what this says, in milliseconds since the Unix epoch.
+    /// A clock that returns this value, in milliseconds since the Unix epoch.
     #[cfg(test)]
     pub fn of(now_ms: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(now_ms))
     }
 
-    /// Now, in milliseconds since the Unix epoch.
+    /// The current time, in milliseconds since the Unix epoch.
     pub fn now_ms(&self) -> u64 {
         (self.0)()
     }

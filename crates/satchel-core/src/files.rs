@@ -14,29 +14,29 @@ use std::{
 
 use crate::platform::Platform;
 
-/// So many files are flushed side by side.
+/// Number of files synced concurrently.
 const FLUSHED_AT_A_TIME: usize = 16;
-/// How long each further try waits for a program that holds a file: about a second altogether.
+/// Pauses between attempts while another program holds a file: about a second in total.
 const PAUSES_MS: [u64; 7] = [10, 20, 40, 80, 160, 320, 400];
 
-/// The directories of one Satchel.
+/// The directories of a Satchel installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
-    /// The configuration, the one file that people edit.
+    /// The configuration file.
     pub config_file: PathBuf,
-    /// What the hub remembers: catalogs, tokens, the address of a running hub.
+    /// Persistent state: catalogs, tokens, the address of a running hub.
     pub data: PathBuf,
-    /// Logs of the hub and of every server.
+    /// Logs of the hub and of all servers.
     pub logs: PathBuf,
 }
 
-/// This user has no home directory.
+/// The user has no home directory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot find a home directory; set SATCHEL_HOME to a directory for Satchel's files")]
 pub struct NoHome;
 
 impl Places {
-    /// `$SATCHEL_HOME` where set, else the operating system's usual directories.
+    /// `$SATCHEL_HOME` if set, otherwise the operating system's standard directories.
     pub fn from_environment() -> Result<Self, NoHome> {
         match std::env::var_os("SATCHEL_HOME").filter(|home| !home.is_empty()) {
             Some(home) => Ok(Self::below(&std::path::absolute(&home).unwrap_or_else(|_| home.into()))),
@@ -57,7 +57,7 @@ impl Places {
         Self { config_file: home.join("config.json"), data: home.join("data"), logs: home.join("logs") }
     }
 
-    /// Makes the directories, readable by this user only.
+    /// Creates the directories, accessible to this user only.
     pub fn create(&self) -> io::Result<()> {
         let config = self.config_file.parent().map(ToOwned::to_owned);
         for dir in [
@@ -79,22 +79,22 @@ impl Places {
         Ok(())
     }
 
-    /// The lists of every server as last seen.
+    /// The cached lists of all servers.
     pub fn catalogs(&self) -> PathBuf {
         self.data.join("catalogs")
     }
 
-    /// What was approved of every server.
+    /// The approvals of all servers.
     pub fn approvals(&self) -> PathBuf {
         self.data.join("approvals")
     }
 
-    /// What went wrong with servers last.
+    /// The last failures of servers.
     pub fn failures(&self) -> PathBuf {
         self.data.join("failures")
     }
 
-    /// One log a server.
+    /// One log per server.
     pub fn server_logs(&self) -> PathBuf {
         self.logs.join("servers")
     }
@@ -104,29 +104,30 @@ impl Places {
         self.server_logs().join(format!("{}.log", file_stem(server)))
     }
 
-    /// Where a running hub can be reached.
+    /// The address of a running hub.
     pub fn address_file(&self) -> PathBuf {
         self.data.join("hub.json")
     }
 
-    /// Held by the running hub for as long as it lives.
+    /// Locked by the running hub.
     pub fn lock_file(&self) -> PathBuf {
         self.data.join("hub.lock")
     }
 
-    /// The last configuration that was good.
+    /// The last valid configuration.
     pub fn last_good_config(&self) -> PathBuf {
         self.data.join("config.last-good.json")
     }
 }
 
-/// Whatever this process makes from now on is its user's alone, also where a library makes it. A program says so first.
+/// Makes everything this process creates from now on private to its user, including files created by libraries. To be
+/// called first.
 pub fn keep_new_files_private() {
     #[cfg(unix)]
     nix::sys::stat::umask(nix::sys::stat::Mode::from_bits_truncate(0o077));
 }
 
-/// A directory that only this user can enter.
+/// Creates a directory that only this user can access.
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -135,8 +136,8 @@ pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     builder.create(dir)
 }
 
-/// A name as part of a file name: letters, digits, `.`, `-` and `_` stay, everything else is written as `%XX`,
-/// so two names never share a file, also where the file system ignores case.
+/// Encodes a name for a file name: letters, digits, `.`, `-` and `_` stay, everything else becomes `%XX`. Distinct
+/// names never share a file, even on case-insensitive file systems.
 pub fn file_stem(name: &str) -> String {
     use std::fmt::Write as _;
     let mut stem = String::with_capacity(name.len());
@@ -152,21 +153,21 @@ pub fn file_stem(name: &str) -> String {
     stem
 }
 
-/// Replaces `path` whole: written beside it, flushed to disk, renamed over it. The file is readable by this user
-/// only, unless it existed with other rights. A symbolic link is followed, so that it stays one; what is made a link
-/// while we write leads nowhere.
+/// Replaces `path` atomically: writes beside it, syncs, renames. A new file is accessible to this user only; an
+/// existing one keeps its permissions. A symbolic link is followed and stays one; a link created during the write has
+/// no effect.
 ///
 /// # Errors
-/// Whatever the file system says; `path` is then as it was.
+/// Any I/O error; `path` is unchanged then.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace_where(path, None, bytes).map(drop)
 }
 
-/// Replaces many files as [`replace`] does. All of them are on disk when it returns; several are flushed at a time, because
-/// each would wait for the same disk, and their directory once.
+/// Replaces many files like [`replace`]. All are on disk when it returns; several are synced concurrently, because each
+/// would wait for the same disk, and their directory is synced once.
 ///
 /// # Errors
-/// For each what [`replace`] says; the others are written.
+/// As for [`replace`], individually; the others are written.
 pub fn replace_all(files: &[(PathBuf, Vec<u8>)]) -> Vec<io::Result<()>> {
     let share = files.len().div_ceil(FLUSHED_AT_A_TIME).max(1);
     std::thread::scope(|scope| {
@@ -192,28 +193,28 @@ fn replace_share(files: &[(PathBuf, Vec<u8>)]) -> Vec<io::Result<()>> {
     written
 }
 
-/// Like [`replace`], where the file has exactly these bytes, or there is none. Says whether it was so. What another program
-/// writes at the same moment stays, and is no longer what was known; where the file system cannot exchange two files at
-/// once, between a look and a renaming it is lost.
+/// Like [`replace`], if the file has exactly this content, or does not exist. Returns whether it did. A concurrent write
+/// by another program is preserved, and reported as a mismatch; on file systems without atomic exchange, a write
+/// between check and rename is lost.
 ///
 /// # Errors
-/// As [`replace`].
+/// As for [`replace`].
 pub fn replace_known(path: &Path, before: Option<&[u8]>, after: &[u8]) -> io::Result<bool> {
     replace_where(path, Some(before), after)
 }
 
-/// Removes `path` where it has exactly these bytes. Says whether it was so; otherwise it stays.
+/// Removes `path` if it has exactly this content. Returns whether it did; otherwise it stays.
 ///
 /// # Errors
-/// Whatever the file system says.
+/// Any I/O error.
 pub fn remove_known(path: &Path, before: &[u8]) -> io::Result<bool> {
     let spot = Spot::of(path)?;
     let aside = temporary_name(&spot);
     spot.take(&aside)?;
     let holds = || io::Result::Ok(spot.read(aside.as_ref())?.as_deref() == Some(before));
-    // Where it is another one, it is gone no longer than it takes to see that.
+    // If it is a different file, it is missing only for the moment of this check.
     let is_known = holds()? && !spot.is_being_written(aside.as_ref()) && holds()?;
-    // Where there is another one by now, that is the latest.
+    // If another file exists by now, that is the latest.
     if is_known || !spot.put_new(&aside)? {
         spot.remove(&aside);
     }
@@ -226,7 +227,7 @@ fn temporary_name(spot: &Spot) -> String {
     format!(".{}.{}.{}.tmp", spot.name(), std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
 }
 
-/// `known` is what must be there, where that matters.
+/// `known` is the required content, if any.
 fn replace_where(path: &Path, known: Option<Option<&[u8]>>, bytes: &[u8]) -> io::Result<bool> {
     let (replaced, spot) = replace_unsettled(path, known, bytes)?;
     if replaced {
@@ -235,14 +236,14 @@ fn replace_where(path: &Path, known: Option<Option<&[u8]>>, bytes: &[u8]) -> io:
     Ok(replaced)
 }
 
-/// The same; that the new file has the name is not on disk before its place is settled.
+/// The same, without syncing the directory.
 fn replace_unsettled(path: &Path, known: Option<Option<&[u8]>>, bytes: &[u8]) -> io::Result<(bool, Spot)> {
     let unwritable =
         |error: io::Error| io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()));
     let spot = Spot::of(path).map_err(unwritable)?;
     let temporary = temporary_name(&spot);
     let replaced = || {
-        // Not held open: Windows and network drives refuse to put a file in the place of an open one.
+        // Not kept open: Windows and network drives refuse to replace an open file.
         let there = spot.open(&spot.name).map(Some).or_else(absent)?;
         let rights = there.and_then(|file| file.metadata().ok()).map(|about| about.permissions());
         if let Some(known) = known
@@ -275,7 +276,7 @@ fn absent<T>(error: io::Error) -> io::Result<Option<T>> {
 }
 
 impl Spot {
-    /// The bytes of a plain file beside it; a device has none that end.
+    /// The content of a regular file beside it; devices are refused.
     fn read(&self, name: &OsStr) -> io::Result<Option<Vec<u8>>> {
         let there = self.open(name).map(Some).or_else(absent)?;
         let there = there.filter(|file| file.metadata().is_ok_and(|about| about.is_file()));
@@ -286,10 +287,9 @@ impl Spot {
         bytes.transpose()
     }
 
-    /// Puts `ours`, which is in `name`, in the place of what is known. What turns out to be another program's latest write
-    /// is put back.
+    /// Replaces the known content by `ours`, which is in `name`. Another program's concurrent write is restored.
     fn put_known(&self, name: &str, known: &[u8], ours: &[u8]) -> io::Result<bool> {
-        // Most often it is seen here, and nobody ever sees ours.
+        // Usually detected here, before the new content is visible.
         if self.is_being_written(&self.name) || self.read(&self.name)?.as_deref() != Some(known) {
             return Ok(false);
         }
@@ -297,15 +297,15 @@ impl Spot {
             return self.put(name).map(|()| true);
         }
         let is_known = || io::Result::Ok(self.read(name.as_ref())?.as_deref() == Some(known));
-        // Where it is another one already, ours stands there no longer than it takes to see that. Whoever had opened it
-        // before may still be writing; what is closed stays as it is read then.
+        // If it is a different file, the new content is visible only for the moment of this check. A program that had
+        // opened it before may still be writing; whatever is closed is compared as read then.
         if is_known()? && !self.is_being_written(name.as_ref()) && is_known()? {
             self.remove(name);
             return Ok(true);
         }
-        // Where it is gone there is nothing to exchange with.
+        // If it is gone, there is nothing to exchange with.
         self.exchange(name).map(drop).or_else(|_| self.put(name))?;
-        // Ours may have been written over meanwhile: then that is the latest.
+        // The new content may have been overwritten in the meantime: that is the latest.
         let latest = self.is_being_written(name.as_ref())
             || self.read(name.as_ref())?.is_some_and(|bytes| bytes != ours);
         if latest {
@@ -315,7 +315,7 @@ impl Spot {
     }
 }
 
-/// A name in a directory that stays the same one, whatever happens to the path that led to it.
+/// A name in an open directory, which stays the same whatever happens to its path.
 #[cfg(target_os = "linux")]
 struct Spot {
     dir: std::os::fd::OwnedFd,
@@ -332,7 +332,7 @@ impl Spot {
         let (parent, name) = resolved(path)?;
         let only = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let mut dir = open("/", only, Mode::empty())?;
-        // Part by part: a link that has come since is not followed.
+        // Component by component: a link created since is not followed.
         for part in parent.components() {
             if let std::path::Component::Normal(part) = part {
                 dir = openat(&dir, part, only, Mode::empty())?;
@@ -372,7 +372,7 @@ impl Spot {
         Ok(nix::fcntl::renameat(&self.dir, self.name.as_os_str(), &self.dir, name)?)
     }
 
-    /// Like [`Self::put`], where there is nothing. Says whether it was so.
+    /// Like [`Self::put`], if nothing exists. Returns whether that was so.
     fn put_new(&self, name: &str) -> io::Result<bool> {
         match renaming::renamed(&self.dir, name, &self.name, renaming::How::IfFree)? {
             renaming::Renamed::Done => return Ok(true),
@@ -383,13 +383,13 @@ impl Spot {
         if free { self.put(name).map(|()| true) } else { Ok(false) }
     }
 
-    /// Exchanges the two at once; `false` where this file system cannot.
+    /// Exchanges the two atomically; `false` if the file system does not support it.
     fn exchange(&self, name: &str) -> io::Result<bool> {
         let exchanged = renaming::renamed(&self.dir, name, &self.name, renaming::How::Exchange)?;
         Ok(exchanged == renaming::Renamed::Done)
     }
 
-    /// Whether a program that we may look into has it open to write to it.
+    /// Does a visible process have it open for writing?
     fn is_being_written(&self, name: &OsStr) -> bool {
         use std::os::unix::fs::MetadataExt;
         let Ok(about) = self.open(name).and_then(|file| file.metadata()) else { return false };
@@ -402,7 +402,7 @@ impl Spot {
                 let line = info.lines().find_map(|line| line.strip_prefix("flags:"))?.trim().to_owned();
                 u32::from_str_radix(&line, 8).ok()
             };
-            // The last two bits say how: 0 is to read.
+            // The last two bits are the access mode: 0 is read-only.
             named && fs::metadata(open.path()).is_ok_and(same) && info().and_then(flags).unwrap_or(0) & 3 != 0
         };
         let processes = listed(Path::new("/proc")).map(|entry| entry.path());
@@ -416,7 +416,8 @@ impl Spot {
         let _ = nix::unistd::unlinkat(&self.dir, name, nix::unistd::UnlinkatFlags::NoRemoveDir);
     }
 
-    /// The renaming itself must survive a power loss too. Not every file system can do this; then it is best effort.
+    /// Syncs the directory, so that the rename survives a power failure. Best effort, because not every file system
+    /// supports it.
     fn settle(&self) {
         use nix::{
             fcntl::{OFlag, openat},
@@ -512,7 +513,7 @@ impl Spot {
     }
 }
 
-/// Renaming with a condition, in one step of the system: on Linux with any of its libraries, and on macOS.
+/// Atomic conditional renames: on Linux with any libc, and on macOS.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod renaming {
     use std::{ffi::OsStr, io, os::fd::AsFd};
@@ -524,18 +525,18 @@ mod renaming {
 
     #[derive(Clone, Copy)]
     pub(super) enum How {
-        /// Only where nothing has the new name.
+        /// Only if the new name is unused.
         IfFree,
-        /// Each gets the other's name.
+        /// Exchange both names.
         Exchange,
     }
 
     #[derive(Debug, PartialEq, Eq)]
     pub(super) enum Renamed {
         Done,
-        /// Something has the new name.
+        /// The new name is used.
         Taken,
-        /// This file system has no such step.
+        /// Not supported by this file system.
         Unable,
     }
 
@@ -553,11 +554,11 @@ mod renaming {
     }
 }
 
-/// Renames a file or a directory. Where another program holds it open for a moment, as editors, scanners and indexers do on
-/// Windows, it is tried again for about a second.
+/// Renames a file or directory. If another program briefly holds it open, as editors, scanners and indexers do on
+/// Windows, retries for about a second.
 ///
 /// # Errors
-/// Whatever the file system says; nothing was renamed then.
+/// Any I/O error; nothing was renamed then.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     let rename = || fs::rename(from, to);
     tried_again(Platform::current(), rename, |pause| {
@@ -580,8 +581,7 @@ fn tried_again<T>(
     work()
 }
 
-/// Does another program hold the file at this moment? Windows says so in three ways, the first of which may have other
-/// reasons too.
+/// Does another program hold the file? Windows reports that in three ways, the first of which may have other reasons.
 fn is_hindered(platform: Platform, error: &io::Error) -> bool {
     const ACCESS_DENIED: i32 = 5;
     const SHARING_VIOLATION: i32 = 32;
@@ -590,7 +590,7 @@ fn is_hindered(platform: Platform, error: &io::Error) -> bool {
         && matches!(error.raw_os_error(), Some(ACCESS_DENIED | SHARING_VIOLATION | LOCK_VIOLATION))
 }
 
-/// Where a path leads: a directory without any link in its path, and a name in it.
+/// Resolves a path to a directory without links, and a name in it.
 fn resolved(path: &Path) -> io::Result<(PathBuf, std::ffi::OsString)> {
     let nowhere = || io::Error::from(io::ErrorKind::InvalidInput);
     let path = match fs::canonicalize(path) {
@@ -598,7 +598,7 @@ fn resolved(path: &Path) -> io::Result<(PathBuf, std::ffi::OsString)> {
         Err(_) => {
             let path = std::path::absolute(path)?;
             if fs::symlink_metadata(&path).is_ok_and(|about| about.is_symlink()) {
-                return Err(io::Error::new(io::ErrorKind::NotFound, "it is a link to nothing"));
+                return Err(io::Error::new(io::ErrorKind::NotFound, "it is a dangling link"));
             }
             fs::canonicalize(path.parent().ok_or_else(nowhere)?)?.join(path.file_name().ok_or_else(nowhere)?)
         }
@@ -606,18 +606,18 @@ fn resolved(path: &Path) -> io::Result<(PathBuf, std::ffi::OsString)> {
     Ok((path.parent().ok_or_else(nowhere)?.to_owned(), path.file_name().ok_or_else(nowhere)?.to_owned()))
 }
 
-/// The bytes of a plain file of at most `most` bytes. What is no plain file, such as a pipe that nobody writes to or a
-/// device that never ends, is refused without waiting for it.
+/// Reads a regular file of at most `most` bytes. Anything else, such as a pipe or an endless device, is refused without
+/// blocking.
 ///
 /// # Errors
-/// Whatever the file system says; [`io::ErrorKind::FileTooLarge`], and [`io::ErrorKind::Unsupported`] for what is no file.
+/// Any I/O error; [`io::ErrorKind::FileTooLarge`], and [`io::ErrorKind::Unsupported`] for anything but a regular file.
 pub fn read_plain(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let plain = |about: fs::Metadata| match about.is_file() {
-        false => Err(io::Error::new(io::ErrorKind::Unsupported, "it is no file")),
+        false => Err(io::Error::new(io::ErrorKind::Unsupported, "it is not a regular file")),
         true if about.len() > most => Err(too_large(most)),
         true => Ok(()),
     };
-    // Opening a device may already do something.
+    // Opening a device may have side effects.
     plain(fs::metadata(path)?)?;
     let mut options = OpenOptions::new();
     options.read(true);
@@ -638,11 +638,11 @@ fn too_large(most: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, text)
 }
 
-/// Opens a file of ours to write to its end: made where it is missing, for this user only. A link in its place, or anything
-/// else that is no file, is refused.
+/// Opens one of Satchel's files for appending; creates it for this user only. Links and anything but regular files are
+/// refused.
 ///
 /// # Errors
-/// Whatever the file system says.
+/// Any I/O error.
 pub fn append_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).append(true);
@@ -653,13 +653,13 @@ pub fn append_private(path: &Path) -> io::Result<File> {
     }
     let file = options.open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::Unsupported, "it is no file"));
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "it is not a regular file"));
     }
     Ok(file)
 }
 
-/// Removes what a write of ours that was cut off left in `dir`: files named like the temporary ones of [`replace`], of
-/// the file `of` or of any. Only whoever holds the lock may do this, because another hub may be writing just now.
+/// Removes temporary files that interrupted writes of [`replace`] left in `dir`, for the file `of` or any. Only while
+/// holding the lock, because another hub might be writing.
 pub fn clear_temporaries(dir: &Path, of: Option<&str>) {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_ours = |name: &str| {
@@ -679,10 +679,10 @@ pub fn clear_temporaries(dir: &Path, of: Option<&str>) {
     }
 }
 
-/// Moves something that cannot be read out of the way, without ever covering what was moved before. Its new place.
+/// Moves a damaged file aside, never overwriting an earlier one, and returns the new path.
 ///
 /// # Errors
-/// Whatever the file system says; `path` is then where it was.
+/// Any I/O error; `path` is unchanged then.
 pub fn set_aside(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("file");
     let seconds =
@@ -697,10 +697,10 @@ pub fn set_aside(path: &Path) -> io::Result<PathBuf> {
     Ok(aside)
 }
 
-/// Removes a file, and everything that was set aside under its name.
+/// Removes a file, and everything moved aside under its name.
 ///
 /// # Errors
-/// Whatever the file system says; a part of it may be left.
+/// Any I/O error; a part may remain.
 pub fn remove_with_asides(path: &Path) -> io::Result<()> {
     let gone = |removed: io::Result<()>| match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -710,10 +710,10 @@ pub fn remove_with_asides(path: &Path) -> io::Result<()> {
     remove_asides(path)
 }
 
-/// Removes what was set aside under this file's name.
+/// Removes everything moved aside under this file's name.
 ///
 /// # Errors
-/// Whatever the file system says; a part of it may be left.
+/// Any I/O error; a part may remain.
 pub fn remove_asides(path: &Path) -> io::Result<()> {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return Ok(());
@@ -883,7 +883,7 @@ mod tests {
         let path = dir.path().join("a.json");
         fs::write(&path, "one").unwrap();
         let spot = Spot::of(&path).unwrap();
-        // As if it came between our last look and the exchange.
+        // Simulates a write between the last check and the exchange.
         for (now, after) in [("one", "ours"), ("two", "two")] {
             fs::write(&path, now).unwrap();
             fs::write(dir.path().join("new"), "ours").unwrap();
@@ -891,7 +891,7 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).unwrap(), after);
             let _ = fs::remove_file(dir.path().join("new"));
         }
-        // It has it open, and goes on writing.
+        // It has the file open, and continues writing.
         fs::write(&path, "one").unwrap();
         let mut other = OpenOptions::new().append(true).open(&path).unwrap();
         assert!(!replace_known(&path, Some(b"one"), b"ours").unwrap());

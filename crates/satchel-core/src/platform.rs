@@ -6,23 +6,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What Windows can start by itself, in its usual order. `PATHEXT` may name more, such as scripts of the Windows Script
-/// Host, which need another program to run them.
+/// File extensions that Windows can execute directly, in default order. `PATHEXT` may name more, such as scripts of
+/// the Windows Script Host, which require another program.
 const WINDOWS_PROGRAMS: [&str; 4] = [".com", ".exe", ".bat", ".cmd"];
 
 /// An operating system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Platform {
-    /// And everything like it.
+    /// Linux and other Unix systems.
     Linux,
-    /// From Apple.
+    /// macOS.
     MacOs,
-    /// From Microsoft.
+    /// Windows.
     Windows,
 }
 
 impl Platform {
-    /// The one this program runs on.
+    /// The system this program runs on.
     pub const fn current() -> Self {
         if cfg!(windows) {
             Platform::Windows
@@ -33,7 +33,7 @@ impl Platform {
         }
     }
 
-    /// Do these names mean the same variable? Windows ignores case: what others call `PATH` is mostly `Path` there.
+    /// Are these names of the same variable? Windows ignores case, and usually spells `PATH` as `Path`.
     pub fn is_same_variable(self, one: &str, other: &str) -> bool {
         match self {
             Platform::Windows => one.eq_ignore_ascii_case(other),
@@ -41,32 +41,32 @@ impl Platform {
         }
     }
 
-    /// The value of a variable in a map of some, such as those of a server's entry.
+    /// The value of a variable in a map, such as a server's environment.
     pub fn variable<'a>(self, variables: &'a BTreeMap<String, String>, name: &str) -> Option<&'a str> {
         let found = variables.iter().find(|(other, _)| self.is_same_variable(other, name));
         found.map(|(_, value)| value.as_str())
     }
 }
 
-/// Why a program will not be found at its present path after the next start of it, or of the computer.
+/// Why a program's present path is only temporary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Passing {
-    /// It was started from a mounted disk image.
-    #[error("Satchel runs from its disk image, which is gone when that is ejected")]
+    /// It runs from a mounted disk image.
+    #[error("Satchel runs from its disk image, which disappears when it is ejected")]
     DiskImage,
-    /// macOS started a copy of it at a random path, because it was not moved since it was downloaded.
-    #[error("macOS runs a temporary copy of Satchel, because it was not moved since it was downloaded")]
+    /// macOS runs a copy at a random path, because it was not moved after the download.
+    #[error("macOS runs a temporary copy of Satchel, because it was not moved after the download")]
     Translocated,
     /// An AppImage is mounted at another path at every start.
-    #[error("Satchel runs from an AppImage, which lies at another path at every start")]
+    #[error("Satchel runs from an AppImage, whose path changes at every start")]
     AppImage,
-    /// It was started out of an archive that was never unpacked.
+    /// It runs from an archive that was not unpacked.
     #[error("Satchel runs from a temporary directory")]
     Temporary,
 }
 
 impl Passing {
-    /// Whether and why the path of this program will not last. `environment` is that of this process.
+    /// Whether and why this program's path is temporary. `environment` is that of this process.
     pub fn of(program: &Path, environment: &Environment) -> Option<Self> {
         let text = program.to_string_lossy();
         match environment.platform() {
@@ -74,7 +74,7 @@ impl Passing {
             Platform::MacOs if text.starts_with("/Volumes/") => Some(Self::DiskImage),
             Platform::Linux if text.starts_with("/tmp/.mount_") => Some(Self::AppImage),
             Platform::Windows => {
-                // Explorer unpacks a program that is started inside an archive there.
+                // Explorer unpacks a program there that is started inside an archive.
                 let lower = text.to_lowercase().replace('/', "\\");
                 let temporary = |name: &&str| {
                     let dir = environment.variable(name).unwrap_or_default().to_lowercase();
@@ -103,7 +103,7 @@ impl Passing {
     }
 }
 
-/// The variables of a process.
+/// The environment variables of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
     platform: Platform,
@@ -111,7 +111,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// These variables on this system. Of two that are the same there, the later counts.
+    /// These variables on this system. Of two that are equal there, the later one counts.
     pub fn new<N: Into<String>, V: Into<String>>(
         platform: Platform,
         variables: impl IntoIterator<Item = (N, V)>,
@@ -121,27 +121,27 @@ impl Environment {
         environment
     }
 
-    /// Those of this process, but for the ones that are not valid Unicode.
+    /// The variables of this process, except those that are not valid Unicode.
     pub fn of_this_process() -> Self {
         let variables = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         Self::new(Platform::current(), variables)
     }
 
-    /// Whose rules hold.
+    /// The system whose rules apply.
     pub fn platform(&self) -> Platform {
         self.platform
     }
 
-    /// The value of a variable as it is, which may be empty.
+    /// The value of a variable; may be empty.
     pub fn get(&self, name: &str) -> Option<&str> {
-        // Quick where it is spelled as asked for.
+        // The fast path: spelled exactly like this.
         let exact = self.variables.get(name).map(String::as_str);
         exact.or_else(|| self.platform.variable(&self.variables, name))
     }
 
-    /// The value of a variable that is set and not empty. Where a system has another name for what is meant, that counts:
-    /// `HOME` is `USERPROFILE` on Windows.
+    /// The value of a variable that is set and not empty. Uses the system's equivalent: `HOME` is `USERPROFILE` on
+    /// Windows.
     pub fn variable(&self, name: &str) -> Option<String> {
         let set = |name: &str| self.get(name).filter(|value| !value.is_empty()).map(ToOwned::to_owned);
         let below_home = |path: &str| set("USERPROFILE").map(|home| format!("{home}{path}"));
@@ -157,12 +157,12 @@ impl Environment {
         set(name).or_else(usual)
     }
 
-    /// The home directory of the user.
+    /// The user's home directory.
     pub fn home(&self) -> Option<PathBuf> {
         self.variable("HOME").map(PathBuf::from)
     }
 
-    /// What may follow a program's name in a file's name, in the order in which it is tried; lower case, with its dot.
+    /// The possible extensions of a program's file name, in search order; lower case, with dot.
     pub fn program_endings(&self) -> Vec<String> {
         match self.platform {
             Platform::Linux | Platform::MacOs => vec![String::new()],
@@ -176,7 +176,7 @@ impl Environment {
         }
     }
 
-    /// Sets a variable. What it was called before stays its name.
+    /// Sets a variable. An existing spelling of its name is kept.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
         let name = name.into();
         let known = self.variables.keys().find(|known| self.platform.is_same_variable(known, &name));
@@ -184,12 +184,12 @@ impl Environment {
         self.variables.insert(name, value.into());
     }
 
-    /// All of them, by name.
+    /// All variables, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// All of them, for a process that is to be started.
+    /// All variables, for a process to be started.
     pub fn into_variables(self) -> BTreeMap<String, String> {
         self.variables
     }
@@ -219,7 +219,7 @@ mod tests {
             environment.set("PATH", "C:\\two");
             assert_eq!(environment.get("PATH"), Some("C:\\two"));
             let names: Vec<&str> = environment.iter().map(|(name, _)| name).collect();
-            // Two of them would leave it to chance which one a program sees.
+            // With both, it would be undefined which one a program sees.
             assert_eq!(names, if on_windows { vec!["Path"] } else { vec!["PATH", "Path"] });
         }
     }

@@ -11,19 +11,19 @@ use std::{
     time::Duration,
 };
 
-/// The first pause before a part is started again; doubled each time, up to [`MOST`].
+/// The first pause before a panicked task is restarted; doubled each time, up to [`MOST`].
 const FIRST: Duration = Duration::from_millis(100);
 const MOST: Duration = Duration::from_secs(60);
 
-/// A part of the hub panicked.
+/// A task of the hub panicked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("Satchel itself failed at this; the log says where")]
+#[error("an internal error occurred in Satchel; see the log")]
 pub struct Panicked;
 
-/// Drives a future to its end, or to its panic.
+/// Runs a future to completion, or to its panic.
 ///
 /// # Errors
-/// [`Panicked`]. What the future worked on may be half done: let go of it, or make it anew.
+/// [`Panicked`]. The future's data may be inconsistent: discard or rebuild it.
 pub async fn caught<F: Future>(future: F) -> Result<F::Output, Panicked> {
     let mut future = pin!(future);
     poll_fn(move |context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
@@ -34,26 +34,26 @@ pub async fn caught<F: Future>(future: F) -> Result<F::Output, Panicked> {
     .await
 }
 
-/// Runs what `make` makes until it ends by itself; makes it again where it panics.
+/// Runs the future that `make` creates to completion; creates and runs it again if it panics.
 pub async fn kept<F: Future<Output = ()>>(what: &str, mut make: impl FnMut() -> F) {
     let mut pause = FIRST;
     while caught(make()).await.is_err() {
-        tracing::error!(what, "a part of the hub failed and is started again");
+        tracing::error!(what, "a task of the hub panicked; restarting it");
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(MOST);
     }
 }
 
-/// From now on a panic says where it was, in the log, and not what it was about.
+/// From now on, logs the location of a panic, but not its message.
 pub fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(place, "Satchel failed at this place of its source; please report it");
+        tracing::error!(place, "Satchel panicked here; please report it");
     }));
 }
 
-/// A place where a test may make this part fail: it fails once where the directory named by `SATCHEL_FAULTS` has a file
-/// of this name, which is taken away. Programs that people get have no such places.
+/// A fault injection point: panics once if the directory `SATCHEL_FAULTS` contains a file of this name, which is
+/// removed. Release builds have no such points.
 #[inline]
 pub fn may_fail_here(name: &str) {
     #[cfg(debug_assertions)]

@@ -26,10 +26,10 @@ pub fn id(head: &[u8; HEAD]) -> Result<u64, ModelError> {
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// Something else, or another version's.
-    #[error("this is no file of weights that this version reads")]
+    #[error("this is not a weights file that this version can read")]
     Kind,
     /// Cut off, or damaged.
-    #[error("the file of weights is not whole")]
+    #[error("the weights file is incomplete")]
     Damaged,
     /// The weights it would be made of lack this one, or it has another shape.
     #[error("the weights have no tensor {0:?} of the expected size")]

@@ -7,7 +7,7 @@ use satchel_core::{
     hub::RunningHub,
 };
 
-/// Writes the file; it is removed when this is dropped.
+/// The address file; removed when dropped.
 #[derive(Debug)]
 pub(crate) struct AddressFile {
     file: std::path::PathBuf,

@@ -40,7 +40,7 @@ fn refused(refusal: Refusal) -> Response {
     control::refused(StatusCode::UNPROCESSABLE_ENTITY, refusal)
 }
 
-/// The snapshot, and the report by server over everything there is.
+/// The snapshot, and the report by server over all time.
 async fn status(State(channel): State<Channel>, Extension(origin): Extension<Origin>) -> Response {
     let snapshot = match channel.hub.request(GetStatus {}, &origin).await {
         Ok(snapshot) => snapshot,
@@ -91,7 +91,7 @@ async fn prometheus(State(channel): State<Channel>) -> Response {
     }
 }
 
-/// What happens from now on. Whoever reads too slowly misses some, and is told how much.
+/// Live events. A slow reader misses some, and is told how many.
 async fn events(State(channel): State<Channel>) -> Response {
     let events = channel.hub.recorder().events().subscribe();
     let first = stream::once(async { Ok::<_, Infallible>(Bytes::from_static(b": listening\n\n")) });
@@ -111,7 +111,7 @@ async fn events(State(channel): State<Channel>) -> Response {
     reply::events(Body::from_stream(futures_util::StreamExt::chain(first, stream))).into_response()
 }
 
-/// `by=tool&days=7` as what is asked for.
+/// Parses a query such as `by=tool&days=7`.
 fn ask(query: Option<&str>) -> Result<ReportAsk, Refusal> {
     let wrong = |what: &str| {
         Refusal::new(

@@ -8,17 +8,17 @@ use std::{
 
 use tokio::time::Instant;
 
-/// Wrong tokens within [`MINUTE`] that are answered as usual.
+/// Number of wrong tokens within [`MINUTE`] before throttling.
 const WRONG: usize = 30;
-/// Over which time they are counted.
+/// The period over which they are counted.
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
 
-/// When wrong tokens came.
+/// The times of wrong tokens.
 #[derive(Debug, Default)]
 pub(crate) struct AuthThrottle(Mutex<VecDeque<Instant>>);
 
 impl AuthThrottle {
-    /// Counts another wrong token; true where there were too many within the last minute.
+    /// Counts another wrong token. Returns true if there were too many within the last minute.
     pub(crate) fn refuses_another(&self) -> bool {
         let now = Instant::now();
         let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -26,7 +26,7 @@ impl AuthThrottle {
             times.pop_front();
         }
         times.push_back(now);
-        // Enough to know that there are too many.
+        // One more than the limit is enough to know.
         if times.len() > WRONG + 1 {
             times.pop_front();
         }

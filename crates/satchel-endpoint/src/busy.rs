@@ -7,10 +7,10 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Requests in flight of one client.
+/// Maximum number of requests in flight per client.
 pub(crate) const PER_CLIENT: usize = 128;
 
-/// All clients' shares.
+/// The shares of all clients.
 #[derive(Debug)]
 pub(crate) struct Shares {
     each: usize,
@@ -18,17 +18,17 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// So much for each client.
+    /// Gives each client this share.
     pub(crate) fn new(each: usize) -> Self {
         Self { each, of: Mutex::default() }
     }
 
-    /// One more for this client; `None` where it has all of its share.
+    /// Takes a permit for this client; `None` if its share is used up.
     pub(crate) fn take(&self, client: &str) -> Option<OwnedSemaphorePermit> {
         self.of(client).try_acquire_owned().ok()
     }
 
-    /// This client's.
+    /// This client's share.
     pub(crate) fn of(&self, client: &str) -> Arc<Semaphore> {
         let mut of = self.of.lock().unwrap_or_else(PoisonError::into_inner);
         of.entry(client.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(self.each))).clone()

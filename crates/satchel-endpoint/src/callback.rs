@@ -24,16 +24,16 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// Requests that wait to be looked at; more are turned away.
+/// Capacity of the request queue; further requests are rejected.
 const WAITING: usize = 16;
 /// How long a browser waits for the end of the sign-in.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long the last answer may take to leave.
+/// How long the last response may take.
 const LAST_ANSWER: Duration = Duration::from_secs(2);
-/// The longest query.
+/// Maximum length of a query.
 const QUERY: usize = 16 * 1024;
 
-/// Listens on this computer.
+/// Listens on the loopback interface.
 #[derive(Debug)]
 pub(crate) struct Loopback;
 
@@ -57,7 +57,7 @@ struct CallbackDoor {
 async fn listen(host: RedirectHost, port: u16, tracker: TaskTracker) -> io::Result<Listening> {
     let four = TcpListener::bind(("127.0.0.1", port)).await?;
     let port = four.local_addr()?.port();
-    // A browser may take either address for the name; where there is no IPv6, it takes the other.
+    // A browser may resolve the name to either address; without IPv6, it uses the other.
     let six = match host {
         RedirectHost::Localhost => TcpListener::bind((Ipv6Addr::LOCALHOST, port)).await.ok(),
         RedirectHost::Ip => None,
@@ -82,10 +82,10 @@ async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
     tokio::select! {
         served = serving.into_future() => {
             if let Err(error) = served {
-                tracing::warn!(%error, "the address for sign-ins ended");
+                tracing::warn!(%error, "the sign-in callback server stopped");
             }
         }
-        // Whoever sends slowly is not waited for.
+        // Slow senders are not waited for.
         () = bounded => {}
     }
 }
@@ -116,7 +116,8 @@ async fn callback(
     }
 }
 
-/// The page on which a person begins a sign-in that a call waits for. It leads to the provider's, and opens nothing itself.
+/// The page on which a person begins a sign-in that a call waits for. It links to the provider's page, and opens
+/// nothing itself.
 pub(crate) async fn sign_in_page(hub: &Hub, ticket: &str, headers: &HeaderMap) -> Response {
     let words = PageWords::of(headers);
     match hub.sign_in_page(ticket).await {
@@ -137,18 +138,18 @@ pub(crate) async fn sign_in_page(hub: &Hub, ticket: &str, headers: &HeaderMap) -
     }
 }
 
-/// The languages of the window.
+/// The supported languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PageWords {
     English,
     German,
 }
 
-/// What a page says: its heading, a sentence, what to do.
+/// The text of a page: heading, sentence, what to do.
 type PageText = (String, String, String);
 
 impl PageWords {
-    /// The first of the browser's languages that we speak.
+    /// The browser's preferred supported language.
     fn of(headers: &HeaderMap) -> Self {
         let wanted =
             headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -212,9 +213,9 @@ impl PageWords {
     fn foreign(self) -> PageText {
         match self {
             PageWords::English => (
-                "This is not a sign-in that Satchel waits for".into(),
+                "Satchel is not waiting for this sign-in".into(),
                 "Nothing was changed.".into(),
-                "If you have just signed in, begin again from Satchel.".into(),
+                "If you have just signed in, start again from Satchel.".into(),
             ),
             PageWords::German => (
                 "Auf diese Anmeldung wartet Satchel nicht".into(),
@@ -232,7 +233,7 @@ impl PageWords {
     }
 }
 
-/// Why there is no sign-in. What a check or a provider said exactly stays in its own language, between quotes.
+/// Why the sign-in failed, in German. The exact message of a check or provider is quoted in its own language.
 fn german(trouble: &Trouble) -> String {
     match trouble {
         Trouble::Refused(why) => {
@@ -253,12 +254,12 @@ const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;color-scheme:light 
 place-content:center;min-height:calc(100vh - 4rem);margin:0;padding:2rem;text-align:center}h1{font-size:1.5rem;margin:0 0 .5rem}\
 p{margin:.25rem auto;max-width:34rem;overflow-wrap:anywhere}.todo{opacity:.75}";
 
-/// A page that says something.
+/// A page with text.
 fn page(status: StatusCode, words: PageWords, (heading, sentence, todo): PageText) -> Response {
     page_with(status, words, &heading, &sentence, &format!("<p class=\"todo\">{}</p>", escaped(&todo)))
 }
 
-/// A page that needs nothing and gives nothing away. `rest` is HTML.
+/// A page without external resources or referrer. `rest` is HTML.
 fn page_with(status: StatusCode, words: PageWords, heading: &str, sentence: &str, rest: &str) -> Response {
     let (language, heading, sentence) = (words.code(), escaped(heading), escaped(sentence));
     let html = format!(
@@ -276,7 +277,7 @@ fn page_with(status: StatusCode, words: PageWords, heading: &str, sentence: &str
     (status, headers, Html(html)).into_response()
 }
 
-/// Nothing is loaded, and only our own style counts.
+/// Loads nothing, and allows only its own style.
 fn policy() -> String {
     use base64::{Engine, engine::general_purpose::STANDARD};
     use sha2::{Digest, Sha256};
@@ -301,7 +302,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Who listens where browsers come back to.
+/// The listener for returning browsers.
 pub fn callbacks() -> Arc<dyn Callbacks> {
     Arc::new(Loopback)
 }

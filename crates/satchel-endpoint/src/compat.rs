@@ -22,7 +22,7 @@ use crate::{
 const STREAM: &str = "/sse";
 const MESSAGES: &str = "/messages";
 
-/// Is this one of the two addresses of that transport?
+/// Is this one of the two paths of that transport?
 pub(crate) fn is_path(path: &str) -> bool {
     path == STREAM || path == MESSAGES
 }
@@ -46,7 +46,7 @@ fn open(app: &Arc<App>, client: String, usual: Surface, parts: &Parts) -> Respon
         let error = ErrorObject::new(errors::INVALID_REQUEST, "a GET must accept text/event-stream");
         return reply::error(StatusCode::NOT_ACCEPTABLE, None, error);
     }
-    // What it can do it says with `initialize`; the session is there before that.
+    // The client declares its capabilities in `initialize`, after the session exists.
     let owner = client.clone();
     let place = Place { surface: usual, usual: true, scope: Scope::default() };
     let session = Session::new(client, "2024-11-05", place, Menu::default(), &RawObject::new(), true);
@@ -75,8 +75,7 @@ async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Respon
     });
     let session = name.as_ref().and_then(|name| app.sessions.get(name, client));
     let (Some(name), Some(session)) = (name, session.filter(|session| session.one_stream)) else {
-        let error =
-            ErrorObject::new(errors::INVALID_REQUEST, "there is no such session; open the stream again");
+        let error = ErrorObject::new(errors::INVALID_REQUEST, "unknown session; reopen the stream");
         return reply::error(StatusCode::NOT_FOUND, None, error);
     };
     let bytes = match http::read_body(body, app.hub.request_bytes()).await {
@@ -104,7 +103,7 @@ async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Respon
     reply::empty(StatusCode::ACCEPTED)
 }
 
-/// Answers a request on the session's stream.
+/// Handles a request; the response goes to the session's stream.
 async fn request(app: &Arc<App>, name: &str, session: &Arc<Session>, message: Message) {
     let Message::Request { id, method, params } = message else { return };
     if method == "initialize" {

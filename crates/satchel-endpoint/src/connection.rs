@@ -38,18 +38,18 @@ use crate::{
     serve::{HEADER_BYTES, HEADERS},
 };
 
-/// Connections in all.
+/// Maximum number of connections.
 pub(crate) const CONNECTIONS: usize = 512;
-/// Connections of one client.
+/// Maximum number of connections per client.
 pub(crate) const PER_CLIENT: usize = 64;
-/// From a head's first byte to its last.
+/// Timeout for a request's head.
 const HEADER_TIME: Duration = Duration::from_secs(10);
-/// How long a connection may be kept without a request. Longer than clients keep theirs (90 s is common), so that it is
-/// they who let go, and no request meets a connection that is just being closed.
+/// Idle timeout of a connection. Longer than that of clients (90 s is common), so that clients close first, and no
+/// request meets a closing connection.
 const IDLE_TIME: Duration = Duration::from_secs(120);
-/// A connection that has lain idle for less may just be about to be used again.
+/// A connection that became idle more recently may be about to be reused.
 const RESTING: Duration = Duration::from_secs(1);
-/// How long a refused connection has to take in why.
+/// How long a rejected connection has to read the reason.
 const REFUSING: Duration = Duration::from_secs(1);
 
 /// All connections.
@@ -57,7 +57,7 @@ const REFUSING: Duration = Duration::from_secs(1);
 pub(crate) struct Connections {
     state: Mutex<ConnectionState>,
     shares: Shares,
-    /// Something happened on one of them, after which there may be a place.
+    /// Signalled when a place may have become free.
     moved: Notify,
 }
 
@@ -73,14 +73,14 @@ struct ConnectionState {
     last: u64,
 }
 
-/// One of them.
+/// A connection.
 #[derive(Debug)]
 pub(crate) struct ClientConnection {
     number: u64,
     all: Arc<Connections>,
     stage: Mutex<Stage>,
     changed: Notify,
-    /// Its place is needed.
+    /// Cancelled when its place is needed.
     give_way: CancellationToken,
 }
 
@@ -88,16 +88,16 @@ pub(crate) struct ClientConnection {
 struct Stage {
     now: Doing,
     since: Instant,
-    /// All that had come was read.
+    /// Everything received has been read.
     looked_at: bool,
-    /// Nothing more will come. Where there is room its requests are still answered.
+    /// The client has closed its side. Its requests are still answered if there is room.
     ended: bool,
-    /// Who has used it, each with a part of its share.
+    /// The clients that used it, each with a permit from its share.
     clients: BTreeMap<String, OwnedSemaphorePermit>,
 }
 
 impl Stage {
-    /// Nobody has shown a token, and nothing that came waits to be read.
+    /// No client has authenticated, and nothing received is unread.
     fn is_nobodys(&self) -> bool {
         let idle = matches!(self.now, Doing::Idle | Doing::ReadingHead);
         self.clients.is_empty() && self.looked_at && idle
@@ -109,25 +109,25 @@ enum Doing {
     Idle,
     ReadingHead,
     Answering,
-    /// Its client has as many others as it may have. It waits for one of those to end, or is told that there are too many.
+    /// Its client has reached its maximum. It waits for another connection to end, or is rejected.
     BeyondItsShare,
 }
 
 /// Why there is no place.
 #[derive(Debug, PartialEq, Eq)]
 enum Full {
-    /// Every place is a client's.
+    /// Every place is used by a client.
     OfClients,
-    /// What came on some connections is not read yet.
+    /// Some connections have unread input.
     ForNow,
 }
 
-/// A place for a connection; given back when dropped.
+/// A place for a connection; returned when dropped.
 #[derive(Debug)]
 pub(crate) struct ConnectionSlot(Arc<ClientConnection>);
 
 impl Connections {
-    /// A place for one more; `None` where every place is taken by a client.
+    /// Takes a place; `None` if all are used by clients.
     pub(crate) async fn enter(self: &Arc<Self>) -> Option<ConnectionSlot> {
         loop {
             let mut moved = pin!(self.moved.notified());
@@ -167,7 +167,7 @@ impl Connections {
         Ok(ConnectionSlot(connection))
     }
 
-    /// Has the oldest connection of a client on which nothing goes on end, for another of the same client.
+    /// Closes a client's oldest idle connection in favor of another one of the same client.
     fn make_room_for(&self, client: &str) {
         self.state().open.values().any(|other| other.gives_way_to(client));
     }
@@ -178,7 +178,7 @@ impl Connections {
 }
 
 impl ConnectionState {
-    /// The oldest that nobody uses, or the last that is one too many of its client.
+    /// The oldest unused connection, or the newest one beyond its client's share.
     fn first_to_go(&self) -> Result<u64, Full> {
         let mut beyond = None;
         let mut unknown = false;
@@ -192,7 +192,7 @@ impl ConnectionState {
                 unknown = true;
             }
         }
-        // Whoever waits for a part of its client's share goes last: most of the unknown are done with soon.
+        // Those waiting for their client's share go last: most unauthenticated ones finish soon.
         if unknown { Err(Full::ForNow) } else { beyond.ok_or(Full::OfClients) }
     }
 }
@@ -206,7 +206,8 @@ impl Drop for ConnectionSlot {
 }
 
 impl ClientConnection {
-    /// This client uses it; false where it has as many as it may have, and something goes on on each for a while.
+    /// Assigns the connection to this client; false if the client has reached its maximum and all its connections stay
+    /// busy for a while.
     pub(crate) async fn is_of(&self, client: &str) -> bool {
         if self.stage().clients.contains_key(client) {
             return true;
@@ -222,11 +223,11 @@ impl ClientConnection {
         known
     }
 
-    /// Of its client's share.
+    /// Takes a permit from the client's share.
     async fn wait_for_a_part(&self, client: &str) -> Option<OwnedSemaphorePermit> {
         self.goes_on_to(Doing::BeyondItsShare);
         if self.stage().ended {
-            // Whoever sent this has most likely gone, and those who wait for their answers come first.
+            // The sender has probably left, and others waiting for responses come first.
             return None;
         }
         self.all.make_room_for(client);
@@ -235,7 +236,7 @@ impl ClientConnection {
             part = timeout(RESTING, share.acquire_owned()) => match part {
                 Ok(part) => part.ok(),
                 Err(_) => {
-                    // What came to rest when this began has rested long enough now.
+                    // A connection that became idle when this wait began has rested long enough now.
                     self.all.make_room_for(client);
                     self.all.shares.take(client)
                 }
@@ -246,7 +247,7 @@ impl ClientConnection {
         Some(part)
     }
 
-    /// Gives up its place for another connection of its only client, where nothing goes on on it.
+    /// Closes if idle and used only by this client, in favor of another connection.
     fn gives_way_to(&self, client: &str) -> bool {
         let mut stage = self.stage();
         let resting = stage.now == Doing::Idle && stage.since.elapsed() >= RESTING;
@@ -283,7 +284,7 @@ impl ClientConnection {
         }
     }
 
-    /// Until when something has to happen; an answer takes as long as it takes.
+    /// The deadline for the next event; responses have none.
     fn deadline(&self) -> Option<Instant> {
         let stage = self.stage();
         match stage.now {
@@ -302,7 +303,7 @@ impl ClientConnection {
     }
 }
 
-/// Carries a connection from its first byte to its last.
+/// Serves a connection.
 pub(crate) async fn carry<S>(stream: S, router: Router, place: ConnectionSlot, stop: CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -311,7 +312,7 @@ where
     let io = TokioIo::new(Heard { stream, connection: connection.clone() });
     let served = Served { router: TowerToHyperService::new(router), connection: connection.clone() };
     let mut http = hyper::server::conn::http1::Builder::new()
-        // Its own bound counts the time between two requests as well.
+        // The own deadline also covers the time between requests.
         .header_read_timeout(None)
         .max_headers(HEADERS)
         .max_buf_size(HEADER_BYTES)
@@ -320,9 +321,9 @@ where
     loop {
         let deadline = connection.deadline();
         tokio::select! {
-            // What came last counts: a connection gives way only where nothing did.
+            // The latest input counts: a connection gives way only if nothing arrived.
             biased;
-            // A client that breaks off or talks nonsense harms only itself.
+            // A client that disconnects or sends garbage harms only itself.
             _ = &mut http => return,
             () = until(deadline) => if connection.is_overdue() { break },
             () = connection.changed.notified() => {}
@@ -330,7 +331,7 @@ where
                 if connection.stage().is_nobodys() && connection.stage().now == Doing::ReadingHead {
                     return;
                 }
-                // A request that came at this very moment is still answered.
+                // A request that arrived at this very moment is still answered.
                 stopping = true;
                 Pin::new(&mut http).graceful_shutdown();
             }
@@ -348,7 +349,7 @@ where
     }
 }
 
-/// Says why a connection is closed, without reading what it wants.
+/// Sends why a connection is rejected, without reading its request.
 pub(crate) async fn refuse(mut stream: impl AsyncWrite + Unpin, status: &str, message: &str) {
     let body = format!(
         r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":{},"message":"{message}","data":{{"outcome":"not_sent"}}}}}}"#,
@@ -362,7 +363,7 @@ pub(crate) async fn refuse(mut stream: impl AsyncWrite + Unpin, status: &str, me
         stream.write_all(answer.as_bytes()).await?;
         stream.shutdown().await
     };
-    // Whoever does not read it has gone.
+    // The client has gone.
     let _ = tokio::time::timeout(REFUSING, saying).await;
 }
 
@@ -373,7 +374,7 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// A stream that notices when something comes.
+/// A stream that records when data arrives.
 struct Heard<S> {
     stream: S,
     connection: Arc<ClientConnection>,
@@ -394,7 +395,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
         let after = buffer.filled().len();
         if after > before {
             self.connection.heard();
-            // The end often comes together with the last bytes.
+            // The end often arrives together with the last bytes.
             let ended = buffer.remaining() > 0
                 && Pin::new(&mut self.stream).poll_read(context, buffer).is_ready()
                 && buffer.filled().len() == after;
@@ -436,7 +437,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Heard<S> {
     }
 }
 
-/// The router, told on which connection a request came.
+/// A service that knows its connection.
 struct Served {
     router: TowerToHyperService<Router>,
     connection: Arc<ClientConnection>,
@@ -455,7 +456,7 @@ impl hyper::service::Service<Request<Incoming>> for Served {
     }
 }
 
-/// The body of an answer; its end is the end of the request.
+/// A response body; its end marks the end of the request.
 struct CountedBody {
     body: Body,
     connection: Arc<ClientConnection>,
@@ -521,7 +522,7 @@ mod tests {
         let (mut stream, _carried) = open(&all);
         for _ in 0..3 {
             tokio::time::sleep(IDLE_TIME - Duration::from_secs(1)).await;
-            // A head that takes almost all the time it has.
+            // A head that takes almost all of its time.
             stream.write_all(&ASKS[..9]).await.unwrap();
             tokio::time::sleep(HEADER_TIME - Duration::from_secs(1)).await;
             stream.write_all(&ASKS[9..]).await.unwrap();
@@ -541,7 +542,7 @@ mod tests {
                 stream.write_all(ASKS).await.unwrap();
                 answer(&mut stream).await;
             }
-            // One byte a second: lively, and never done.
+            // One byte a second: active, but never complete.
             for byte in &ASKS[..12] {
                 let _ = stream.write_all(&[*byte]).await;
                 tokio::time::sleep(Duration::from_secs(1)).await;
@@ -579,7 +580,7 @@ mod tests {
     async fn nobody_gives_way_before_what_came_was_read() {
         let all: Arc<Connections> = Arc::default();
         let (mut streams, _carried): (Vec<_>, Vec<_>) = (0..CONNECTIONS).map(|_| open(&all)).unzip();
-        // It was sent before anything was read.
+        // Sent before anything was read.
         streams[0].write_all(ASKS).await.unwrap();
         assert_eq!(all.enter_now().unwrap_err(), Full::ForNow);
         for newcomer in 0..CONNECTIONS {
@@ -602,7 +603,7 @@ mod tests {
         assert!(places[PER_CLIENT].0.is_of("b").await);
         places.remove(0);
         assert!(places[PER_CLIENT - 1].0.is_of("a").await, "one was given back");
-        // One more has to wait for one that ends.
+        // The next one has to wait for another to end.
         let newcomer = all.enter().await.unwrap();
         let ended = places.pop().unwrap();
         let ending = async {
@@ -611,7 +612,7 @@ mod tests {
         };
         let (known, ()) = tokio::join!(newcomer.0.is_of("a"), ending);
         assert!(known && !places[7].0.give_way.is_cancelled());
-        // Now one of them lies idle. It may be about to be used again, but not for long.
+        // Now one of them is idle, and may be about to be reused, but not for long.
         places[7].0.goes_on_to(Doing::Idle);
         let newcomer = all.enter().await.unwrap();
         assert!(newcomer.0.is_of("a").await && places[7].0.give_way.is_cancelled());

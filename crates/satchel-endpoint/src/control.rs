@@ -41,13 +41,13 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{ServeError, api, reply};
 
-/// Arguments of a call as large as over the endpoint, escaped into a request.
+/// Allows arguments as large as over the endpoint, escaped in a request.
 const REQUEST_BYTES: usize = 2 * satchel_mcp::limits::BODY_BYTES;
 
-/// To find out who asks takes no longer, unless whoever asks wants it to.
+/// Timeout of identifying the caller.
 const LOOKING: Duration = Duration::from_secs(5);
 
-/// Who opened a connection.
+/// The process that opened a connection.
 #[derive(Debug, Clone, Copy)]
 struct Peer(Caller);
 
@@ -58,7 +58,7 @@ impl Connected<IncomingStream<'_, tokio::net::UnixListener>> for Peer {
     }
 }
 
-/// The id of the process behind a pipe takes an unsafe call to ask for.
+/// Reading the process id behind a pipe would require an unsafe call.
 #[cfg(windows)]
 impl Connected<IncomingStream<'_, pipe::Pipes>> for Peer {
     fn connect_info(_: IncomingStream<'_, pipe::Pipes>) -> Self {
@@ -82,7 +82,7 @@ fn router(hub: &Hub, stop: &CancellationToken) -> Router {
         .with_state(Channel { hub: hub.clone(), stop: stop.clone() })
 }
 
-/// Finds out where a request comes from, and refuses what a server started.
+/// Determines the origin of a request, and refuses callers that an MCP server started.
 async fn admit(
     State(hub): State<Hub>,
     ConnectInfo(Peer(caller)): ConnectInfo<Peer>,
@@ -90,9 +90,10 @@ async fn admit(
     next: Next,
 ) -> axum::response::Response {
     let asked = request.headers().contains_key(ASKED);
-    // Reading about a process may take as long as that process wants.
+    // Reading about a process may take as long as that process likes.
     let looked = tokio::task::spawn_blocking(move || hub.origin_of(caller, asked));
-    let unseen = || Refusal::new(Code::UnknownOrigin, "it could not be told in time who asks", "Try again.");
+    let unseen =
+        || Refusal::new(Code::UnknownOrigin, "the caller could not be identified in time", "Try again.");
     let origin = match tokio::time::timeout(LOOKING, looked).await {
         Ok(Ok(origin)) => origin,
         Ok(Err(_)) | Err(_) => Err(unseen()),
@@ -114,7 +115,7 @@ async fn handle(
     let message: Value = match serde_json::from_slice(&body) {
         Ok(message) => message,
         Err(error) => {
-            let message = format!("the request is no JSON: {error}");
+            let message = format!("the request is not valid JSON: {error}");
             return refused(StatusCode::BAD_REQUEST, Refusal::new(Code::BadRequest, message, ""));
         }
     };
@@ -133,12 +134,12 @@ async fn handle(
     }
 }
 
-/// Says no on the channel.
+/// A refusal on the channel.
 pub(crate) fn refused(status: StatusCode, refusal: Refusal) -> axum::response::Response {
     (status, Json(Reply::<Value>::Refusal(refusal))).into_response()
 }
 
-/// The snapshot now and after every change.
+/// The snapshot, now and after every change.
 async fn events(State(channel): State<Channel>) -> axum::response::Response {
     let mut watch = channel.hub.watch();
     watch.mark_changed();
@@ -154,7 +155,7 @@ async fn events(State(channel): State<Channel>) -> axum::response::Response {
     reply::events(Body::from_stream(stream)).into_response()
 }
 
-/// Opens the channel and says where it is.
+/// Opens the channel and returns its address.
 #[cfg(unix)]
 pub(crate) fn open(
     hub: &Hub,
@@ -163,7 +164,7 @@ pub(crate) fn open(
 ) -> Result<PathBuf, ServeError> {
     use std::os::unix::fs::PermissionsExt;
     let path = socket_path(&hub.places().data).map_err(|error| control_error(&hub.places().data, error))?;
-    // We hold the data directory's lock: a socket that is still there is of a hub that is gone.
+    // The data directory is locked, so an existing socket belongs to a hub that is gone.
     let _ = std::fs::remove_file(&path);
     let listener = tokio::net::UnixListener::bind(&path)
         .and_then(|listener| {
@@ -177,7 +178,7 @@ pub(crate) fn open(
         let serving = axum::serve(listener, router.into_make_service_with_connect_info::<Peer>())
             .with_graceful_shutdown(async move { stopped.cancelled().await });
         if let Err(error) = serving.await {
-            tracing::error!(%error, "the control channel ended");
+            tracing::error!(%error, "the control channel closed");
         }
         remove_socket(&socket, &data);
     });
@@ -188,8 +189,8 @@ fn control_error(path: &Path, error: io::Error) -> ServeError {
     ServeError::Control { path: path.display().to_string(), error }
 }
 
-/// Beside the data; or, where that path is longer than a socket's may be (108 bytes on Linux, 104 on macOS), in a new
-/// directory among the temporary ones. The address file says which.
+/// In the data directory; or, if that path exceeds the limit for sockets (108 bytes on Linux, 104 on macOS), in a new
+/// temporary directory. The address file contains it.
 #[cfg(unix)]
 fn socket_path(data: &Path) -> io::Result<PathBuf> {
     use std::os::unix::fs::DirBuilderExt;
@@ -202,12 +203,12 @@ fn socket_path(data: &Path) -> io::Result<PathBuf> {
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     let name: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
     let dir = std::env::temp_dir().join(format!("satchel-{name}"));
-    // Fails where it exists: anybody can make a directory there, also one that is waiting for us.
+    // Fails if it exists: others could have created it in advance.
     std::fs::DirBuilder::new().mode(0o700).create(&dir)?;
     Ok(dir.join("hub.sock"))
 }
 
-/// Takes the socket away, and the directory that was made for it.
+/// Removes the socket and its directory, if one was created.
 #[cfg(unix)]
 fn remove_socket(socket: &Path, data: &Path) {
     let _ = std::fs::remove_file(socket);
@@ -216,8 +217,8 @@ fn remove_socket(socket: &Path, data: &Path) {
     }
 }
 
-/// A name of a pipe that nobody else can know before this run: all accounts of a computer share one space of names, and
-/// whoever makes a name first has it. The address file, which only this user can read, says which it is.
+/// An unpredictable pipe name: all accounts of a computer share one namespace, and the first to create a name owns it.
+/// The address file, which only this user can read, contains it.
 #[cfg(any(windows, test))]
 fn pipe_name() -> io::Result<String> {
     let mut random = [0u8; 16];
@@ -226,8 +227,8 @@ fn pipe_name() -> io::Result<String> {
     Ok(format!("{PIPES}satchel-{name}"))
 }
 
-/// Opens the channel and says where it is. A named pipe without a security descriptor of its own can be opened by
-/// its creator and administrators only, for writing.
+/// Opens the channel and returns its address. With the default security descriptor, only its creator and
+/// administrators can open a named pipe for writing.
 #[cfg(windows)]
 pub(crate) fn open(
     hub: &Hub,
@@ -241,7 +242,7 @@ pub(crate) fn open(
         let serving = axum::serve(pipes, router.into_make_service_with_connect_info::<Peer>())
             .with_graceful_shutdown(async move { stopped.cancelled().await });
         if let Err(error) = serving.await {
-            tracing::error!(%error, "the control channel ended");
+            tracing::error!(%error, "the control channel closed");
         }
     });
     Ok(path.into())

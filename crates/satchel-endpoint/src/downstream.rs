@@ -24,7 +24,7 @@ use crate::{
     surface::{self, Hello, Surface},
 };
 
-/// What is asked of a server on behalf of all its clients, or of none.
+/// Methods that the hub sends for all of a server's clients, or for none.
 const OURS: [&str; 7] = [
     "initialize",
     "ping",
@@ -35,44 +35,44 @@ const OURS: [&str; 7] = [
     "resources/unsubscribe",
 ];
 
-/// Who asks, and what they see.
+/// The client and its view.
 #[derive(Debug, Clone)]
 pub(crate) struct Asker {
     pub(crate) caller: Caller,
     pub(crate) surface: Surface,
-    /// The servers that the descriptions of the meta-tools name, where a session keeps them; otherwise those of now.
+    /// The servers listed in the meta-tools' descriptions, if a session has fixed them; otherwise the present ones.
     pub(crate) servers: Option<Vec<String>>,
-    /// What the ledger knows them by.
+    /// Its identity in the ledger.
     pub(crate) visit: Arc<Visit>,
 }
 
-/// What a request comes to.
+/// The reply to a request.
 pub(crate) enum Reply {
-    /// A result that is there at once.
+    /// An immediate result.
     Result(Box<Raw>),
-    /// A list, which clients may keep for a while: finished as the asker's revision has it.
+    /// A list, which clients may cache: finished in the client's revision.
     List(Arc<List>),
-    /// An error that is there at once.
+    /// An immediate error.
     Error(ErrorObject),
-    /// A call that is under way.
+    /// A running call.
     Running(Underway, Kind),
 }
 
-/// What the end of a call is to its client.
+/// How to present the end of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The result of a tool.
+    /// As a tool result.
     Tool,
-    /// A resource as the result of a meta-tool.
+    /// As a resource in a meta-tool's result.
     ResourceByTool,
-    /// Whatever the method's result is.
+    /// As the method's own result.
     Plain,
 }
 
-/// How a surface introduces itself. One server's that was never read is woken for it.
+/// The introduction of a surface. Starts a server that was never read, for its own surface.
 ///
 /// # Errors
-/// Where there is no such server, or it cannot be had.
+/// If there is no such server, or it is unavailable.
 pub(crate) async fn hello(hub: &Hub, surface: &Surface, modern: bool) -> Result<Hello, CallFailure> {
     match surface {
         Surface::Router => Ok(Hello::router()),
@@ -82,7 +82,7 @@ pub(crate) async fn hello(hub: &Hub, surface: &Surface, modern: bool) -> Result<
     }
 }
 
-/// Answers a request that only reads or calls. What belongs to a session is done before.
+/// Handles a request that only reads or calls. Session requests are handled before.
 pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Option<&Raw>) -> Reply {
     let hub = &hub.seen_by(&asker.caller.client);
     hub.client_seen(&asker.caller.client, None);
@@ -97,7 +97,7 @@ pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Optio
     if surface::list_key(method).is_some()
         && params.get("cursor").is_some_and(|cursor| cursor.get() != "null")
     {
-        return bad("there is no such page: the list has one only".to_owned());
+        return bad("unknown cursor: the list has only one page".to_owned());
     }
     let observer = match (&asker.surface, method) {
         (Surface::Direct | Surface::Server(_), "tools/call") => observe::direct(hub, &asker.visit, &params),
@@ -145,7 +145,7 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
         Some((_, Ok(arguments))) => arguments,
         Some((_, Err(_))) => return bad("the arguments must be an object".to_owned()),
     };
-    // What goes on to the server besides the arguments: metadata, and the answers to what it asked before.
+    // What is forwarded besides the arguments: metadata, and answers to the server's earlier questions.
     let mut onward = RawObject::new();
     for key in ["_meta", "inputResponses", "requestState"] {
         if let Some(value) = params.get(key) {
@@ -229,7 +229,7 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
     }
 }
 
-/// One server's list, as this asker gets it.
+/// One server's list for this client.
 fn list_of_server(
     hub: &Hub,
     asker: &Asker,
@@ -243,7 +243,7 @@ fn list_of_server(
         finished(hub, asker, if older { metadata::legacy_result(&list) } else { list })
     };
     let catalog = hub.catalog();
-    // It may be another one by now; then the list is nobody else's.
+    // The offer may have changed; then the list is not shared.
     match catalog.offer(server.as_str()).is_some_and(|now| Arc::ptr_eq(now, offer)) {
         true => {
             let asked = Asked { server: Some(server.clone()), key, modern: asker.caller.modern };
@@ -253,7 +253,7 @@ fn list_of_server(
     }
 }
 
-/// A list as the asker's revision has it.
+/// A list in the client's revision.
 fn finished(hub: &Hub, asker: &Asker, list: Box<Raw>) -> Box<str> {
     match asker.caller.modern {
         true => {
@@ -264,7 +264,7 @@ fn finished(hub: &Hub, asker: &Asker, list: Box<Raw>) -> Box<str> {
     }
 }
 
-/// A completion is for the argument of a prompt or of a template, which the request names.
+/// A completion for an argument of the named prompt or template.
 async fn complete(hub: &Hub, asker: &Asker, flat: &Flat, mut params: RawObject) -> Reply {
     let mut reference = params.get("ref").and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
     let server = if let Some(path) = reference.text("name").and_then(|name| flat.prompt(&name)) {
@@ -274,7 +274,7 @@ async fn complete(hub: &Hub, asker: &Asker, flat: &Flat, mut params: RawObject) 
         put(&mut reference, "uri", &uri);
         server
     } else {
-        return bad("there is no such prompt or template to complete for".to_owned());
+        return bad("unknown prompt or template".to_owned());
     };
     params.set("ref", reference.to_raw());
     started(hub.ask(&asker.caller, &server, "completion/complete", params).await, Kind::Plain)
@@ -314,11 +314,11 @@ async fn server_itself(
         }
         return started(hub.ask(&asker.caller, server, method, params).await, Kind::Tool);
     }
-    // These are between a server and us: what clients want of them is asked for where it belongs to one client.
+    // These belong to the connection between server and hub; clients' own requests are handled elsewhere.
     if OURS.contains(&method) {
         return unknown_method(method);
     }
-    // Tasks of the one family are unknown in the other.
+    // Each era has its own tasks.
     if method.starts_with("tasks/")
         && let Ok(offer) = hub.offer(server).await
         && is_newer(&offer) != asker.caller.modern
@@ -341,11 +341,11 @@ async fn server_itself(
     started(hub.ask(&asker.caller, server, method, params).await, Kind::Plain)
 }
 
-/// The tasks of one client, of all pages that the server has: a page of its own would name tasks of others, and so might
-/// the cursor after it.
+/// One client's tasks from all of the server's pages: a single page could contain others' tasks, and so could its
+/// cursor.
 async fn own_tasks(hub: &Hub, caller: &Caller, server: &ServerName, params: &RawObject) -> Reply {
     if params.get("cursor").is_some_and(|cursor| cursor.get() != "null") {
-        return bad("there is no such page: the list has one only".to_owned());
+        return bad("unknown cursor: the list has only one page".to_owned());
     }
     let (mut own, mut params, mut frame) = (Vec::new(), params.clone(), None);
     let mut seen = std::collections::HashSet::new();
@@ -377,13 +377,13 @@ async fn own_tasks(hub: &Hub, caller: &Caller, server: &ServerName, params: &Raw
     Reply::Result(list.to_raw())
 }
 
-/// The same for a task of somebody else as for one that never was.
+/// The same error for another client's task as for a missing one.
 fn unknown_task() -> Reply {
     bad("Unknown task".to_owned())
 }
 
-/// What its server says of a task that never was: which comes first, an unknown task or an unknown method, is its matter.
-/// A server that knows any task at all is not believed.
+/// The server's own error for a missing task, because whether an unknown task or an unknown method is reported first
+/// is up to it. A server that accepts any task id is not believed.
 async fn refused_as_by(
     hub: &Hub,
     caller: &Caller,
@@ -401,20 +401,19 @@ async fn refused_as_by(
     }
 }
 
-/// The id of a task that no server has; `None` where the system has no random numbers.
+/// An id that no task has; `None` without random numbers.
 fn nobodys_task() -> Option<String> {
     let mut random = [0u8; 16];
     getrandom::fill(&mut random).ok()?;
     Some(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Does the server speak the stateless family?
+/// Is the server stateless?
 fn is_newer(offer: &Offer) -> bool {
     offer.hello.as_ref().is_some_and(|said| !era::is_legacy(&said.revision))
 }
 
-/// A task belongs to the server that has it, and can be followed only where that server is seen by itself. Elsewhere a
-/// call is answered when it is done.
+/// Tasks can be followed only on a single server's surface. Elsewhere the hub waits for the result.
 fn without_tasks(params: &mut RawObject) {
     params.remove("task");
     let named =
@@ -435,7 +434,7 @@ fn without_tasks(params: &mut RawObject) {
     params.set("_meta", meta.to_raw());
 }
 
-/// Whose a resource is, and what it is called there.
+/// The owner of a resource, and its own URI.
 pub(crate) fn owner(hub: &Hub, surface: &Surface, uri: &str) -> Option<(ServerName, String)> {
     match surface {
         Surface::Router | Surface::Script => None,
@@ -444,7 +443,7 @@ pub(crate) fn owner(hub: &Hub, surface: &Surface, uri: &str) -> Option<(ServerNa
     }
 }
 
-/// A tool that may not be called: to the client one that failed, whose words its model should read.
+/// A refused tool call: for the client a failed tool, whose message its model should read.
 fn refused(hub: &Hub, failure: &CallFailure) -> Reply {
     hub.tell_failure(failure);
     Reply::Result(meta::failure(failure))
@@ -453,13 +452,13 @@ fn refused(hub: &Hub, failure: &CallFailure) -> Reply {
 fn started(started: Result<Running, CallFailure>, kind: Kind) -> Reply {
     match (started, kind) {
         (Ok(running), kind) => Reply::Running(Underway::Call(Box::new(running)), kind),
-        // To the client this is a tool that failed, not a fault of the protocol: its model should read it.
+        // For the client a failed tool rather than a protocol error, so that its model reads it.
         (Err(failure), Kind::Tool | Kind::ResourceByTool) => Reply::Result(meta::failure(&failure)),
         (Err(failure), Kind::Plain) => Reply::Error(refusal(&failure)),
     }
 }
 
-/// The end of a call as its client gets it.
+/// The end of a call in the client's form.
 pub(crate) fn end(
     kind: Kind,
     running: &Underway,
@@ -487,13 +486,13 @@ pub(crate) fn end(
     }
 }
 
-/// A failure on our side where the method has no results that are failures.
+/// A failure in the hub, for methods without error results.
 pub(crate) fn refusal(failure: &CallFailure) -> ErrorObject {
     let message = format!("{}. {}", failure.message.trim_end_matches('.'), failure.action);
     ErrorObject::new(errors::HUB_REFUSED, message.trim()).with_data(failure)
 }
 
-/// A note of a call with the client's own progress token. Without one no progress was asked for.
+/// A call's notification with the client's progress token. Without a token, no progress was requested.
 pub(crate) fn note(token: Option<&Raw>, method: &str, params: Option<&Raw>) -> Option<Message> {
     if method != "notifications/progress" {
         return Some(Message::notification(method, params.map(ToOwned::to_owned)));
@@ -523,7 +522,7 @@ fn bad(message: String) -> Reply {
 }
 
 fn put(object: &mut RawObject, key: &str, value: &str) {
-    // A string always serializes.
+    // Strings always serialize.
     let _ = object.put(key, &value);
 }
 

@@ -21,24 +21,24 @@ use crate::{
     surface::Surface,
 };
 
-/// JSON-RPC's range for implementations: the client itself took the request back.
+/// An implementation-defined JSON-RPC code: cancelled by the client.
 const CANCELLED: i64 = -32800;
 
-/// An answer: one message, or a stream of several of which the last is the response.
+/// A reply: one message, or a stream that ends with the response.
 pub(crate) enum Answer {
     Done(Message),
     List(Id, Arc<List>),
     Stream(Arc<Outlet>),
 }
 
-/// One request of a session.
+/// A request in a session.
 pub(crate) struct SessionRequest<'a> {
     pub(crate) hub: &'a Hub,
     pub(crate) session: &'a Arc<Session>,
     pub(crate) id: Id,
     pub(crate) method: &'a str,
     pub(crate) params: Option<&'a Raw>,
-    /// Can the client take messages before the response?
+    /// Can the client receive messages before the response?
     pub(crate) events: bool,
 }
 
@@ -91,7 +91,7 @@ impl SessionRequest<'_> {
     }
 }
 
-/// What a session itself is asked; `None` for everything else.
+/// Handles requests to the session itself; `None` for all others.
 async fn own(
     hub: &Hub,
     session: &Arc<Session>,
@@ -143,9 +143,9 @@ async fn own(
     }
 }
 
-/// Takes in a notification.
+/// Handles a notification.
 pub(crate) fn notified(hub: &Hub, session: &Session, method: &str, params: Option<&Raw>) {
-    // Of what clients tell, this alone is for a server that others use too: it names nothing by an id.
+    // The only client notification that concerns shared servers: it contains no ids.
     if let Surface::Server(server) = &session.surface()
         && method == "notifications/roots/list_changed"
     {
@@ -159,7 +159,7 @@ pub(crate) fn notified(hub: &Hub, session: &Session, method: &str, params: Optio
     }
 }
 
-/// A call under way. Dropping it cancels it.
+/// A running call. Dropping it cancels it.
 struct Call {
     running: Underway,
     kind: Kind,
@@ -170,8 +170,8 @@ struct Call {
 }
 
 impl Call {
-    /// Until something has to go before the response; the rest is done beside the connection, because a connection
-    /// that breaks off does not take the request back (`2025-11-25/basic/transports.mdx`).
+    /// Runs until something has to be sent before the response; the rest runs independently of the connection, because
+    /// a broken connection does not cancel the request (`2025-11-25/basic/transports.mdx`).
     async fn begin(mut self, events: bool, tracker: &TaskTracker) -> Answer {
         loop {
             let first = match self.running.next().await {
@@ -239,7 +239,7 @@ impl Call {
         }
     }
 
-    /// Asks the client; the answer comes by a request of its own.
+    /// Asks the client; the answer arrives in a separate request.
     fn ask(
         &self,
         question: Question,
@@ -267,7 +267,7 @@ enum First {
     Question(Question),
 }
 
-/// A request that was cancelled: by its client, or because its session ended, with the hub perhaps.
+/// The error for a cancelled request: by its client, or because its session ended.
 fn taken_back(session: &Session, id: Id) -> Message {
     let message = match session.ended.is_cancelled() {
         true => "its session ended before it was answered; it may have been carried out",
@@ -276,7 +276,7 @@ fn taken_back(session: &Session, id: Id) -> Message {
     Message::error(Some(id), ErrorObject::new(CANCELLED, message).with_data(&json!({ "outcome": "unknown" })))
 }
 
-/// A question to visit an address has an id in the revisions with sessions, and none in the stateless ones.
+/// Elicitations of pages have an id in revisions with sessions, and none in stateless ones.
 fn with_id(method: &str, params: Option<Box<Raw>>) -> Option<Box<Raw>> {
     let fields = params.as_deref().and_then(|raw| RawObject::parse(raw).ok());
     let Some(mut fields) = fields.filter(|fields| {
@@ -287,7 +287,7 @@ fn with_id(method: &str, params: Option<Box<Raw>>) -> Option<Box<Raw>> {
         return params;
     };
     let mut random = [0u8; 12];
-    // Without randomness it is the same for each; it names nothing that we look up.
+    // Without randomness all have the same id, which is never looked up.
     let _ = getrandom::fill(&mut random);
     let _ = fields.put("elicitationId", &URL_SAFE_NO_PAD.encode(random));
     Some(fields.to_raw())

@@ -2,35 +2,35 @@
 
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 
-/// Who has made a browser send a request.
+/// The header by which browsers state who initiated a request.
 const FETCH_SITE: &str = "sec-fetch-site";
 
-/// Why a request is turned away before anything of it is read.
+/// Why a request is rejected before it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// Not addressed to us.
+    /// Wrong host.
     Host,
-    /// Sent on behalf of a web page.
+    /// From a web page.
     Origin,
 }
 
-/// Names under which this port may be addressed.
+/// The host names under which this port may be addressed.
 #[derive(Debug, Clone)]
 pub struct Guard {
     hosts: [String; 3],
 }
 
 impl Guard {
-    /// For the port that is listened on.
+    /// For this port.
     pub fn new(port: u16) -> Self {
         Self { hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")] }
     }
 
-    /// Exactly one `Host`, one of ours, port included; the same for an address in the request line; no `Origin` but our
-    /// own; and nothing that a browser says another site has sent (W3C Fetch Metadata).
+    /// Requires exactly one permitted `Host` with port, the same in an absolute request line, no foreign `Origin`, and no
+    /// cross-site fetch metadata (W3C Fetch Metadata).
     ///
     /// # Errors
-    /// [`Refused`]; nothing more of the request may be read then.
+    /// [`Refused`]; the request must not be read further then.
     pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = hosts.next().and_then(|host| host.to_str().ok()).ok_or(Refused::Host)?;

@@ -37,39 +37,39 @@ use crate::{
     token,
 };
 
-/// How long a client may take to send a body.
+/// Timeout for a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
-/// So much of a body that is too large is still read, and for so long.
+/// How much, and how long, an oversized body is still read.
 const UNWANTED_BYTES: usize = 64 * 1024 * 1024;
 const UNWANTED_TIME: Duration = Duration::from_secs(5);
-/// Where a client sees what it is set to see.
+/// The path whose surface depends on the client.
 const USUAL: &str = "/mcp";
-/// Messages in one array, in the one revision that has them.
+/// Maximum number of messages in a batch, in the only revision that has them.
 const BATCH: usize = 64;
 
 const SESSION: &str = "mcp-session-id";
 pub(crate) const VERSION: &str = "mcp-protocol-version";
-/// What TypeScript servers answer where we have no code of our own (`protocol` error range of implementations).
+/// The code that TypeScript servers use for errors without a code of their own.
 const BAD_REQUEST: i64 = -32000;
 const SESSION_NOT_FOUND: i64 = -32001;
 
-/// What a request's address shows.
+/// What a request's path means.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub(crate) surface: Surface,
-    /// It is whatever the client is set to see, and may be something else tomorrow.
+    /// The surface depends on the client, and may change.
     pub(crate) usual: bool,
-    /// Through which profile.
+    /// The profile in the path.
     pub(crate) scope: Scope,
 }
 
-/// What all requests share.
+/// State shared by all requests.
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) hub: Hub,
     pub(crate) sessions: Sessions,
     pub(crate) parked: ParkedCalls,
-    /// Everything that goes on beside its connection.
+    /// Tasks that run independently of connections.
     pub(crate) tracker: TaskTracker,
     shares: Shares,
     throttle: AuthThrottle,
@@ -78,7 +78,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Cancelled when the endpoint ends.
+    /// Cancelled when the endpoint stops.
     pub(crate) fn stopping(&self) -> CancellationToken {
         self.stop.clone()
     }
@@ -97,12 +97,12 @@ impl App {
     }
 }
 
-/// One handler for every path, so that no path can be forgotten by the guard.
+/// A single handler for every path, so that the guard covers all of them.
 pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new().fallback(handle).with_state(app)
 }
 
-/// A fault of ours ends the one request it is in.
+/// Catches panics, so that they end only one request.
 async fn handle(State(app): State<Arc<App>>, request: Request) -> Response<Body> {
     let bodiless = request.method() == Method::HEAD;
     let answered = caught(Box::pin(answer(app, request))).await.unwrap_or_else(|panicked| {
@@ -110,7 +110,7 @@ async fn handle(State(app): State<Arc<App>>, request: Request) -> Response<Body>
             .with_data(&serde_json::json!({ "outcome": "unknown" }));
         reply::error(StatusCode::INTERNAL_SERVER_ERROR, None, error)
     });
-    // A length that no body follows makes careless readers wait for one.
+    // A content length without a body makes careless readers wait for one.
     if bodiless { answered.map(|_| Body::empty()) } else { answered }
 }
 
@@ -156,7 +156,7 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
     token::ends_with(&hub, token, response)
 }
 
-/// For a client that may come in.
+/// Handles a request of an authenticated client.
 async fn serve(app: Arc<App>, client: String, parts: &Parts, body: Body) -> Response<Body> {
     let profile = profile_at(parts.uri.path());
     if let Some(name) = profile.as_deref().filter(|name| !app.hub.has_profile(name)) {
@@ -186,7 +186,7 @@ async fn serve(app: Arc<App>, client: String, parts: &Parts, body: Body) -> Resp
     }
 }
 
-/// What the head of a request was in bytes. The reader of the connection bounds it only roughly.
+/// The size of a request's head in bytes. The HTTP library limits it only roughly.
 fn head_bytes(parts: &Parts) -> usize {
     let fields = parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     fields.sum::<usize>() + parts.uri.path().len() + parts.uri.query().map_or(0, str::len)
@@ -209,7 +209,7 @@ fn no_profile(name: &str) -> Response<Body> {
     reply::error(StatusCode::NOT_FOUND, None, ErrorObject::new(BAD_REQUEST, message))
 }
 
-/// Nothing is said about the token itself.
+/// Reveals nothing about the token.
 fn too_many_wrong_tokens() -> Response<Body> {
     let error = ErrorObject::new(BAD_REQUEST, "too many wrong tokens; try again in a minute")
         .with_data(&serde_json::json!({ "outcome": "not_sent" }));
@@ -238,8 +238,8 @@ fn too_many_connections() -> Response<Body> {
     response
 }
 
-// What each kind of request waits for has a box of its own: without them, the room of all together was copied several times
-// for each request.
+// Each kind of request has a boxed future: otherwise the space for all of them together was copied several times per
+// request.
 async fn post(app: &Arc<App>, client: String, place: Place, parts: &Parts, body: Body) -> Response<Body> {
     if let Some(refused) = refuse_other_than_json(&parts.headers) {
         return refused;
@@ -315,7 +315,7 @@ pub(crate) fn not_opened(error: &OpenError, id: Option<Id>) -> Response<Body> {
     reply::error(status, id, error)
 }
 
-/// A session as `initialize` asks for it, and the answer.
+/// Opens the session that `initialize` requests, and returns the response.
 pub(crate) async fn open(
     app: &App,
     client: String,
@@ -412,7 +412,7 @@ async fn deliver(app: &Arc<App>, session: &Arc<Session>, message: Message, event
     }
 }
 
-/// Takes in a notification.
+/// Handles a notification.
 pub(crate) fn notified(app: &App, session: &Arc<Session>, method: &str, params: Option<&Raw>) {
     exchange::notified(&app.hub, session, method, params);
     let changed = method == "notifications/roots/list_changed";
@@ -421,7 +421,7 @@ pub(crate) fn notified(app: &App, session: &Arc<Session>, method: &str, params: 
     }
 }
 
-/// Messages in an array: only the revision 2025-03-26 has them.
+/// A batch of messages, which only the revision 2025-03-26 has.
 async fn batch(
     app: &Arc<App>,
     client: &str,
@@ -492,8 +492,8 @@ async fn batch(
     reply::json(StatusCode::OK, format!("[{}]", answers.join(",")))
 }
 
-/// The stream for what is said unasked, or one that broke off (`Last-Event-ID`). It is kept open even where there will
-/// never be anything to say: some clients take its end for the end of the server.
+/// The stream for unsolicited messages, or a resumed one (`Last-Event-ID`). Kept open even if nothing will ever be
+/// sent, because some clients take its end for the end of the server.
 fn get(app: &Arc<App>, client: &str, at: &Place, headers: &HeaderMap) -> Response<Body> {
     if let Err(refusal) = belongs_to_sessions(headers) {
         return *refusal;
@@ -522,8 +522,8 @@ fn get(app: &Arc<App>, client: &str, at: &Place, headers: &HeaderMap) -> Respons
     reply::events(Body::from_stream(session.notifications.read(None, ends)))
 }
 
-/// Passes notifications on to a session from now on, once. It begins with the session: what a server says before the client has
-/// opened its stream waits there.
+/// Starts forwarding notifications to a session, once. Starts with the session, and buffers until the client opens its
+/// stream.
 pub(crate) fn follow(app: &App, session: &Arc<Session>) {
     if !session.follows.swap(true, std::sync::atomic::Ordering::AcqRel) {
         let (tracker, stop) = (app.tracker.clone(), app.stopping());
@@ -531,7 +531,7 @@ pub(crate) fn follow(app: &App, session: &Arc<Session>) {
     }
 }
 
-/// Only revisions with sessions have anything but POST; a revision that nobody knows is refused.
+/// Only revisions with sessions have methods other than POST; unknown revisions are rejected.
 fn belongs_to_sessions(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
     let Some(named) = headers.get(VERSION) else { return Ok(()) };
     match named.to_str() {
@@ -544,7 +544,7 @@ fn belongs_to_sessions(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
         _ => {
             let known: Vec<&str> = era::LEGACY.iter().copied().chain([era::MODERN]).collect();
             let message =
-                format!("Bad Request: this protocol revision is not spoken here; {}", known.join(", "));
+                format!("Bad Request: this protocol revision is not supported here; {}", known.join(", "));
             let error = ErrorObject::new(BAD_REQUEST, message);
             Err(Box::new(reply::error(StatusCode::BAD_REQUEST, None, error)))
         }
@@ -586,7 +586,7 @@ pub(crate) async fn read_body(body: Body, most: usize) -> Result<Bytes, Box<Resp
     }
 }
 
-/// The whole body; `None` where it is too large.
+/// The complete body; `None` if it is too large.
 async fn gather(body: Body, most: usize) -> Result<Option<Bytes>, axum::Error> {
     let mut chunks = body.into_data_stream();
     let mut bytes = Vec::new();
@@ -601,7 +601,7 @@ async fn gather(body: Body, most: usize) -> Result<Option<Bytes>, axum::Error> {
     Ok(Some(bytes.into()))
 }
 
-/// Reads on for a while: whoever is still sending would find the connection closed, and never see why.
+/// Keeps reading for a while: a client that is still sending would see a closed connection instead of the reason.
 async fn throw_away(mut chunks: BodyDataStream) {
     let reading = async {
         let mut rest = 0;
@@ -615,7 +615,7 @@ async fn throw_away(mut chunks: BodyDataStream) {
     let _ = tokio::time::timeout(UNWANTED_TIME, reading).await;
 }
 
-/// Anything else is what a page could send without asking.
+/// Browsers can send other content types without a preflight request.
 pub(crate) fn refuse_other_than_json(headers: &HeaderMap) -> Option<Response<Body>> {
     let error = || ErrorObject::new(errors::INVALID_REQUEST, "the Content-Type must be application/json");
     (!is_json(headers)).then(|| reply::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, None, error()))

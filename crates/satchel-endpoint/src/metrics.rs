@@ -8,7 +8,7 @@ use satchel_core::model::{
     ledger::{Report, ReportLine},
 };
 
-/// Everything as one text. `report` is divided by tool.
+/// All metrics as text. `report` is grouped by tool.
 pub(crate) fn text(report: &Report, snapshot: &Snapshot) -> String {
     let mut text = Text::default();
     let tools: Vec<(String, &ReportLine)> =
@@ -23,12 +23,12 @@ pub(crate) fn text(report: &Report, snapshot: &Snapshot) -> String {
     );
     text.counter(
         "satchel_call_failures_total",
-        "Those without a good result.",
+        "Calls that failed or were refused.",
         per_tool(|line| line.totals.failures),
     );
     text.counter(
         "satchel_searches_total",
-        "Questions to the hub itself.",
+        "Requests that the hub answered itself.",
         per_tool(|line| line.totals.searches),
     );
     let tokens = "Tokens of calls as clients wrote them.";
@@ -46,11 +46,15 @@ pub(crate) fn text(report: &Report, snapshot: &Snapshot) -> String {
         ("hub", took.ours_ms),
     ];
     let parts = parts.map(|(part, ms)| (label("part", part), ms / 1000.0));
-    text.counter("satchel_call_seconds_total", "Time calls took, by where it went.", parts);
+    text.counter("satchel_call_seconds_total", "Duration of calls, by phase.", parts);
     let savings = &report.savings;
     let one = |value: i64| [(String::new(), value as f64)];
     text.gauge("satchel_sessions", "Sessions in the ledger.", [(String::new(), savings.sessions as f64)]);
-    text.gauge("satchel_tokens_without", "Tokens of tool lists without the hub.", one(savings.without));
+    text.gauge(
+        "satchel_tokens_without",
+        "Tokens of the tool lists that clients would have received without the hub.",
+        one(savings.without),
+    );
     let spent = &savings.spent;
     let spent = [
         ("definitions", spent.definitions),
@@ -59,8 +63,8 @@ pub(crate) fn text(report: &Report, snapshot: &Snapshot) -> String {
         ("wrapping", spent.wrapping),
     ];
     let spent = spent.map(|(part, tokens)| (label("part", part), tokens as f64));
-    text.gauge("satchel_tokens_with", "Tokens the hub cost instead.", spent);
-    text.gauge("satchel_tokens_net", "Tokens saved; negative where it cost more.", one(savings.net));
+    text.gauge("satchel_tokens_with", "Tokens of the hub's own definitions and answers.", spent);
+    text.gauge("satchel_tokens_net", "Tokens saved; negative if the hub cost more.", one(savings.net));
     let up = snapshot.servers.iter().map(|server| {
         let labels = format!("{{server=\"{}\",state=\"{}\"}}", escaped(&server.name), server.state.name());
         (labels, 1.0)
@@ -74,21 +78,21 @@ pub(crate) fn text(report: &Report, snapshot: &Snapshot) -> String {
     let avoided = &snapshot.avoided;
     text.gauge(
         "satchel_processes_avoided",
-        "Processes that need not run.",
+        "Processes that sharing avoids.",
         [(String::new(), avoided.processes as f64)],
     );
     let bytes = [(String::new(), avoided.memory_bytes as f64)];
-    text.gauge("satchel_memory_avoided_bytes", "Memory that is not used.", bytes);
+    text.gauge("satchel_memory_avoided_bytes", "Memory that sharing avoids.", bytes);
     let sharing = &report.sharing;
     let seconds = sharing.measured_hours * 3600.0;
     text.counter(
         "satchel_process_seconds_avoided_total",
-        "Processes that did not run, times the seconds they did not.",
+        "Process-seconds that sharing avoided.",
         [(String::new(), (sharing.processes * seconds).round())],
     );
     text.counter(
         "satchel_memory_byte_seconds_avoided_total",
-        "Memory that was not used, times the seconds it was not.",
+        "Byte-seconds of memory that sharing avoided.",
         [(String::new(), (sharing.memory_bytes as f64 * seconds).round())],
     );
     text.0
@@ -113,7 +117,7 @@ impl Text {
         help: &str,
         values: impl IntoIterator<Item = (String, f64)>,
     ) {
-        // Writing into a string cannot fail.
+        // Writing to a string never fails.
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
         for (labels, value) in values {
             let _ = writeln!(self.0, "{name}{labels} {value}");

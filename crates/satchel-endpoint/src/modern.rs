@@ -35,18 +35,18 @@ use crate::{
     surface::{FRESH, Surface, info_of},
 };
 
-/// Questions are asked together when each comes within this time after the one before it: a server that asks
-/// several at once writes them one after the other, and may be interrupted between two.
+/// Questions that arrive within this time of each other are asked together: a server that asks several at once writes
+/// them one by one, and may be interrupted.
 const TOGETHER: Duration = Duration::from_millis(100);
-/// The first question waits for no more than this time for others.
+/// Maximum time that the first question waits for others.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Resources one stream of notifications watches.
+/// Maximum number of resources watched by one notification stream.
 const WATCHED: usize = 256;
-/// Methods of the older revisions that this one has no longer (`2026-07-28/changelog.mdx`).
+/// Methods removed in this revision (`2026-07-28/changelog.mdx`).
 const REMOVED: [&str; 5] =
     ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
-/// Does the request speak a revision of the stateless family? Legacy ones name theirs in the header only, if at all.
+/// Does the request use a stateless revision? Legacy requests name theirs in the header only, if at all.
 pub(crate) fn speaks(message: &Message, http: &HeaderMap) -> bool {
     let (method, params) = match message {
         Message::Request { method, params, .. } | Message::Notification { method, params } => {
@@ -57,7 +57,7 @@ pub(crate) fn speaks(message: &Message, http: &HeaderMap) -> bool {
     let named = http.get(VERSION).and_then(|value| value.to_str().ok());
     let in_body = metadata::of_params(params).get(era::VERSION_META).is_some();
     if method == "initialize" {
-        // The legacy handshake names its revision itself; one that does not is a removed method of this family.
+        // A legacy `initialize` names its revision; without one, it is a removed method of this era.
         return in_body
             && params.is_none_or(|raw| {
                 RawObject::parse(raw).is_ok_and(|all| all.get("protocolVersion").is_none())
@@ -66,7 +66,7 @@ pub(crate) fn speaks(message: &Message, http: &HeaderMap) -> bool {
     method == "server/discover" || in_body || named.is_some_and(|revision| !era::is_legacy(revision))
 }
 
-/// Answers one message.
+/// Handles one message.
 pub(crate) async fn answer(
     app: &Arc<App>,
     client: &str,
@@ -77,12 +77,12 @@ pub(crate) async fn answer(
     let hub = app.hub.seen_by(client).within(&scope);
     let (id, method, params) = match message {
         Message::Request { id, method, params } => (id, method, params),
-        // Nothing that a stateless client tells is for a server: each call says what is needed, and the end of its stream
-        // takes it back (`2026-07-28/basic/patterns/cancellation.mdx`). Ids in it are the client's own.
+        // No notification of a stateless client is for a server: each call states what is needed, and closing its
+        // stream cancels it (`2026-07-28/basic/patterns/cancellation.mdx`). Ids in it are the client's own.
         Message::Notification { .. } => return reply::empty(StatusCode::ACCEPTED),
         Message::Response { .. } => {
             let error =
-                ErrorObject::new(errors::INVALID_REQUEST, "this revision has no answers from clients");
+                ErrorObject::new(errors::INVALID_REQUEST, "clients cannot send responses in this revision");
             return reply::error(StatusCode::BAD_REQUEST, None, error);
         }
     };
@@ -122,8 +122,7 @@ pub(crate) async fn answer(
                     Some(*parked)
                 }
                 Resumed::Bad => {
-                    let message =
-                        "this requestState is not good, or no longer: make the request again without it";
+                    let message = "invalid or expired requestState; repeat the request without it";
                     return finish(id, Err(ErrorObject::new(errors::INVALID_PARAMS, message)), &server, None);
                 }
             };
@@ -140,7 +139,7 @@ pub(crate) async fn answer(
                     }
                 }
             };
-            // What the client left unanswered is asked again, with what may come now.
+            // Unanswered questions are asked again, together with new ones.
             let asking =
                 (!questions.is_empty()).then(|| (Instant::now() + TOGETHER, Instant::now() + PATIENCE));
             let call = Call {
@@ -160,14 +159,14 @@ pub(crate) async fn answer(
     }
 }
 
-/// A call under way for one request. Dropping it takes the call back: the end of its stream says so
+/// A call in one request. Dropping it cancels the call: closing the stream means that
 /// (`2026-07-28/basic/patterns/cancellation.mdx`).
 struct Call {
     app: Arc<App>,
     running: Option<Underway>,
     kind: Kind,
     questions: Vec<Question>,
-    /// When the questions so far are asked, and when at the latest.
+    /// When to ask the collected questions, and at the latest when.
     asking: Option<(Instant, Instant)>,
     belongs: Belongs,
     id: Id,
@@ -200,13 +199,13 @@ impl Call {
         }
     }
 
-    /// The next thing to send; `None` after the end.
+    /// The next item to send; `None` after the end.
     async fn next(&mut self) -> Option<Happened> {
         loop {
             let running = self.running.as_mut()?;
             let step = match self.asking {
                 None => running.next().await,
-                // Notes that keep coming do not put it off.
+                // A stream of notifications does not delay it.
                 Some((soon, _)) if soon <= Instant::now() => return self.park(),
                 Some((soon, _)) => match tokio::time::timeout_at(soon, running.next()).await {
                     Ok(step) => step,
@@ -244,7 +243,7 @@ impl Call {
         };
         let asked = self.app.parked.park(parked, &self.app.tracker, self.app.stopping());
         Some(Happened::End(asked.ok_or_else(|| {
-            let message = "too many calls wait for an answer; answer some, then make the request again";
+            let message = "too many calls are waiting for input; answer some, then repeat the request";
             ErrorObject::new(errors::HUB_REFUSED, message).with_data(&json!({ "outcome": "unknown" }))
         })))
     }
@@ -278,7 +277,7 @@ fn caller_of(client: &str, surface: &Surface, params: Option<&Raw>) -> Caller {
     }
 }
 
-/// A response, under the status that belongs to it.
+/// A response with its HTTP status.
 fn finish(id: Id, outcome: Result<Box<Raw>, ErrorObject>, server: &Raw, ttl: Option<Ttl>) -> Response<Body> {
     let message = shaped(id, outcome, server, ttl);
     let status = match &message {
@@ -302,7 +301,7 @@ fn shaped(id: Id, outcome: Result<Box<Raw>, ErrorObject>, server: &Raw, ttl: Opt
     Message::Response { id: Some(id), outcome }
 }
 
-/// Everything that is wrong with a request before it is looked at, with the status it is refused under.
+/// Validates a request before it is handled; returns the error and its HTTP status.
 fn check(
     surface: &Surface,
     method: &str,
@@ -317,7 +316,7 @@ fn check(
         (status, error.with_data(&json!({ "supported": [era::MODERN], "requested": asked })))
     };
     let Some(asked) = meta.text(era::VERSION_META) else {
-        // A revision that nobody knows may name itself in another way.
+        // An unknown revision may identify itself differently.
         let named = http.get(VERSION).and_then(|value| value.to_str().ok());
         if let Some(named) = named.filter(|named| *named != era::MODERN && !era::is_legacy(named)) {
             return Err(unspoken(named));
@@ -347,7 +346,7 @@ fn check(
     Ok(())
 }
 
-/// Could anybody serve this method? What a single server knows only that server can say.
+/// May this method exist? For methods of a single server only that server knows.
 fn is_method(surface: &Surface, method: &str) -> bool {
     let listed = |known: &[&str]| known.contains(&method);
     match surface {
@@ -366,7 +365,7 @@ fn is_method(surface: &Surface, method: &str) -> bool {
     }
 }
 
-/// Arguments that a tool wants repeated in headers must be there as the body has them.
+/// Checks that required headers match the arguments in the body.
 fn arguments_agree(
     hub: &Hub,
     surface: &Surface,
@@ -389,18 +388,15 @@ fn arguments_agree(
         let (one, more) = (all.next(), all.next());
         let given = one.map(|value| value.to_str().unwrap_or("\u{0}"));
         if more.is_some() || !param_headers::agrees(&param, &arguments, given) {
-            let message = format!(
-                "the header {} must say what the argument {} says",
-                param.header,
-                param.path.join(".")
-            );
+            let message =
+                format!("the header {} must match the argument {}", param.header, param.path.join("."));
             return Err(ErrorObject::new(errors::HEADER_MISMATCH, message));
         }
     }
     Ok(())
 }
 
-/// A header must be there once and say what the body says.
+/// Requires a header to occur once and match the body.
 fn same(http: &HeaderMap, header: &str, expected: &str) -> Result<(), (StatusCode, ErrorObject)> {
     let mut all = http.get_all(header).iter();
     let (one, more) = (all.next(), all.next());
@@ -408,21 +404,21 @@ fn same(http: &HeaderMap, header: &str, expected: &str) -> Result<(), (StatusCod
     if given.as_deref() == Some(expected) {
         return Ok(());
     }
-    let message = format!("the header {header} must be there once and say {expected:?}, as the body does");
+    let message = format!("the header {header} must occur once and be {expected:?}, as in the body");
     Err((StatusCode::BAD_REQUEST, ErrorObject::new(errors::HEADER_MISMATCH, message)))
 }
 
-/// A stream of notifications with a filter (`2026-07-28/basic/patterns/subscriptions.mdx`).
+/// A filtered notification stream (`2026-07-28/basic/patterns/subscriptions.mdx`).
 struct Listening {
     id: Id,
     follower: Follower,
     lists: Vec<&'static str>,
     watched: Vec<Watched>,
     tasks: Vec<String>,
-    /// A stateless server tells of its tasks only whoever asked it for them.
+    /// A stateless server reports tasks only to those who subscribe.
     of_tasks: Option<Running>,
     first: VecDeque<Message>,
-    /// The client whose choice says what is listened to, and what tells that a choice was made.
+    /// The client whose surface determines what is listened to, and the signal of its changes.
     usual: Option<(Hub, String, watch::Receiver<u64>)>,
     ends: CancellationToken,
     over: bool,
@@ -440,14 +436,14 @@ impl Listening {
         let fields = params.and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
         let filter = fields.get("notifications").and_then(|raw| RawObject::parse(raw).ok());
         let Some(filter) = filter else {
-            let message = "subscriptions/listen needs \"notifications\": what to hear of";
+            let message = "subscriptions/listen needs \"notifications\": what to subscribe to";
             return Err(ErrorObject::new(errors::INVALID_PARAMS, message));
         };
         let follower = Follower::new(hub, surface.clone());
         let mut honoured = RawObject::new();
         let (mut lists, mut watched, mut of_tasks) = (vec![], vec![], None);
         let mut tasks: Vec<String> = vec![];
-        // The meta-tools stay as they are until a person chooses something else for the client.
+        // The meta-tools stay the same until the client's surface changes.
         let of_surface =
             if surface.is_ours() { &notifications::LISTS[..1] } else { &notifications::LISTS[..] };
         for list in of_surface.iter().copied() {
@@ -500,7 +496,7 @@ impl Listening {
         Ok(Self { id, follower, lists, watched, tasks, of_tasks, first, usual, ends, over: false })
     }
 
-    /// It goes on with whatever the client is set to see.
+    /// Follows changes of the client's surface.
     fn of_whatever(mut self, hub: &Hub, client: &str) -> Self {
         self.usual = Some((hub.clone(), client.to_owned(), hub.watch_choices()));
         self
@@ -555,7 +551,7 @@ impl Listening {
         }
     }
 
-    /// The end that we ourselves bring about is said.
+    /// Announces the end if the hub causes it.
     fn end(&mut self) -> Option<Result<Bytes, Infallible>> {
         self.over = true;
         let tag =

@@ -31,21 +31,21 @@ use crate::{
     surface::{Surface, items_of},
 };
 
-/// The lists that can change, by the name that `notifications/<name>/list_changed` has for them.
+/// Lists that can change, as named in `notifications/<name>/list_changed`.
 pub(crate) const LISTS: [&str; 3] = ["tools", "resources", "prompts"];
 
-/// A client is told that lists changed at most this often; what changes meanwhile is one.
+/// Minimum interval between change notifications to a client; changes in between are merged.
 const PACE: Duration = Duration::from_millis(500);
 
-/// What there is to tell.
+/// An item to report.
 pub(crate) enum Told {
     /// A list changed: one of [`LISTS`].
     List(&'static str),
-    /// A server said something.
+    /// A server's notification.
     Notification(ServerNotification),
 }
 
-/// Everything that happens on one surface.
+/// Follows everything that happens on one surface.
 pub(crate) struct Follower {
     hub: Hub,
     surface: Surface,
@@ -54,17 +54,17 @@ pub(crate) struct Follower {
     choices: watch::Receiver<u64>,
     folders: watch::Receiver<Vec<String>>,
     seen: BTreeMap<&'static str, [u64; 2]>,
-    /// What it was seen through: the meta-tools name other servers through another.
+    /// The profiles it was computed with: with others, the meta-tools list other servers.
     lens: Lens,
     pending: BTreeSet<&'static str>,
-    /// When the next list may be told of.
+    /// When the next list change may be reported.
     next_list: Instant,
-    /// Lists whose change was seen before their server said so.
+    /// Lists whose change was noticed before the server's notification.
     ahead: BTreeSet<&'static str>,
 }
 
 impl Follower {
-    /// What happens as far as it is seen through this handle.
+    /// Follows what is visible through this handle.
     pub(crate) fn new(hub: &Hub, surface: Surface) -> Self {
         let mut catalog = hub.watch_catalog();
         catalog.mark_unchanged();
@@ -85,7 +85,7 @@ impl Follower {
         }
     }
 
-    /// The next thing to tell; `None` when the hub ends.
+    /// The next item; `None` when the hub stops.
     pub(crate) async fn next(&mut self) -> Option<Told> {
         loop {
             tokio::select! {
@@ -112,14 +112,14 @@ impl Follower {
                         None => return Some(Told::Notification(notification)),
                         Some(list) => {
                             let others = self.compare();
-                            // Otherwise it was said already, when it was seen.
+                            // Otherwise it was reported when the change was noticed.
                             if others.contains(&list) || !self.ahead.remove(list) {
                                 self.pending.insert(list);
                             }
                             self.pending.extend(others);
                         }
                     },
-                    // Somebody else's, or we were too slow: what was missed is gone.
+                    // For others, or this follower was too slow: what it missed is gone.
                     Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
                     Err(broadcast::error::RecvError::Closed) => return None,
                 },
@@ -127,7 +127,7 @@ impl Follower {
         }
     }
 
-    /// The lists that are not as they were.
+    /// The lists that have changed.
     fn compare(&mut self) -> Vec<&'static str> {
         let now = lists(&self.surface, &self.hub.catalog());
         let turned = std::mem::replace(&mut self.lens, self.hub.lens()) != self.lens;
@@ -138,7 +138,7 @@ impl Follower {
         changed
     }
 
-    /// ServerNotification of a resource with the address that it has on this surface, and the server's own.
+    /// A resource notification with the resource's address on this surface, and its own URI.
     pub(crate) fn as_shown(
         &self,
         mut notification: ServerNotification,
@@ -148,7 +148,7 @@ impl Follower {
             let shown = self.hub.catalog().flat().address(&notification.server, &own);
             if shown != own {
                 let mut params = fields(&notification);
-                // A string always serializes.
+                // Strings always serialize.
                 let _ = params.put("uri", &shown);
                 notification.params = Some(params.to_raw().get().into());
             }
@@ -156,12 +156,12 @@ impl Follower {
         (notification, Some(own))
     }
 
-    /// Looks at another surface from now on.
+    /// Switches to another surface.
     pub(crate) fn turn_to(&mut self, hub: &Hub, surface: Surface) {
         *self = Self::new(hub, surface);
     }
 
-    /// Is the server seen here?
+    /// Is the server visible here?
     pub(crate) fn shows(&self, server: &ServerName) -> bool {
         self.hub.shows(server.as_str())
     }
@@ -179,13 +179,13 @@ impl Follower {
     }
 }
 
-/// The list that the notification says has changed.
+/// The list that the notification reports as changed.
 fn changed_list(notification: &ServerNotification) -> Option<&'static str> {
     let named = notification.method.strip_prefix("notifications/")?.strip_suffix("/list_changed")?;
     LISTS.into_iter().find(|list| *list == named)
 }
 
-/// What stands for each list, to see whether it changed. The lists themselves would be held by each session.
+/// A mark for each list, to detect changes without keeping the lists in every session.
 fn lists(surface: &Surface, catalog: &Catalog) -> BTreeMap<&'static str, [u64; 2]> {
     let of = |method: &str, key: &'static str| match surface {
         Surface::Router | Surface::Script => 0,
@@ -209,7 +209,7 @@ pub(crate) fn list_changed(list: &str) -> Message {
     Message::notification(&format!("notifications/{list}/list_changed"), None)
 }
 
-/// The address of the resource that changed, where the notification says so.
+/// The URI of the changed resource, if the notification contains one.
 pub(crate) fn updated(notification: &ServerNotification) -> Option<String> {
     if &*notification.method != "notifications/resources/updated" {
         return None;
@@ -222,31 +222,31 @@ pub(crate) fn fields(notification: &ServerNotification) -> RawObject {
     notification.params.as_deref().and_then(|params| serde_json::from_str(params).ok()).unwrap_or_default()
 }
 
-/// The notification as a message, word for word.
+/// The notification unchanged.
 pub(crate) fn as_said(notification: &ServerNotification) -> Message {
     let params = notification.params.as_deref().and_then(|params| Raw::from_string(params.to_owned()).ok());
-    // Read by people and models as results are.
+    // People and models read it like a result.
     let params = params.map(|params| clean::answer(&params).into_owned());
     Message::notification(&notification.method, params)
 }
 
-/// Passes notifications on to a session until it ends, or until nobody has read them for a while.
+/// Forwards notifications to a session until it ends, or its stream was abandoned.
 pub(crate) async fn pass_on(hub: Hub, session: Arc<Session>, tracker: TaskTracker, stop: CancellationToken) {
     let mut failed = false;
     let ask = || roots::ask(&hub, &session, false, &tracker, stop.clone());
     let passing =
         kept("notifications", || keep_passing_on(&hub, &session, std::mem::replace(&mut failed, true), &ask));
-    // Else it would go on for as long as a hub that ends waits for calls.
+    // Otherwise it would continue while a stopping hub waits for calls.
     stop.run_until_cancelled(passing).await;
     session.unwatch_all();
     session.follows.store(false, std::sync::atomic::Ordering::Release);
 }
 
-/// `ask_for_roots` does so where it was not done before.
+/// `ask_for_roots` does so if it was not done before.
 async fn keep_passing_on(hub: &Hub, session: &Session, again: bool, ask_for_roots: &(dyn Fn() + Sync)) {
     let hub = &session.hub(hub);
     if again {
-        // What was missed meanwhile is not known.
+        // What was missed is unknown.
         LISTS.iter().for_each(|list| session.notifications.push(list_changed(list).to_json()));
     }
     let mut follower = Follower::new(hub, session.look(hub));
@@ -263,7 +263,7 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool, ask_for_root
                 }
                 Ok(()) => {
                     follower.turn_to(hub, session.surface());
-                    // Whoever was not told of other lists at the beginning does not ask for them.
+                    // A client that was told of no other lists does not request them.
                     let lists = if opened_as.is_ours() { &LISTS[..1] } else { &LISTS[..] };
                     lists.iter().for_each(|list| session.notifications.push(list_changed(list).to_json()));
                     continue;
@@ -305,14 +305,14 @@ fn for_session(
             let Message::Notification { params, .. } = &message else { return None };
             session.caller().wants_log(params.as_deref()).then_some(message)
         }
-        // Ours to a server that speaks a stateless revision; nothing to a session.
+        // The hub's own to a stateless server; sessions do not need it.
         "notifications/subscriptions/acknowledged" => None,
-        // All of a server's notifications are for a client that sees the server itself; a summary of many servers has none.
+        // A single server's surface gets all of its notifications; a summary of many servers gets none.
         _ => matches!(surface, Surface::Server(_)).then(|| as_said(notification)),
     }
 }
 
-/// A notification that says which stream of notifications it belongs to.
+/// Adds the id of the notification stream.
 pub(crate) fn tagged(message: Message, subscription: &satchel_mcp::Id) -> Message {
     let Message::Notification { method, params } = message else { return message };
     let mut params = params.and_then(|params| RawObject::parse(&params).ok()).unwrap_or_default();

@@ -14,7 +14,7 @@ use satchel_mcp::{Raw, RawObject};
 
 use crate::{meta, surface::Surface};
 
-/// Who asks. Sessions keep theirs; in the revision without sessions every request tells it anew.
+/// The client's visit. Sessions keep theirs; in the stateless revision every request creates one.
 pub(crate) fn visit(hub: &Hub, caller: &Caller, surface: &Surface, revision: &str) -> Arc<Visit> {
     let info = caller.info.as_deref().and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
     let (name, version) = (info.text("name").unwrap_or_default(), info.text("version").unwrap_or_default());
@@ -26,12 +26,12 @@ pub(crate) fn visit(hub: &Hub, caller: &Caller, surface: &Surface, revision: &st
     hub.visit(&caller.client, program, revision, only, !caller.modern)
 }
 
-/// A list of tools goes to the client.
+/// Records a tool list sent to the client.
 pub(crate) fn listed(hub: &Hub, visit: &Arc<Visit>, list: &List) {
     hub.listed(visit, list);
 }
 
-/// Observes the call of a server's tool under a name of its own.
+/// Observes a call of a server's tool under its flat name.
 pub(crate) fn direct(hub: &Hub, visit: &Arc<Visit>, params: &RawObject) -> Observer {
     let name = params.text("name").unwrap_or_default();
     with_trace(hub.observe(visit, CallKind::Call, &name, &request(params)), params)
@@ -50,7 +50,7 @@ fn with_trace(observer: Observer, params: &RawObject) -> Observer {
     observer
 }
 
-/// Observes the call of one of our own tools; silent for a tool there is not.
+/// Observes a call of a meta-tool; silent for an unknown one.
 pub(crate) fn own(
     hub: &Hub,
     visit: &Arc<Visit>,

@@ -4,10 +4,10 @@
 use satchel_core::hub::Hub;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// Where OpenTelemetry's own tools look for the collector.
+/// The standard variable with the collector's address.
 const VARIABLE: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 
-/// Begins to export where a collector is named.
+/// Starts exporting if a collector is configured.
 pub(crate) fn begin(hub: &Hub, stop: &CancellationToken, tracker: &TaskTracker) {
     let named = || std::env::var(VARIABLE).ok().filter(|named| !named.trim().is_empty());
     let Some(collector) = hub.otlp_endpoint().or_else(named) else { return };
@@ -52,21 +52,21 @@ mod exporting {
     use tokio::{sync::mpsc, time::timeout};
     use tokio_util::sync::CancellationToken;
 
-    /// So many go in one request, at most.
+    /// Maximum number of spans in a request.
     const BATCH: usize = 512;
-    /// So long a span waits for others.
+    /// How long a span waits for others.
     const GATHERING: Duration = Duration::from_secs(2);
-    /// So long a collector may take.
+    /// Timeout of an export.
     const EXPORT_TIME: Duration = Duration::from_secs(5);
 
-    /// The collector's address for traces. As the specification has it, the name of the signal is added to a base.
+    /// The collector's address for traces: by the specification, the signal's path is appended to a base address.
     pub(super) fn traces_url(collector: &str) -> String {
         let base = collector.trim().trim_end_matches('/');
         if base.ends_with("/v1/traces") { base.to_owned() } else { format!("{base}/v1/traces") }
     }
 
     pub(super) fn exporter(url: &str) -> Result<SpanExporter, ExporterBuildError> {
-        // It is fine when somebody else was first.
+        // Fails if one is installed already, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let exporter = SpanExporter::builder().with_http();
         let exporter =
@@ -78,7 +78,7 @@ mod exporting {
         Ok(exporter)
     }
 
-    /// Exports until the hub ends; what is waiting then goes out too, within a bound.
+    /// Exports until the hub stops, and then the remaining spans within a time limit.
     pub(super) async fn run(
         exporter: SpanExporter,
         mut spans: mpsc::Receiver<CallSpan>,
@@ -92,7 +92,7 @@ mod exporting {
                 () = stop.cancelled() => true,
             };
             if !ended && batch.len() < BATCH {
-                // Others come soon: one request for all of them.
+                // Wait briefly, to send several in one request.
                 tokio::select! {
                     () = tokio::time::sleep(GATHERING) => {}
                     () = stop.cancelled() => {}
@@ -111,11 +111,11 @@ mod exporting {
                     Ok(Err(error)) => Some(error.to_string()),
                     Err(_) => Some("it did not answer in time".to_owned()),
                 };
-                // Once, not with every batch: a collector that is gone is gone for long.
+                // Logged once rather than for every batch: outages last.
                 if let Some(problem) = &problem
                     && !complained
                 {
-                    tracing::warn!("the collector of traces takes nothing: {problem}");
+                    tracing::warn!("the trace collector accepts nothing: {problem}");
                 }
                 complained = problem.is_some();
             }
@@ -136,7 +136,7 @@ mod exporting {
         );
         let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
         let status = if span.outcome == "ok" { Status::Unset } else { Status::error(span.outcome) };
-        // Names: OpenTelemetry's conventions for MCP where it has some, ours for the rest.
+        // OpenTelemetry's conventions for MCP where they exist, own names otherwise.
         let mut attributes = vec![
             KeyValue::new("satchel.client", span.client),
             KeyValue::new("satchel.outcome", span.outcome),

@@ -18,15 +18,15 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{downstream::Kind, surface::Surface};
 
-/// How our handles begin, so that a server's own state is told from them.
+/// Prefix of the hub's handles, which distinguishes them from a server's own state.
 const MARK: &str = "satchel-";
 /// How long a call waits for its client.
 const AGE: Duration = Duration::from_secs(10 * 60);
-/// Calls that wait, in all and of one client.
+/// Maximum number of waiting calls, in total and per client.
 const ALL: usize = 256;
 const PER_CLIENT: usize = 32;
 
-/// A call and what its server wants to know.
+/// A waiting call and its server's questions.
 pub(crate) struct Parked {
     pub(crate) running: Underway,
     pub(crate) kind: Kind,
@@ -34,7 +34,7 @@ pub(crate) struct Parked {
     pub(crate) belongs: Belongs,
 }
 
-/// Whose a call is, and which: a handle is good for nothing else.
+/// The owner and request of a call: a handle is valid for nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Belongs {
     client: String,
@@ -50,7 +50,7 @@ impl Belongs {
         for key in ["inputResponses", "requestState", "_meta"] {
             fields.remove(key);
         }
-        // Written again by another hand the same values may be spaced or ordered otherwise.
+        // Clients may reformat or reorder the same values.
         let value: serde_json::Value = serde_json::from_str(fields.to_raw().get()).unwrap_or_default();
         Self {
             client: client.to_owned(),
@@ -73,7 +73,7 @@ fn sorted(value: &serde_json::Value) -> serde_json::Value {
     }
 }
 
-/// All calls that wait.
+/// All waiting calls.
 #[derive(Default)]
 pub(crate) struct ParkedCalls {
     waiting: Arc<Mutex<HashMap<String, Parked>>>,
@@ -85,18 +85,18 @@ impl std::fmt::Debug for ParkedCalls {
     }
 }
 
-/// What a `requestState` names.
+/// The meaning of a `requestState`.
 pub(crate) enum Resumed {
-    /// Nothing of ours: a server's own state, which is for the server to judge.
+    /// Not a handle: a server's own state, which the server judges.
     NotOurs,
-    /// A handle that is not good: changed, used, too old, or another request's.
+    /// An invalid handle: modified, used, expired, or of another request.
     Bad,
-    /// The call that waits.
+    /// The waiting call.
     Call(Box<Parked>),
 }
 
 impl ParkedCalls {
-    /// Lets a call wait; says what to answer its client. Nothing where too many wait already; the call is over then.
+    /// Parks a call; returns the result for its client. `None` if too many are waiting; the call is cancelled then.
     pub(crate) fn park(
         &self,
         parked: Parked,
@@ -130,13 +130,13 @@ impl ParkedCalls {
                 () = stop.cancelled() => {}
             }
             let gone = waiting.upgrade().and_then(|waiting| lock(&waiting).remove(&handle));
-            // Dropping it takes the call back from its server.
+            // Dropping it cancels the call at its server.
             drop(gone);
         });
         Some(result.to_raw())
     }
 
-    /// Takes the call out that a request goes on with.
+    /// Takes the call that a request continues.
     pub(crate) fn take(&self, params: Option<&Raw>, belongs: &Belongs) -> Resumed {
         let state = params.and_then(|raw| RawObject::parse(raw).ok()?.text("requestState"));
         let Some(state) = state.filter(|state| state.starts_with(MARK)) else { return Resumed::NotOurs };
@@ -164,20 +164,20 @@ fn lock(waiting: &Mutex<HashMap<String, Parked>>) -> MutexGuard<'_, HashMap<Stri
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A question as a stateless client gets it: without the id that only sessions have for addresses to visit.
+/// A question for a stateless client: without the id that only sessions use for pages.
 fn request(question: &Question) -> Box<Raw> {
     let mut params =
         question.params.as_deref().and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
     params.remove("elicitationId");
     let mut request = RawObject::new();
-    // A string always serializes.
+    // Strings always serialize.
     let _ = request.put("method", &question.method);
     request.set("params", params.to_raw());
     request.to_raw()
 }
 
 impl Parked {
-    /// Hands the client's answers on. What it left out is still to be asked.
+    /// Forwards the client's answers. What it left out is still open.
     pub(crate) fn take_answers(&mut self, params: Option<&Raw>) {
         let responses = params
             .and_then(|raw| RawObject::parse(RawObject::parse(raw).ok()?.get("inputResponses")?).ok())

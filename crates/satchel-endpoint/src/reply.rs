@@ -16,7 +16,7 @@ use hyper::body::{Frame, SizeHint};
 use satchel_core::catalog::lists::List;
 use satchel_mcp::{ErrorObject, Id, Message, Raw, bytes::find_either};
 
-/// From so many bytes on a result goes out in pieces.
+/// Size in bytes from which a result is sent in pieces.
 const LARGE: usize = 16 * 1024;
 
 /// A JSON body.
@@ -38,12 +38,12 @@ pub(crate) fn empty(status: StatusCode) -> Response<Body> {
     response
 }
 
-/// A JSON-RPC error under an HTTP status.
+/// A JSON-RPC error with an HTTP status.
 pub(crate) fn error(status: StatusCode, id: Option<Id>, error: ErrorObject) -> Response<Body> {
     json(status, Message::error(id, error).to_json())
 }
 
-/// A message. The text of a large result goes out without being copied.
+/// A message. The text of a large result is sent without copying it.
 pub(crate) fn message(status: StatusCode, message: Message) -> Response<Body> {
     match message {
         Message::Response { id: Some(id), outcome: Ok(result) } if is_large_line(&result) => {
@@ -56,13 +56,13 @@ pub(crate) fn message(status: StatusCode, message: Message) -> Response<Body> {
     }
 }
 
-/// Shorter ones are copied faster than they are sent in pieces, and line breaks do not go out.
+/// Shorter ones are faster to copy than to send in pieces, and line breaks must not be sent.
 fn is_large_line(result: &Raw) -> bool {
     let bytes = result.get().as_bytes();
     bytes.len() >= LARGE && find_either(b'\n', b'\r', bytes).is_none()
 }
 
-/// A list as the answer to the request of this id. Its text is shared with everybody who asks for it, and not copied.
+/// A list in response to a request. Its text is shared and not copied.
 pub(crate) fn list(id: &Id, list: &Arc<List>) -> Response<Body> {
     let (before, after) = around(id);
     let text = Bytes::from_owner(Text(list.json().clone()));
@@ -76,14 +76,14 @@ pub(crate) fn list_text(id: &Id, list: &List) -> String {
     [before.as_str(), list.json(), after].concat()
 }
 
-/// What stands around a result, in the order in which [`Message::to_json`] has it.
+/// The text around a result, in the order of [`Message::to_json`].
 fn around(id: &Id) -> (String, &'static str) {
-    // An id always serializes.
+    // Ids always serialize.
     let id = serde_json::to_string(id).unwrap_or_default();
     (format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#), "}")
 }
 
-/// A text that others hold as well.
+/// A shared text.
 struct Text(Arc<str>);
 
 impl AsRef<[u8]> for Text {
@@ -92,7 +92,7 @@ impl AsRef<[u8]> for Text {
     }
 }
 
-/// A body of which the length is known, in several pieces.
+/// A body of known length in several pieces.
 struct Pieces(VecDeque<Bytes>);
 
 impl HttpBody for Pieces {

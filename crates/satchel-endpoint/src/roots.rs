@@ -14,12 +14,12 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::session::Session;
 
 const METHOD: &str = "roots/list";
-/// Folders of one client that are looked at.
+/// Maximum number of a client's folders.
 const MOST: usize = 64;
-/// The longest address of a folder, in bytes.
+/// Maximum length of a folder's URI, in bytes.
 const LONGEST: usize = 4_096;
 
-/// Whether a client was asked. At most one question is open, however often it says that its answer has changed.
+/// The state of asking a client for its roots. At most one request is open, however often the roots change.
 #[derive(Debug, Default)]
 pub(crate) struct Standing(Mutex<RootsRequest>);
 
@@ -27,15 +27,15 @@ pub(crate) struct Standing(Mutex<RootsRequest>);
 enum RootsRequest {
     #[default]
     Never,
-    /// It is being asked.
+    /// Asked.
     Open,
-    /// It is being asked, and has changed its answer meanwhile.
+    /// Asked, and the roots changed in the meantime.
     Stale,
     Answered,
 }
 
 impl Standing {
-    /// Is it to be asked now? `again`: its answer has changed.
+    /// Should it be asked now? `again`: its roots have changed.
     fn begin(&self, again: bool) -> bool {
         self.turn(|asked| match (asked, again) {
             (RootsRequest::Never, _) | (RootsRequest::Answered, true) => RootsRequest::Open,
@@ -44,14 +44,14 @@ impl Standing {
         })
     }
 
-    /// It has answered. Is it to be asked again at once?
+    /// Records the answer. Should it be asked again immediately?
     fn answered(&self) -> bool {
         self.turn(
             |asked| if asked == RootsRequest::Stale { RootsRequest::Open } else { RootsRequest::Answered },
         )
     }
 
-    /// Is a question open from now on that was not before?
+    /// Changes the state; returns whether a request was opened.
     fn turn(&self, turn: impl FnOnce(RootsRequest) -> RootsRequest) -> bool {
         let mut asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = *asked;
@@ -60,7 +60,7 @@ impl Standing {
     }
 }
 
-/// Asks the client, where anybody wants to know and it can say; `again` where its answer has changed.
+/// Asks the client if a folder is bound and the client supports roots; `again` if its roots have changed.
 pub(crate) fn ask(
     hub: &Hub,
     session: &Arc<Session>,
@@ -73,7 +73,7 @@ pub(crate) fn ask(
         return;
     }
     let (hub, session) = (session.hub(hub), session.clone());
-    // It ends with the session: then nobody will answer any more.
+    // Ends with the session, because nobody can answer then.
     let asking = async move {
         loop {
             let (message, asked) = session.ask(METHOD, None);
@@ -96,7 +96,7 @@ fn folders(answer: &Raw) -> Vec<String> {
     uris.filter_map(|uri| path_of(&uri)).collect()
 }
 
-/// The path of a `file://` address on this computer (RFC 8089).
+/// The path of a local `file://` URI (RFC 8089).
 fn path_of(uri: &str) -> Option<String> {
     if uri.len() > LONGEST {
         return None;

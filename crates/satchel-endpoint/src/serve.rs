@@ -24,28 +24,28 @@ use crate::{
     control, http, otlp,
 };
 
-/// Ports tried after the usual one, so that a client's configuration has a chance to stay right.
+/// Number of ports tried after the default one, so that clients' configurations may stay valid.
 const FALLBACKS: u16 = 9;
-/// Connections that may wait to be let in; a system takes fewer where it is set so. Those beyond are dropped by it, and
-/// tried again by their clients only after seconds.
+/// Length of the accept queue; systems may limit it. Connections beyond it are dropped, and clients retry only after
+/// seconds.
 const WAITING: u32 = 4_096;
-/// Connections that are let in before anything else has its turn.
+/// Maximum number of connections accepted before other tasks run.
 const AT_A_TURN: usize = CONNECTIONS;
-/// Fields in a request's head.
+/// Maximum number of header fields.
 pub(crate) const HEADERS: usize = 100;
-/// Bytes in a request's head.
+/// Maximum size of a request's head, in bytes.
 pub(crate) const HEADER_BYTES: usize = 32 * 1024;
-/// How long calls in flight are waited for when the hub ends. Their servers give them less and then end, so that each
-/// call has its answer before this has passed; what waits for something else is cut off.
+/// How long shutdown waits for calls in flight. Servers give them less and then stop, so that each call gets its
+/// response in time; anything else is aborted.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// Why nothing could be served.
+/// Why serving failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The port asked for cannot be had.
+    /// The port is unavailable.
     #[error("cannot listen on port {port}: {error}")]
     Port {
-        /// Which.
+        /// The port.
         port: u16,
         /// Why.
         error: io::Error,
@@ -53,17 +53,17 @@ pub enum ServeError {
     /// The control channel cannot be opened.
     #[error("cannot open the control channel at {path}: {error}")]
     Control {
-        /// Where.
+        /// Its path.
         path: String,
         /// Why.
         error: io::Error,
     },
-    /// The file that says where we are cannot be written.
+    /// The address file cannot be written.
     #[error("{0}")]
     Address(io::Error),
 }
 
-/// What is being served.
+/// A running endpoint.
 #[derive(Debug)]
 pub struct Endpoint {
     url: String,
@@ -74,33 +74,33 @@ pub struct Endpoint {
     _address: AddressFile,
 }
 
-/// A port that is listened at. Whoever connects waits until it is served.
+/// A bound port. Connections wait until it is served.
 #[derive(Debug)]
 pub struct Port {
     listener: TcpListener,
-    /// Clients that resolve localhost to ::1 come here first. Where there is no IPv6 or the port is taken there, 127.0.0.1 does.
+    /// For clients that resolve localhost to ::1. Without IPv6, or if the port is taken there, they use 127.0.0.1.
     also: Option<TcpListener>,
     number: u16,
-    /// It is another one than usual.
+    /// It is not the default port.
     instead: bool,
 }
 
-/// Listens at a loopback port: the usual one, or another where that is taken, for `None`; exactly this one otherwise,
-/// where 0 means any. Done before the hub is opened, which takes a moment with many servers: clients that start with the
-/// computer wait instead of being refused.
+/// Binds a loopback port: with `None`, the default one or another if that is taken; otherwise exactly this one, where 0
+/// means any. Done before the hub is opened, which takes a moment with many servers, so that clients that start with
+/// the computer wait instead of being refused.
 ///
 /// # Errors
-/// [`ServeError::Port`] where it cannot be had.
+/// [`ServeError::Port`] if it is unavailable.
 pub fn listen(port: Option<u16>) -> Result<Port, ServeError> {
     let (listener, number, instead) = bind(port)?;
     let also = listen_at((Ipv6Addr::LOCALHOST, number).into()).ok();
     Ok(Port { listener, also, number, instead })
 }
 
-/// Serves `hub` at a port. Opens the control channel and says in a file where both are.
+/// Serves `hub` at a port. Opens the control channel and writes the address file.
 ///
 /// # Errors
-/// [`ServeError`] where something cannot be opened, or could not be listened at; nothing is served then.
+/// [`ServeError`] if something cannot be opened or bound; nothing is served then.
 pub async fn serve(hub: &Hub, port: Result<Port, ServeError>) -> Result<Endpoint, ServeError> {
     let Port { listener, also, number, instead } = port?;
     if instead {
@@ -126,35 +126,35 @@ pub async fn serve(hub: &Hub, port: Result<Port, ServeError>) -> Result<Endpoint
 }
 
 impl Endpoint {
-    /// Where clients connect.
+    /// The address for clients.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Stops accepting, lets calls in flight end for a while, then ends what is left.
+    /// Stops accepting, lets calls in flight finish for a while, then aborts the rest.
     pub async fn shutdown(self) {
         self.hub.set_endpoint(None);
         self.stop.cancel();
         self.tracker.close();
-        // Streams that are only kept open for notifications end at once; calls may finish.
+        // Idle notification streams end immediately; calls may finish.
         let drained = tokio::time::timeout(DRAIN, self.tracker.wait()).await;
         self.app.sessions.close_all();
         self.app.parked.clear();
         if drained.is_err() {
-            tracing::warn!("calls in flight were cut off");
+            tracing::warn!("aborted calls in flight");
         }
     }
 }
 
-/// The listener, its port, and whether that is another one than usual.
+/// The listener, its port, and whether that is not the default one.
 fn bind(port: Option<u16>) -> Result<(TcpListener, u16, bool), ServeError> {
     let listen = |port| {
         let listener = listen_at((Ipv4Addr::LOCALHOST, port).into())?;
         let port = listener.local_addr()?.port();
         Ok::<_, io::Error>((listener, port))
     };
-    let as_wished = port.unwrap_or(USUAL_PORT);
-    let mut last = match listen(as_wished) {
+    let wanted = port.unwrap_or(USUAL_PORT);
+    let mut last = match listen(wanted) {
         Ok((listener, port)) => return Ok((listener, port, false)),
         Err(error) => error,
     };
@@ -166,13 +166,13 @@ fn bind(port: Option<u16>) -> Result<(TcpListener, u16, bool), ServeError> {
             }
         }
     }
-    Err(ServeError::Port { port: as_wished, error: last })
+    Err(ServeError::Port { port: wanted, error: last })
 }
 
 fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // Elsewhere than on Windows this lets a hub have the port of the one before it again at once. On Windows it would let
-    // two programs listen on the same port.
+    // Outside Windows, this allows reusing the port of the previous hub immediately. On Windows, it would let two
+    // programs listen on the same port.
     #[cfg(not(windows))]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
@@ -200,14 +200,14 @@ async fn accept(
             }
         }
     };
-    // Whoever waits is let in together: one at a turn, a flood would fill the queue of those who wait.
+    // Accepts all waiting connections together: one at a time, a flood would fill the queue.
     let letting_in = unconstrained(async {
         let mut at_this_turn = 0;
         loop {
             match listener.accept().await {
                 Ok((stream, _)) => admit(stream).await,
                 Err(error) => {
-                    // Out of descriptors, for example: trying again at once would only burn the processor.
+                    // Out of file descriptors, for example: retrying immediately would only waste CPU.
                     tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(Duration::from_millis(200)).await;
                 }

@@ -23,50 +23,51 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{http::Place, meta, observe, roots::Standing, stream::Outlet, surface::Surface};
 
-/// Sessions of one client. Another takes the place of its oldest idle one; the sessions of other clients are not touched.
+/// Maximum number of sessions of one client. Another one replaces its oldest idle one; other clients' sessions are not
+/// affected.
 const PER_CLIENT: usize = 128;
-/// How long a session may be unused.
+/// Idle timeout of a session.
 const IDLE: Duration = Duration::from_secs(30 * 60);
-/// Streams of answers that can be taken up again.
+/// Number of resumable response streams.
 const STREAMS: usize = 32;
-/// Resources one session watches.
+/// Maximum number of watched resources of one session.
 const WATCHED: usize = 256;
 
-/// What a client's question was answered with.
+/// The answer to a question to the client.
 pub(crate) type Outcome = Result<Box<Raw>, ErrorObject>;
 
 /// One session.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// Whose it is; nobody else can use it.
+    /// Its owner; no other client can use it.
     pub(crate) client: String,
-    /// The revision agreed on.
+    /// The negotiated revision.
     pub(crate) revision: &'static str,
-    /// It sees what its client is set to see, which may change meanwhile.
+    /// Its surface depends on the client, and may change.
     pub(crate) usual: bool,
     surface: Mutex<Surface>,
-    /// From where it looks.
+    /// Its scope.
     pub(crate) scope: Scope,
-    /// What is said of the servers.
+    /// What tool descriptions say about servers.
     menu: Mutex<Menu>,
-    /// Whether the client was asked for the folders that it works in.
+    /// The state of asking for its roots.
     pub(crate) roots: Standing,
-    /// For what is said unasked.
+    /// The stream for unsolicited messages.
     pub(crate) notifications: Arc<Outlet>,
-    /// The stream for notifications is also the one for answers: the transport of 2024-11-05.
+    /// Responses use the notification stream too: the transport of 2024-11-05.
     pub(crate) one_stream: bool,
     /// Cancelled when it ends.
     pub(crate) ended: CancellationToken,
-    /// Somebody has begun to pass notifications on.
+    /// Notifications are being forwarded.
     pub(crate) follows: AtomicBool,
-    /// The same for the ledger, as long as it sees the same.
+    /// Its identity in the ledger, as long as its view stays the same.
     visit: Mutex<Option<Arc<Visit>>>,
     capabilities: Arc<RawObject>,
     info: Option<Arc<Raw>>,
     log_from: AtomicU8,
     asks_logs: AtomicBool,
     running: Mutex<HashMap<Id, (u64, CancellationToken)>>,
-    /// Requests without an answer so far.
+    /// Number of requests without a response.
     in_flight: AtomicUsize,
     streams: Mutex<VecDeque<Arc<Outlet>>>,
     questions: Mutex<HashMap<Id, oneshot::Sender<Outcome>>>,
@@ -74,8 +75,8 @@ pub(crate) struct Session {
     counted: AtomicU64,
 }
 
-/// What is said of the servers, as of a session's opening, or since it looks through other profiles: otherwise the tool
-/// descriptions that mention them do not change under it.
+/// What tool descriptions say about servers, fixed when a session opens or its profiles change, so that descriptions
+/// do not change during the session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Menu {
     lens: Lens,
@@ -83,7 +84,7 @@ pub(crate) struct Menu {
 }
 
 impl Menu {
-    /// As seen through this handle.
+    /// As visible through this handle.
     pub(crate) fn of(hub: &Hub) -> Self {
         Self { lens: hub.lens(), servers: meta::menu::servers(hub) }
     }
@@ -126,19 +127,19 @@ impl Session {
         }
     }
 
-    /// The same session after `initialize`, where its stream was there before.
+    /// Replaces a session after `initialize`, if its stream existed before.
     pub(crate) fn in_place_of(mut self, before: &Self) -> Self {
         self.notifications = before.notifications.clone();
         self.ended = before.ended.clone();
         self
     }
 
-    /// The hub as its client sees it from here.
+    /// The hub from this client's view.
     pub(crate) fn hub(&self, hub: &Hub) -> Hub {
         hub.seen_by(&self.client).within(&self.scope)
     }
 
-    /// The servers that the descriptions of the meta-tools name.
+    /// The servers listed in the meta-tools' descriptions.
     pub(crate) fn servers(&self, hub: &Hub) -> Vec<String> {
         if lock(&self.menu).lens != hub.lens() {
             let menu = Menu::of(hub);
@@ -147,9 +148,9 @@ impl Session {
         lock(&self.menu).servers.clone()
     }
 
-    /// On whose behalf its calls are made.
+    /// The caller of its calls.
     pub(crate) fn caller(&self) -> Caller {
-        // A server's own log reaches a client that sees the server; meta-tools have none.
+        // A single server's surface receives the server's log messages; meta-tools receive none.
         let hears = !self.surface().is_ours();
         Caller {
             client: self.client.as_str().into(),
@@ -161,19 +162,19 @@ impl Session {
         }
     }
 
-    /// What the ledger knows it by.
+    /// Its identity in the ledger.
     pub(crate) fn visit(&self, hub: &Hub) -> Arc<Visit> {
         let (caller, surface) = (self.caller(), self.surface());
         let begin = || observe::visit(hub, &caller, &surface, self.revision);
         lock(&self.visit).get_or_insert_with(begin).clone()
     }
 
-    /// What it sees now.
+    /// Its present surface.
     pub(crate) fn surface(&self) -> Surface {
         lock(&self.surface).clone()
     }
 
-    /// Looks up what its client is set to see.
+    /// Looks up its client's surface.
     pub(crate) fn look(&self, hub: &Hub) -> Surface {
         if !self.usual {
             return self.surface();
@@ -181,19 +182,19 @@ impl Session {
         let now = Surface::usual(hub, &self.client);
         let before = std::mem::replace(&mut *lock(&self.surface), now.clone());
         if before != now {
-            // What it sees costs something else from now on.
+            // Its view changed, and with it the cost.
             lock(&self.visit).take();
         }
         now
     }
 
-    /// It wants log messages from this severity on.
+    /// Sets the lowest severity of log messages.
     pub(crate) fn set_log_level(&self, from: u8) {
         self.log_from.store(from, Ordering::Relaxed);
         self.asks_logs.store(true, Ordering::Relaxed);
     }
 
-    /// A stream for one answer and what comes before it.
+    /// Opens a stream for one response and what precedes it.
     pub(crate) fn open_stream(&self) -> Arc<Outlet> {
         if self.one_stream {
             return self.notifications.clone();
@@ -207,7 +208,7 @@ impl Session {
         outlet
     }
 
-    /// The stream of this number, where it is still kept.
+    /// The stream of this number, if it is still available.
     pub(crate) fn stream(&self, number: u64) -> Option<Arc<Outlet>> {
         if number == 0 {
             return Some(self.notifications.clone());
@@ -215,7 +216,7 @@ impl Session {
         lock(&self.streams).iter().find(|outlet| outlet.number == number).cloned()
     }
 
-    /// A request to the client, and where its answer will come.
+    /// A request to the client, and where its answer will arrive.
     pub(crate) fn ask(
         self: &Arc<Self>,
         method: &str,
@@ -228,7 +229,7 @@ impl Session {
         (message, PendingQuestion { session: self.clone(), id, answered })
     }
 
-    /// The client answered one of our requests.
+    /// Handles the client's answer to a request.
     pub(crate) fn answered(&self, id: Option<&Id>, outcome: Outcome) {
         let waiting = id.and_then(|id| lock(&self.questions).remove(id));
         if let Some(waiting) = waiting {
@@ -237,10 +238,10 @@ impl Session {
         }
     }
 
-    /// Hears of changes of a resource from now on.
+    /// Subscribes to changes of a resource.
     ///
     /// # Errors
-    /// Where it hears of too many already.
+    /// If it has too many subscriptions.
     pub(crate) fn watch(&self, watched: Watched) -> Result<(), String> {
         let (server, uri) = watched.resource();
         let key = (server.clone(), uri.to_owned());
@@ -252,25 +253,25 @@ impl Session {
         Ok(())
     }
 
-    /// Does it hear of changes of this resource?
+    /// Is it subscribed to this resource?
     pub(crate) fn watches(&self, server: &ServerName, uri: &str) -> bool {
         lock(&self.watched).contains_key(&(server.clone(), uri.to_owned()))
     }
 
-    /// No longer hears of changes of a resource.
+    /// Unsubscribes from a resource.
     pub(crate) fn unwatch(&self, server: &ServerName, uri: &str) {
         let gone = lock(&self.watched).remove(&(server.clone(), uri.to_owned()));
         drop(gone);
     }
 
-    /// Hears no longer of what its client does not see any more.
+    /// Unsubscribes from resources that are no longer visible.
     pub(crate) fn unwatch_hidden(&self, hub: &Hub) {
         let is_hidden = |(server, _): &(ServerName, String)| !hub.shows(server.as_str());
         let hidden: Vec<_> = lock(&self.watched).keys().filter(|key| is_hidden(key)).cloned().collect();
         hidden.iter().for_each(|(server, uri)| self.unwatch(server, uri));
     }
 
-    /// Nobody reads its notifications any more.
+    /// Unsubscribes from everything, because its stream was abandoned.
     pub(crate) fn unwatch_all(&self) {
         let gone = std::mem::take(&mut *lock(&self.watched));
         drop(gone);
@@ -283,8 +284,8 @@ impl Session {
         lock(&self.questions).clear();
     }
 
-    /// Notes that a request runs, so that it can be cancelled. Over when the guard is dropped. `None` where one of the
-    /// same id runs already: a cancellation or an answer could mean either.
+    /// Registers a request, so that it can be cancelled, until the guard is dropped. `None` if one with the same id is
+    /// running, because a cancellation or an answer would be ambiguous.
     pub(crate) fn begin(self: &Arc<Self>, id: &Id) -> Option<InFlight> {
         let number = self.counted.fetch_add(1, Ordering::Relaxed);
         let cancelled = self.ended.child_token();
@@ -297,12 +298,12 @@ impl Session {
         Some(InFlight { session: self.clone(), id: id.clone(), number, cancelled })
     }
 
-    /// Does one of its requests wait for an answer?
+    /// Does one of its requests wait for a response?
     fn is_busy(&self) -> bool {
         self.in_flight.load(Ordering::Relaxed) > 0
     }
 
-    /// The client no longer wants the answer to a request.
+    /// Cancels a request.
     pub(crate) fn cancel(&self, id: &Id) {
         if let Some((_, running)) = self.running().remove(id) {
             running.cancel();
@@ -314,7 +315,7 @@ impl Session {
     }
 }
 
-/// A question to the client. Dropping it forgets it.
+/// A question to the client. Dropping it withdraws it.
 #[derive(Debug)]
 pub(crate) struct PendingQuestion {
     session: Arc<Session>,
@@ -323,7 +324,7 @@ pub(crate) struct PendingQuestion {
 }
 
 impl PendingQuestion {
-    /// The answer; `None` where the session ended.
+    /// The answer; `None` if the session ended.
     pub(crate) async fn answer(mut self) -> Option<Outcome> {
         (&mut self.answered).await.ok()
     }
@@ -339,20 +340,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A request that runs.
+/// A running request.
 #[derive(Debug)]
 pub(crate) struct InFlight {
     session: Arc<Session>,
     id: Id,
     number: u64,
-    /// Cancelled when the client no longer wants the answer.
+    /// Cancelled when the client cancels the request.
     pub(crate) cancelled: CancellationToken,
 }
 
 impl Drop for InFlight {
     fn drop(&mut self) {
         let mut running = self.session.running();
-        // After a cancellation the id may be another request's.
+        // After a cancellation the id may be reused.
         if running.get(&self.id).is_some_and(|(number, _)| *number == self.number) {
             running.remove(&self.id);
         }
@@ -363,10 +364,10 @@ impl Drop for InFlight {
 /// Why a session was not opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenError {
-    /// A call is in flight on each of its client's sessions.
+    /// All of the client's sessions have calls in flight.
     #[error("this client has {PER_CLIENT} sessions with calls in flight; open more when some are answered")]
     Busy,
-    /// It cannot be named.
+    /// No random id is available.
     #[error("cannot open a session: {0}")]
     Random(#[from] getrandom::Error),
 }
@@ -378,10 +379,10 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// Opens one and names it.
+    /// Opens a session and returns its id.
     ///
     /// # Errors
-    /// [`OpenError`] where its client has as many as it may have, and each is needed.
+    /// [`OpenError`] if its client has the maximum number, and all are busy.
     pub(crate) fn open(&self, session: Session) -> Result<String, OpenError> {
         let mut random = [0u8; 24];
         getrandom::fill(&mut random)?;
@@ -405,7 +406,7 @@ impl Sessions {
         Ok(id)
     }
 
-    /// The session of that name, if it is this client's.
+    /// The session of that id, if it belongs to this client.
     pub(crate) fn get(&self, id: &str, client: &str) -> Option<Arc<Session>> {
         let mut open = self.lock();
         let (session, used) = open.get_mut(id)?;
@@ -416,7 +417,7 @@ impl Sessions {
         Some(session.clone())
     }
 
-    /// Puts a session in the place of the one of that name, where it is still there.
+    /// Replaces the session of that id, if it still exists.
     pub(crate) fn replace(&self, id: &str, session: Session) {
         if let Some((known, used)) = self.lock().get_mut(id) {
             *known = Arc::new(session);
@@ -424,7 +425,7 @@ impl Sessions {
         }
     }
 
-    /// Ends a session; false where this client has none of that name.
+    /// Ends a session; false if this client has none of that id.
     pub(crate) fn close(&self, id: &str, client: &str) -> bool {
         let mut open = self.lock();
         if open.get(id).is_none_or(|(session, _)| session.client != client) {
@@ -448,7 +449,7 @@ impl Sessions {
     }
 }
 
-/// Of one client's sessions without a call in flight the one unused for longest; one that nobody listens on goes first.
+/// The client's session to replace: idle, without a listener if possible, and unused for longest.
 fn first_to_go(open: &HashMap<String, (Arc<Session>, Instant)>, client: &str) -> Option<String> {
     let idle = open.iter().filter(|(_, (session, _))| session.client == client && !session.is_busy());
     idle.min_by_key(|(_, (session, used))| (session.notifications.is_read(), *used)).map(|(id, _)| id.clone())

@@ -13,19 +13,19 @@ use satchel_mcp::sse;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// A comment this often keeps proxies and clients from giving up on a quiet stream.
+/// The interval of comments that keep proxies and clients from closing a quiet stream.
 pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(25);
 /// That comment.
 pub(crate) const STILL_HERE: Bytes = Bytes::from_static(b": still here\n\n");
-/// How long a stream that nobody reads goes on.
+/// How long a stream without a reader continues.
 const ABANDONED: Duration = Duration::from_secs(60);
-/// Events ahead of a reader that does not read; whoever writes waits then.
+/// Maximum number of events ahead of a slow reader; then the writer waits.
 const AHEAD: usize = 64;
-/// What is kept of events that were sent: so many, and so many bytes.
+/// Number and size of sent events that are kept for resumption.
 const KEPT: usize = 32;
 const KEPT_BYTES: usize = 64 * 1024;
-/// Events that nobody waits for are dropped beyond this, oldest first.
-const NEWS: usize = 256;
+/// Maximum number of events without a waiter; the oldest are dropped.
+const MAX_EVENTS: usize = 256;
 
 /// The writing end.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ struct StreamState {
     events: VecDeque<(u64, String)>,
     last: u64,
     taken: u64,
-    /// The reader that gets what comes; those before it are only kept open.
+    /// The active reader; earlier ones are only kept open.
     reader: u64,
     reading: bool,
     over: bool,
@@ -52,26 +52,26 @@ impl Outlet {
         Arc::new(Self { number, state: Mutex::default(), changed: watch::Sender::new(0) })
     }
 
-    /// Sends an event. Never waits.
+    /// Sends an event without blocking.
     pub(crate) fn push(&self, json: String) {
         let mut state = self.state();
         state.last += 1;
         let number = state.last;
         let event = sse::SseEvent { id: Some(self.id(number)), ..sse::SseEvent::message(json) };
         state.events.push_back((number, event.to_wire()));
-        if state.events.len() > NEWS {
+        if state.events.len() > MAX_EVENTS {
             state.events.pop_front();
         }
         drop(state);
         self.bump();
     }
 
-    /// An event that says nothing but where the stream can be taken up.
+    /// An event that only carries the id for resumption.
     pub(crate) fn prime(&self) {
         self.push(String::new());
     }
 
-    /// Nothing more will be sent.
+    /// Ends the stream.
     pub(crate) fn end(&self) {
         self.state().over = true;
         self.bump();
@@ -91,7 +91,7 @@ impl Outlet {
         }
     }
 
-    /// Waits until nobody has read for so long that nobody will.
+    /// Waits until the stream had no reader for too long.
     pub(crate) async fn abandoned(&self) {
         let mut changed = self.changed.subscribe();
         loop {
@@ -108,12 +108,12 @@ impl Outlet {
         }
     }
 
-    /// Does somebody read it?
+    /// Does it have a reader?
     pub(crate) fn is_read(&self) -> bool {
         self.state().reading
     }
 
-    /// Reads on after the event of this number; ends with the stream or with one of `ends`.
+    /// Reads from the event after this number; ends with the stream or with one of `ends`.
     pub(crate) fn read(
         self: &Arc<Self>,
         after: Option<u64>,
@@ -145,7 +145,7 @@ impl Outlet {
     }
 }
 
-/// Which stream and which event an id names.
+/// The stream and the event of an event id.
 pub(crate) fn place(id: &str) -> Option<(u64, u64)> {
     let (stream, number) = id.split_once('-')?;
     Some((stream.parse().ok()?, number.parse().ok()?))
@@ -161,7 +161,7 @@ struct Reader {
 
 impl Reader {
     async fn next(&mut self) -> Option<Bytes> {
-        // Headers go out with the first piece; a client waits for them.
+        // Headers are sent with the first piece, and clients wait for them.
         if std::mem::take(&mut self.first) {
             return Some(Bytes::from_static(b": open\n\n"));
         }

@@ -14,24 +14,24 @@ use serde_json::{Value, json, value::to_raw_value};
 
 use crate::meta;
 
-/// The names of servers in our tool descriptions, and the lists of servers, may change within this time.
+/// How long clients may cache lists and tool descriptions.
 pub(crate) const FRESH: Ttl = Ttl(60_000);
 
 /// What a client sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Surface {
-    /// Four meta-tools that stand for everything.
+    /// Four meta-tools that represent everything.
     Router,
-    /// The search of the router, and one tool that runs scripts.
+    /// The router's search, and one tool that runs scripts.
     Script,
     /// All tools, resources and prompts of all servers.
     Direct,
-    /// One server, with its own names.
+    /// One server, under its own names.
     Server(ServerName),
 }
 
 impl Surface {
-    /// What `/mcp` is for this client.
+    /// The surface of `/mcp` for this client.
     pub(crate) fn usual(hub: &Hub, client: &str) -> Self {
         match hub.surface_of(client).0 {
             clients::Surface::Direct => Surface::Direct,
@@ -40,13 +40,13 @@ impl Surface {
         }
     }
 
-    /// Is it made of our own tools? They stay the same whatever is behind them.
+    /// Does it consist of Satchel's own tools, which stay the same whatever is behind them?
     pub(crate) fn is_ours(&self) -> bool {
         matches!(self, Surface::Router | Surface::Script)
     }
 
-    /// May a session of this surface be used at the address of the other? What a client sees at `/mcp` may be changed
-    /// while it has a session.
+    /// May a session of this surface be used at the other's path? A client's surface at `/mcp` may change during a
+    /// session.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Surface::Server(own), Surface::Server(other)) => own == other,
@@ -55,7 +55,7 @@ impl Surface {
         }
     }
 
-    /// The surface of a path; `None` where nothing is served there. `usual` is what `/mcp` is for this client.
+    /// The surface of a path; `None` if nothing is served there. `usual` is that of `/mcp` for this client.
     pub(crate) fn at(path: &str, usual: Surface) -> Option<Self> {
         match path {
             "/mcp" => Some(usual),
@@ -70,18 +70,18 @@ impl Surface {
     }
 }
 
-/// The profile that a path names: `/mcp` as it is seen through that profile.
+/// The profile in a path, which means `/mcp` through that profile.
 pub(crate) fn profile_at(path: &str) -> Option<String> {
     let slug = path.strip_prefix("/mcp/profile/").filter(|slug| !slug.is_empty() && !slug.contains('/'))?;
     Some(percent_decode_str(slug).decode_utf8().ok()?.into_owned())
 }
 
-/// Who the hub is.
+/// The hub's implementation info.
 pub(crate) fn own_info() -> Box<Raw> {
     raw(&json!({ "name": "satchel", "title": "Satchel", "version": env!("CARGO_PKG_VERSION") }))
 }
 
-/// Who speaks: one server's own name on its surface, as far as it is known without asking it.
+/// The implementation info of a surface: for a single server its own, as far as known without asking it.
 pub(crate) fn info_of(hub: &Hub, surface: &Surface) -> Box<Raw> {
     match surface {
         Surface::Router | Surface::Script | Surface::Direct => own_info(),
@@ -93,7 +93,7 @@ pub(crate) fn info_of(hub: &Hub, surface: &Surface) -> Box<Raw> {
     }
 }
 
-/// What a client is told at the beginning.
+/// The introduction that a client receives.
 pub(crate) struct Hello {
     pub(crate) info: Box<Raw>,
     pub(crate) capabilities: Box<Raw>,
@@ -124,7 +124,7 @@ impl Hello {
         Self { info: own_info(), capabilities: raw(&capabilities), instructions: None }
     }
 
-    /// A server as it introduced itself. What only its own family of revisions has is left out for the other.
+    /// A server's introduction, without what the other era does not have.
     pub(crate) fn server(offer: &Offer, modern: bool) -> Self {
         let Some(said) = &offer.hello else { return Self::unsaid(offer) };
         let mut capabilities = RawObject::parse(&said.capabilities).unwrap_or_default();
@@ -138,7 +138,7 @@ impl Hello {
         }
     }
 
-    /// A list from before introductions were kept: what it has, it offers.
+    /// For lists stored before introductions were: announces what it has.
     fn unsaid(offer: &Offer) -> Self {
         let mut capabilities = json!({ "tools": {} });
         if !offer.resources.is_empty() || !offer.templates.is_empty() {
@@ -151,8 +151,8 @@ impl Hello {
     }
 }
 
-/// The two families know tasks of two kinds, which have nothing but the name in common. A call that becomes a task is
-/// waited for by the hub instead. Everything else that is negotiated is the same in both.
+/// Removes task capabilities, which differ between the eras in everything but the name; the hub waits for the result
+/// instead. All other capabilities are the same in both.
 fn without_tasks(capabilities: &mut RawObject) {
     capabilities.remove("tasks");
     let extensions = capabilities.get("extensions").and_then(|raw| RawObject::parse(raw).ok());
@@ -165,19 +165,19 @@ fn without_tasks(capabilities: &mut RawObject) {
     }
 }
 
-/// Clients refuse an introduction without a name or a version.
+/// Clients reject an introduction without name or version.
 fn complete_info(said: &Said) -> Box<Raw> {
     let mut info = RawObject::parse(&said.server_info).unwrap_or_default();
     for (key, value) in [("name", "server"), ("version", "0")] {
         if info.text(key).is_none() {
-            // A string always serializes.
+            // Strings always serialize.
             let _ = info.put(key, &value);
         }
     }
     info.to_raw()
 }
 
-/// A list with these items, and nothing else.
+/// A list with just these items.
 pub(crate) fn list(key: &str, items: &[&Raw]) -> Box<Raw> {
     let mut list = RawObject::new();
     // Raw values always serialize.
@@ -185,7 +185,7 @@ pub(crate) fn list(key: &str, items: &[&Raw]) -> Box<Raw> {
     list.to_raw()
 }
 
-/// One of a server's lists as it answered itself, with the items of all its pages.
+/// A server's list in its own form, with the items of all pages.
 pub(crate) fn list_of(offer: &Offer, method: &str, key: &str) -> Box<Raw> {
     let mut list =
         offer.frames.get(method).and_then(|frame| RawObject::parse(frame).ok()).unwrap_or_default();
@@ -194,7 +194,7 @@ pub(crate) fn list_of(offer: &Offer, method: &str, key: &str) -> Box<Raw> {
     list.to_raw()
 }
 
-/// The items of one of a server's lists, as it wrote them.
+/// The items of a server's list, unchanged.
 pub(crate) fn items_of<'a>(offer: &'a Offer, method: &str) -> Vec<&'a Raw> {
     match method {
         "tools/list" => offer.tools.iter().map(|tool| &*tool.raw).collect(),
@@ -204,7 +204,7 @@ pub(crate) fn items_of<'a>(offer: &'a Offer, method: &str) -> Vec<&'a Raw> {
     }
 }
 
-/// The key under which the answer to a list method has its items; `None` where it is no list method.
+/// The key of the items in a list method's result; `None` for other methods.
 pub(crate) fn list_key(method: &str) -> Option<&'static str> {
     match method {
         "tools/list" => Some("tools"),
@@ -215,7 +215,7 @@ pub(crate) fn list_key(method: &str) -> Option<&'static str> {
     }
 }
 
-/// Why a tool of this flat name is not on offer, where it is held back or off.
+/// Why a tool of this flat name is unavailable, if it is held back or switched off.
 pub(crate) fn hidden(hub: &Hub, name: &str) -> Option<CallFailure> {
     let is_meant = |path: &ToolPath| flat::usual_name(&path.server, &path.tool) == name;
     let path = hub.hidden_tools().into_iter().find(is_meant)?;

@@ -7,12 +7,12 @@ use axum::{
 use futures_util::StreamExt;
 use satchel_core::hub::Hub;
 
-/// The client, where there is exactly one `Authorization` header with a token of ours.
+/// The client, if there is exactly one `Authorization` header with a valid token.
 pub(crate) fn client(hub: &Hub, headers: &HeaderMap) -> Option<String> {
     hub.client_of(bearer(headers)?)
 }
 
-/// The bearer token of a request (RFC 6750 section 2.1), where it names exactly one.
+/// The bearer token of a request (RFC 6750 section 2.1), if there is exactly one.
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let (one, more) = (all.next()?, all.next());
@@ -23,8 +23,7 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     Some(token.trim())
 }
 
-/// A stream that ends when the token it was opened with is worth nothing any more. Answers that are no streams are whole
-/// by then.
+/// Ends a stream when its token is revoked. Other responses are complete by then.
 pub(crate) fn ends_with(hub: &Hub, token: String, response: Response<Body>) -> Response<Body> {
     let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     if kind != Some("text/event-stream") {

@@ -1,14 +1,14 @@
 //! Finds bytes in texts, many at a time. Knows nothing of JSON.
 
-/// Compared as one, which compilers turn into a few instructions.
+/// Block size, which compilers turn into a few vector instructions.
 const AT_ONCE: usize = 64;
 
-/// The place of the first `wanted`.
+/// The position of the first `wanted`.
 pub fn find(wanted: u8, bytes: &[u8]) -> Option<usize> {
     memchr::memchr(wanted, bytes)
 }
 
-/// The place of the first that is `one` or `other`.
+/// The position of the first `one` or `other`.
 pub fn find_either(one: u8, other: u8, bytes: &[u8]) -> Option<usize> {
     memchr::memchr2(one, other, bytes)
 }

@@ -5,11 +5,11 @@ use serde_json::value::RawValue;
 
 /// The text was not JSON.
 pub const PARSE_ERROR: i64 = -32700;
-/// The JSON was not a message of this protocol.
+/// The JSON was not a valid message.
 pub const INVALID_REQUEST: i64 = -32600;
-/// Nobody serves this method.
+/// The method is not supported.
 pub const METHOD_NOT_FOUND: i64 = -32601;
-/// The parameters do not fit the method.
+/// The parameters are invalid.
 pub const INVALID_PARAMS: i64 = -32602;
 /// The server failed.
 pub const INTERNAL_ERROR: i64 = -32603;
@@ -17,16 +17,16 @@ pub const INTERNAL_ERROR: i64 = -32603;
 pub const RESOURCE_NOT_FOUND: i64 = -32002;
 /// 2025-11-25: the user has to visit some addresses first (`client/elicitation.mdx`).
 pub const URL_ELICITATION_REQUIRED: i64 = -32042;
-/// 2026-07-28: a header is missing or says something else than the body.
+/// 2026-07-28: a header is missing or does not match the body.
 pub const HEADER_MISMATCH: i64 = -32020;
 /// 2026-07-28: the server needs a capability that the client did not declare.
 pub const MISSING_CAPABILITY: i64 = -32021;
-/// 2026-07-28: the revision asked for is not spoken here (`basic/index.mdx#error-codes`).
+/// 2026-07-28: the requested revision is not supported (`basic/index.mdx#error-codes`).
 pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
-/// Ours, in the range left to implementations: the hub refuses or could not finish a request.
+/// Satchel's own, in the range reserved for implementations: the hub refused or could not finish a request.
 pub const HUB_REFUSED: i64 = -32010;
 
-/// An `error` member. `data` stays as it came.
+/// An `error` member. `data` is kept unchanged.
 #[derive(Debug, Clone, Serialize, Deserialize, thiserror::Error)]
 #[error("{message} ({code})")]
 pub struct ErrorObject {
@@ -34,18 +34,18 @@ pub struct ErrorObject {
     pub code: i64,
     /// One sentence.
     pub message: String,
-    /// Whatever the sender added.
+    /// Additional data of the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Box<RawValue>>,
 }
 
 impl ErrorObject {
-    /// An error without data.
+    /// Creates an error without data.
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
-    /// The same error with data.
+    /// Adds data.
     pub fn with_data(mut self, data: &impl Serialize) -> Self {
         self.data = serde_json::value::to_raw_value(data).ok();
         self

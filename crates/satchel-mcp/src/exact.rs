@@ -4,7 +4,8 @@ use serde_json::value::RawValue;
 
 use crate::object;
 
-/// The text of the value at a JSON pointer (RFC 6901); `None` where there is none, or where a key on the way occurs twice.
+/// The text of the value at a JSON pointer (RFC 6901); `None` if it does not exist, or a key on the path is a
+/// duplicate.
 pub fn at<'a>(json: &'a str, pointer: &str) -> Option<&'a str> {
     let mut found = json.trim();
     for part in parts(pointer) {
@@ -13,14 +14,14 @@ pub fn at<'a>(json: &'a str, pointer: &str) -> Option<&'a str> {
     Some(found)
 }
 
-/// The text with another value at a JSON pointer; everything else stays as it was written. `None` as for [`at`].
+/// Replaces the value at a JSON pointer; everything else stays as written. `None` as for [`at`].
 pub fn with(json: &str, pointer: &str, value: &str) -> Option<String> {
     let place = at(json, pointer)?;
     let start = place.as_ptr().addr() - json.as_ptr().addr();
     Some([&json[..start], value, &json[start + place.len()..]].concat())
 }
 
-/// Without white space between its parts.
+/// Removes white space between tokens.
 pub fn compact(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for piece in pieces(json) {
@@ -31,7 +32,7 @@ pub fn compact(json: &str) -> String {
     text
 }
 
-/// Over several lines, as people read it.
+/// Formats on several lines, for people.
 pub fn pretty(json: &str) -> String {
     let mut text = String::with_capacity(json.len() * 2);
     let mut depth = 0;
@@ -67,7 +68,7 @@ pub fn pretty(json: &str) -> String {
     text
 }
 
-/// Signs, strings, white space and everything else, in their order.
+/// Punctuation, strings, white space and everything else, in order.
 pub(crate) fn pieces(json: &str) -> impl Iterator<Item = &str> {
     let mut rest = json;
     std::iter::from_fn(move || {

@@ -8,31 +8,31 @@ use serde_json::value::RawValue;
 
 use crate::{Id, Message, ParseError, bytes::find, exact, limits};
 
-/// What came out of a stretch of output.
+/// An item in a server's output.
 #[derive(Debug)]
 pub enum Frame {
     /// A message.
     Message(Message),
-    /// Text that is none.
+    /// Text that is not a message.
     Noise(String),
-    /// A line longer than the limit; its bytes were dropped. The answer to some call may have been in it.
+    /// A line longer than the limit; its bytes were dropped. It may have contained a response.
     TooLong {
-        /// How many bytes it had so far.
+        /// Its length in bytes.
         bytes: usize,
-        /// How it began, for finding out whose answer it was.
+        /// Its beginning, for finding its id.
         head: String,
     },
-    /// An answer that is not JSON. Its text comes as noise too.
+    /// A response that is not valid JSON. Its text is reported as noise too.
     Broken {
-        /// Whose answer it was.
+        /// Its id.
         id: Id,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
 }
 
-/// Whose answer this is, and what is wrong with it, where it is one that is not JSON: some servers write `NaN`, and
-/// whoever waits for the answer must not wait for ever.
+/// The id and the fault of a response that is not valid JSON: some servers write `NaN`, and the caller must not wait
+/// forever.
 pub fn broken_answer(text: &str) -> Option<(Id, String)> {
     let error = serde_json::from_str::<&RawValue>(text).err()?;
     let (mut depth, mut key, mut is_value) = (0, None, false);
@@ -63,26 +63,27 @@ pub fn broken_answer(text: &str) -> Option<(Id, String)> {
     }
     let has = |name: &str| keys.iter().any(|key| key == name);
     let answers = has("jsonrpc") && !has("method") && (has("result") || has("error"));
-    let reason = wrong.map_or_else(|| error.to_string(), |wrong| format!("{wrong} is no value of JSON"));
+    let reason = wrong.map_or_else(|| error.to_string(), |wrong| format!("{wrong} is not a JSON value"));
     id.filter(|_| answers).map(|id| (id, reason))
 }
 
-/// Cuts a byte stream into [`Frame`]s. Bytes may arrive in pieces of any size.
+/// Splits a byte stream into [`Frame`]s. Bytes may arrive in pieces of any size.
 #[derive(Debug)]
 pub struct Framer {
     line: Vec<u8>,
-    /// Lines of a message that is spread over several.
+    /// Lines of a multi-line message.
     open: String,
-    /// The current line is too long: drop everything up to its end.
+    /// The current line is too long: skip to its end.
     dropping: bool,
     limit: usize,
 }
 
 const MARK: &str = "\u{feff}";
 const HEAD: usize = 256;
-/// So much room for a line is kept for the next.
+/// Capacity of the line buffer that is kept.
 const ROOM: usize = 256 * 1024;
-/// In one line, so many places are looked at for an answer that is not JSON: each may take as long as the line is.
+/// Maximum number of positions in a line that are searched for an invalid response: each may take as long as the line
+/// is.
 const BROKEN_TRIES: usize = 4;
 
 impl Default for Framer {
@@ -97,7 +98,7 @@ impl Framer {
         Self { line: Vec::new(), open: String::new(), dropping: false, limit }
     }
 
-    /// Takes the next bytes and hands over what is complete.
+    /// Processes the next bytes and returns complete frames.
     pub fn push(&mut self, mut bytes: &[u8], out: &mut Vec<Frame>) {
         while let Some(end) = find(b'\n', bytes) {
             let (head, rest) = bytes.split_at(end);
@@ -107,13 +108,13 @@ impl Framer {
             }
             self.dropping = false;
             self.line.clear();
-            // One large message must not hold its room for as long as its server runs.
+            // Do not keep the buffer of a large message for as long as the server runs.
             self.line.shrink_to(ROOM);
         }
         self.take(bytes, out);
     }
 
-    /// The stream ended: what is left is judged as if a line end had followed.
+    /// Handles the end of the stream as if a line end followed.
     pub fn finish(&mut self, out: &mut Vec<Frame>) {
         if !self.dropping {
             self.end_line(out);
@@ -122,7 +123,7 @@ impl Framer {
         self.flush_open(out);
     }
 
-    /// Adds to the current line; false where it is too long.
+    /// Appends to the current line; false if it is too long.
     fn take(&mut self, bytes: &[u8], out: &mut Vec<Frame>) -> bool {
         if self.dropping {
             return false;
@@ -143,7 +144,7 @@ impl Framer {
     }
 
     fn end_line(&mut self, out: &mut Vec<Frame>) {
-        // Valid texts, which nearly all are, are checked several bytes at a time here and one by one there.
+        // Fast path for valid UTF-8, which nearly all output is.
         let line = str::from_utf8(&self.line)
             .map_or_else(|_| String::from_utf8_lossy(&self.line), std::borrow::Cow::Borrowed);
         let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
@@ -163,7 +164,7 @@ impl Framer {
         }
     }
 
-    /// Looks for messages anywhere in a line that is not one as a whole.
+    /// Searches for messages inside a line that is not one as a whole.
     fn search(&mut self, line: &str, out: &mut Vec<Frame>) {
         let mut noise = String::new();
         let mut rest = line;
@@ -187,7 +188,7 @@ impl Framer {
                     }
                     rest = &rest[end..];
                 }
-                // Cut off in the middle of what could be a message: the rest may stand on the next lines.
+                // Truncated in the middle of a possible message: the rest may follow on the next lines.
                 Some(Err(error)) if error.is_eof() && looks_like_message(rest) => {
                     push_noise(&mut noise, out);
                     self.open = rest.to_owned();
@@ -219,8 +220,7 @@ impl Framer {
         let before = self.open.len();
         self.open.push('\n');
         self.open.push_str(line);
-        // A message that is spread out closes with a bracket; parsing after every other line would be
-        // quadratic for nothing.
+        // A multi-line message ends with a bracket; parsing after every other line would be quadratic for nothing.
         if !line.ends_with(['}', ']']) && !line.contains('}') {
             return;
         }
@@ -233,7 +233,7 @@ impl Framer {
                 self.search(&whole, out);
             }
             Some(Err(_)) | None => {
-                // The new line may be another message, or what is wrong.
+                // The new line may be another message, or cause the fault.
                 let line_alone = Message::parse(line).is_ok();
                 push_broken(if line_alone { &self.open[..before] } else { &self.open }, out);
                 self.open.truncate(before);
@@ -249,7 +249,7 @@ impl Framer {
     }
 }
 
-/// A line that opens an object and could be the head of a spread-out message.
+/// Does the line open an object that could be a multi-line message?
 fn looks_like_message(text: &str) -> bool {
     let inside = text.trim_start_matches('{').trim_start();
     inside.is_empty() || inside.starts_with('"')
@@ -286,7 +286,7 @@ mod tests {
         frames.iter().map(show).collect()
     }
 
-    /// The frames must not depend on how the bytes were cut.
+    /// The frames must not depend on how the bytes were split.
     fn check(input: &[u8], expected: &[&str]) {
         for piece in [1, 3, 7, input.len().max(1)] {
             let (mut framer, mut out) = (Framer::new(400), Vec::new());
@@ -337,7 +337,7 @@ mod tests {
         let behind = r#"{"jsonrpc":"2.0","result":{"x":[-Infinity]},"id":"2"}"#;
         let told = "broken Some(2): -Infinity is no value of JSON";
         check(format!("{behind}\n").as_bytes(), &[told, &format!("noise {behind}")]);
-        // A request's id is the server's own, and one deeper down is nobody's.
+        // A request's id is the server's own, and a nested one belongs to nothing.
         for other in [
             r#"{"jsonrpc":"2.0","id":2,"method":"x","params":{"x":NaN}}"#,
             r#"{"jsonrpc":"2.0","result":{"id":2,"x":NaN}}"#,

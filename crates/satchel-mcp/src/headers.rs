@@ -5,7 +5,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 const START: &str = "=?base64?";
 const END: &str = "?=";
 
-/// Which member of the parameters `Mcp-Name` repeats; `None` where the method needs none.
+/// The parameter that `Mcp-Name` repeats; `None` if the method needs none.
 pub fn named_by(method: &str) -> Option<&'static str> {
     match method {
         "tools/call" | "prompts/get" => Some("name"),
@@ -16,8 +16,8 @@ pub fn named_by(method: &str) -> Option<&'static str> {
     }
 }
 
-/// The value a header stands for. Text that cannot stand in a header is sent as `=?base64?…?=`.
-/// `None` where that is begun but not base64 of UTF-8.
+/// Decodes a header value. Text that is not valid in a header is sent as `=?base64?…?=`. `None` if that is not base64
+/// of UTF-8.
 pub fn decode(value: &str) -> Option<String> {
     let Some(inner) = value.strip_prefix(START).and_then(|rest| rest.strip_suffix(END)) else {
         return Some(value.to_owned());
@@ -25,7 +25,7 @@ pub fn decode(value: &str) -> Option<String> {
     String::from_utf8(STANDARD.decode(inner).ok()?).ok()
 }
 
-/// A value as it can stand in a header.
+/// Encodes a value for a header.
 pub fn encode(value: &str) -> String {
     let plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t'));
     let padded = value.trim() != value;

@@ -20,5 +20,5 @@ pub mod sse;
 pub use errors::ErrorObject;
 pub use message::{Id, Message, ParseError};
 pub use object::RawObject;
-/// A piece of JSON exactly as it was written.
+/// Unparsed JSON, exactly as it was written.
 pub use serde_json::value::RawValue as Raw;

@@ -1,26 +1,26 @@
 //! Limits on what is accepted from the other side.
 
-/// Largest message from a server, in bytes.
+/// Maximum size of a message from a server, in bytes.
 pub const MESSAGE_BYTES: usize = 16 * 1024 * 1024;
-/// Largest request body from a client, in bytes, unless the configuration says otherwise.
+/// Default maximum size of a request body from a client, in bytes.
 pub const BODY_BYTES: usize = 4 * 1024 * 1024;
-/// The most that the configuration may say.
+/// Upper limit of the configured maximum.
 pub const BODY_BYTES_MOST: usize = 64 * 1024 * 1024;
-/// Deepest nesting of arrays and objects.
+/// Maximum nesting of arrays and objects.
 pub const JSON_DEPTH: usize = 128;
-/// Most tools kept of one server.
+/// Maximum number of tools per server.
 pub const TOOLS_PER_SERVER: usize = 10_000;
-/// Most bytes of definitions kept of one server.
+/// Maximum total size of one server's definitions, in bytes.
 pub const DEFINITIONS_BYTES: usize = 32 * 1024 * 1024;
-/// Largest single tool definition, in bytes.
+/// Maximum size of a tool definition, in bytes.
 pub const TOOL_BYTES: usize = 256 * 1024;
-/// Deepest nesting of one tool's definition.
+/// Maximum nesting of a tool definition.
 pub const SCHEMA_DEPTH: usize = 64;
-/// Most pages read of one list.
+/// Maximum number of pages of a list.
 pub const LIST_PAGES: usize = 500;
 
-/// How deep arrays and objects nest in a JSON text. Brackets inside strings do not count.
-/// The text need not be valid; this only ever looks at bytes, so it is safe on hostile input.
+/// The nesting depth of a JSON text. Brackets inside strings do not count. The text need not be valid; only bytes are
+/// examined, so it is safe on hostile input.
 pub fn depth(json: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0usize, 0usize);
     let mut bytes = json.iter();

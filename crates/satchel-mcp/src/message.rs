@@ -5,10 +5,10 @@ use serde_json::value::RawValue;
 
 use crate::{ErrorObject, RawObject, bytes::find_either, errors, limits};
 
-/// A request's id. Its type is kept: `1` and `"1"` are two ids.
+/// A request id. Its type is significant: `1` and `"1"` are different.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Id {
-    /// A number as it was written: 2^64 and more have no exact place in any number of ours.
+    /// A number as written: 2^64 and more have no exact integer type.
     Number(Box<str>),
     /// A string.
     Text(String),
@@ -21,11 +21,11 @@ impl From<u64> for Id {
 }
 
 impl Id {
-    /// The number behind an id that we made ourselves. Some servers answer a numeric id as a string.
+    /// The value of an id that Satchel generated. Some servers return a numeric id as a string.
     pub fn as_ours(&self) -> Option<u64> {
         match self {
             Id::Number(number) => whole(number).and_then(|number| number.try_into().ok()),
-            // Only as we wrote it: "03" is another id than 3.
+            // Only in the original spelling: "03" is not 3.
             Id::Text(text) => text.parse().ok().filter(|number: &u64| number.to_string() == *text),
         }
     }
@@ -53,7 +53,7 @@ impl<'de> Deserialize<'de> for Id {
     }
 }
 
-/// The integer that a number says, also as `3.0`; `None` where it is none, or none of 64 bits.
+/// The integer value of a number, also of `3.0`; `None` if it is not a 64-bit integer.
 fn whole(number: &str) -> Option<i64> {
     let digits = match number.split_once('.') {
         Some((digits, rest)) if !rest.is_empty() && rest.bytes().all(|byte| byte == b'0') => digits,
@@ -62,41 +62,41 @@ fn whole(number: &str) -> Option<i64> {
     digits.parse().ok()
 }
 
-/// One message.
+/// A JSON-RPC message.
 #[derive(Debug, Clone)]
 pub enum Message {
-    /// Wants an answer.
+    /// Requires a response.
     Request {
-        /// Names the answer.
+        /// The id of the response.
         id: Id,
-        /// What is wanted.
+        /// The method.
         method: String,
-        /// As written.
+        /// The parameters, unparsed.
         params: Option<Box<RawValue>>,
     },
-    /// Wants none.
+    /// Requires no response.
     Notification {
-        /// What happened.
+        /// The method.
         method: String,
-        /// As written.
+        /// The parameters, unparsed.
         params: Option<Box<RawValue>>,
     },
-    /// An answer.
+    /// A response.
     Response {
-        /// Of which request; `None` where the sender could not read the id.
+        /// The request's id; `None` if the sender could not read it.
         id: Option<Id>,
-        /// The result as written, or the error.
+        /// The unparsed result, or the error.
         outcome: Result<Box<RawValue>, ErrorObject>,
     },
 }
 
-/// Why a text is no message.
+/// Why a text is not a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
-    /// Not JSON at all.
+    /// Not JSON.
     #[error("not JSON: {0}")]
     Json(String),
-    /// JSON, but not a message of this protocol.
+    /// JSON, but not a valid message.
     #[error("{0}")]
     Shape(&'static str),
     /// Nested deeper than [`limits::JSON_DEPTH`].
@@ -105,7 +105,7 @@ pub enum ParseError {
 }
 
 impl ParseError {
-    /// The JSON-RPC code to answer with.
+    /// The JSON-RPC error code for the response.
     pub fn code(&self) -> i64 {
         match self {
             ParseError::Json(_) => errors::PARSE_ERROR,
@@ -115,7 +115,7 @@ impl ParseError {
 }
 
 impl Message {
-    /// Like [`Self::parse`], for messages of clients: one that nests deeper than [`limits::JSON_DEPTH`] is refused.
+    /// Like [`Self::parse`], for clients' messages: rejects nesting beyond [`limits::JSON_DEPTH`].
     pub fn parse_bounded(json: &str) -> Result<Self, ParseError> {
         if limits::depth(json.as_bytes()) > limits::JSON_DEPTH {
             return Err(ParseError::Depth);
@@ -123,12 +123,12 @@ impl Message {
         Self::parse(json)
     }
 
-    /// Reads one message. Takes any depth without recursion: a list with one tool that nests too deep must still be
-    /// read, so that the others are kept.
+    /// Parses a message. Accepts any nesting without recursion: a list with one tool that is nested too deeply must still
+    /// be readable, so that the others are kept.
     ///
     /// # Errors
-    /// [`ParseError`] where the text is not JSON, not an object with `"jsonrpc": "2.0"`, or is a request and an
-    /// answer at once.
+    /// [`ParseError`] if the text is not JSON, not an object with `"jsonrpc": "2.0"`, or a request and a response at the
+    /// same time.
     pub fn parse(json: &str) -> Result<Self, ParseError> {
         let fields: RawObject = serde_json::from_str(json).map_err(|error| match error.classify() {
             serde_json::error::Category::Data if json.trim_start().starts_with('[') => {
@@ -169,10 +169,13 @@ impl Message {
             (Some(method), Some(Some(id)), None, None) => Ok(Message::Request { id, method, params }),
             (Some(method), None, None, None) => Ok(Message::Notification { method, params }),
             (Some(_), Some(None), None, None) => Err(ParseError::Shape("a request's id may not be null")),
-            // Every result of this protocol is an object; clients refuse anything else, and say so less clearly.
+            // Every MCP result is an object; clients reject anything else, with a less clear message.
             (None, id, Some(result), None) if !result.get().starts_with('{') => Ok(Message::Response {
                 id: id.flatten(),
-                outcome: Err(ErrorObject::new(errors::INTERNAL_ERROR, "the answer's result is no object")),
+                outcome: Err(ErrorObject::new(
+                    errors::INTERNAL_ERROR,
+                    "the response's result is not an object",
+                )),
             }),
             (None, id, Some(result), None) => Ok(Message::Response { id: id.flatten(), outcome: Ok(result) }),
             (None, id, None, Some(error)) => {
@@ -182,41 +185,41 @@ impl Message {
                 id: id.flatten(),
                 outcome: Err(ErrorObject::new(
                     errors::INTERNAL_ERROR,
-                    "the answer had a result and an error",
+                    "the response had a result and an error",
                 )),
             }),
             (None, Some(Some(id)), None, None) => Ok(Message::Response {
                 id: Some(id),
                 outcome: Err(ErrorObject::new(
                     errors::INTERNAL_ERROR,
-                    "the answer had neither a result nor an error",
+                    "the response had neither a result nor an error",
                 )),
             }),
-            _ => Err(ParseError::Shape("a message must be a request, a notification or an answer")),
+            _ => Err(ParseError::Shape("a message must be a request, a notification or a response")),
         }
     }
 
-    /// A request.
+    /// Creates a request.
     pub fn request(id: impl Into<Id>, method: &str, params: Option<Box<RawValue>>) -> Self {
         Message::Request { id: id.into(), method: method.to_owned(), params }
     }
 
-    /// A notification.
+    /// Creates a notification.
     pub fn notification(method: &str, params: Option<Box<RawValue>>) -> Self {
         Message::Notification { method: method.to_owned(), params }
     }
 
-    /// A good answer.
+    /// Creates a successful response.
     pub fn result(id: Id, result: Box<RawValue>) -> Self {
         Message::Response { id: Some(id), outcome: Ok(result) }
     }
 
-    /// A bad answer.
+    /// Creates an error response.
     pub fn error(id: Option<Id>, error: ErrorObject) -> Self {
         Message::Response { id, outcome: Err(error) }
     }
 
-    /// The message as one line of JSON, without a line end.
+    /// Serializes the message on one line, without a line end.
     pub fn to_json(&self) -> String {
         let mut json = String::with_capacity(ENVELOPE + self.body().map_or(0, |body| body.get().len()));
         json.push_str(r#"{"jsonrpc":"2.0""#);
@@ -259,24 +262,24 @@ impl Message {
     }
 }
 
-/// Room for what stands around a message's largest part.
+/// Buffer space for everything around the largest part.
 const ENVELOPE: usize = 128;
 
 fn written(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("ids, names and errors always serialize")
 }
 
-/// Raw values keep the line breaks they were written with; a line-framed transport cannot have those.
+/// Raw values keep their line breaks, which a line-framed transport does not allow.
 fn one_line(json: String) -> String {
     if find_either(b'\n', b'\r', json.as_bytes()).is_some() {
-        // Outside of strings a line break is only white space, and inside it is always escaped.
+        // Outside strings a line break is just white space, and inside it is always escaped.
         json.replace(['\n', '\r'], " ")
     } else {
         json
     }
 }
 
-/// An error object as a server may really write it: a code that is a float, or just a string.
+/// Parses an error object as servers really write it: the code may be a float, or the error just a string.
 fn read_error(raw: &RawValue) -> ErrorObject {
     if let Ok(error) = serde_json::from_str::<ErrorObject>(raw.get()) {
         return error;
@@ -288,11 +291,11 @@ fn read_error(raw: &RawValue) -> ErrorObject {
         .text("message")
         .or_else(|| serde_json::from_str(raw.get()).ok())
         .unwrap_or_else(|| "the server answered with an error it did not describe".to_owned());
-    // Another code would be told as the server's own.
+    // Another code would look like the server's own.
     let message = match written.filter(|_| code.is_none()) {
         Some(written) => {
             format!(
-                "{message} (the server's code, {}, is no integer)",
+                "{message} (the server's code, {}, is not an integer)",
                 written.chars().take(40).collect::<String>()
             )
         }

@@ -5,53 +5,52 @@ use serde_json::{json, value::to_raw_value};
 
 use crate::{ErrorObject, Raw, RawObject, era, errors};
 
-/// What the client can answer, in every request of the stateless revisions.
+/// The client's capabilities, in every request of the stateless revisions.
 pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-/// Who the client is.
+/// The client's info.
 pub const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
-/// How much a request wants to be told.
+/// The requested log level.
 pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-/// Who the server is, in every result.
+/// The server's info, in every result.
 pub const SERVER: &str = "io.modelcontextprotocol/serverInfo";
-/// Which stream of news a notification belongs to.
+/// The notification stream that a notification belongs to.
 pub const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// The extension for calls that become tasks.
+/// The extension for tasks.
 pub const TASKS: &str = "io.modelcontextprotocol/tasks";
-/// Which task something belongs to (`2025-11-25/basic/utilities/tasks.mdx`).
+/// The task that a message belongs to (`2025-11-25/basic/utilities/tasks.mdx`).
 pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
-/// The extension for tools with pages of their own, MCP Apps.
+/// The extension for tools with user interfaces, MCP Apps.
 pub const APPS: &str = "io.modelcontextprotocol/ui";
-/// What is said under these is between two neighbours. Other keys of the protocol, such as the task that a message
-/// belongs to, are for whoever the message is for.
+/// Keys that concern only one hop. Other keys, such as the task of a message, are end-to-end.
 const BETWEEN_NEIGHBOURS: [&str; 6] =
     [era::VERSION_META, CAPABILITIES, CLIENT, LOG_LEVEL, SERVER, SUBSCRIPTION];
 
-/// The `_meta` of parameters or of a result; empty where there is none.
+/// The `_meta` of parameters or of a result; empty if there is none.
 pub fn of(fields: &RawObject) -> RawObject {
     fields.get("_meta").and_then(|meta| RawObject::parse(meta).ok()).unwrap_or_default()
 }
 
-/// The same of parameters that were not parsed so far; most have none.
+/// The same for unparsed parameters; most have none.
 pub fn of_params(params: Option<&Raw>) -> RawObject {
     let may_have = |params: &&Raw| params.get().contains("_meta") || params.get().contains(ESCAPED);
     let fields = params.filter(may_have).and_then(|params| RawObject::parse(params).ok());
     fields.map(|fields| of(&fields)).unwrap_or_default()
 }
 
-/// How any character may be written, those of a key too.
+/// Any character, even in a key, may be written as an escape.
 const ESCAPED: &str = "\\u";
 
-/// The task that these parameters or this result are about.
+/// The task of these parameters or this result.
 pub fn related_task(fields: &RawObject) -> Option<String> {
     RawObject::parse(of(fields).get(RELATED_TASK)?).ok()?.text("taskId")
 }
 
-/// Takes what was said between the sender and us alone out of the parameters of a request.
+/// Removes hop-by-hop metadata from a request's parameters.
 pub fn strip(params: &mut RawObject) {
     let Some(raw) = params.get("_meta") else { return };
     let Ok(mut meta) = RawObject::parse(raw) else { return };
-    // Every key is removed, so all of them are gone over.
+    // All keys are removed, so there is no early exit.
     if BETWEEN_NEIGHBOURS.iter().filter(|key| meta.remove(key).is_some()).count() == 0 {
         return;
     }
@@ -62,7 +61,7 @@ pub fn strip(params: &mut RawObject) {
     }
 }
 
-/// Adds what every request of the stateless revisions must say; what is there already stays.
+/// Adds the required `_meta` of the stateless revisions; existing values are kept.
 pub fn complete_request(params: &mut RawObject, client: &Raw, capabilities: &Raw) {
     let mut meta = of(params);
     for (key, value) in [(CLIENT, client), (CAPABILITIES, capabilities)] {
@@ -70,13 +69,13 @@ pub fn complete_request(params: &mut RawObject, client: &Raw, capabilities: &Raw
             meta.set(key, value.to_owned());
         }
     }
-    // A string always serializes.
+    // Strings always serialize.
     let _ = meta.put(era::VERSION_META, &era::MODERN);
     params.set("_meta", meta.to_raw());
 }
 
-/// A result of a stateless revision as an older one has it. What a server means for the client's cache says nothing
-/// there, and a structured value that is no object is not allowed.
+/// Converts a result of a stateless revision to an older one. Cache hints are dropped, and structured content has to
+/// be an object.
 pub fn legacy_result(result: &Raw) -> Box<Raw> {
     let Ok(mut fields) = RawObject::parse(result) else { return result.to_owned() };
     for key in ["resultType", "ttlMs", "cacheScope"] {
@@ -89,12 +88,11 @@ pub fn legacy_result(result: &Raw) -> Box<Raw> {
     fields.to_raw()
 }
 
-/// How long a client may keep a result, in milliseconds.
+/// How long a client may cache a result, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ttl(pub u64);
 
-/// A result as the stateless revisions have it; what the server wrote itself stays. `ttl` for results that may be
-/// kept.
+/// Converts a result to the stateless revisions; the server's own fields are kept. `ttl` for cacheable results.
 pub fn modern_result(result: &Raw, server: &Raw, ttl: Option<Ttl>) -> Box<Raw> {
     let Ok(mut fields) = RawObject::parse(result) else { return result.to_owned() };
     let set = |fields: &mut RawObject, key: &str, value: serde_json::Value| {
@@ -118,14 +116,14 @@ pub fn modern_result(result: &Raw, server: &Raw, ttl: Option<Ttl>) -> Box<Raw> {
     fields.to_raw()
 }
 
-/// Does a result ask for input instead of being one (`2026-07-28/basic/patterns/mrtr.mdx`)?
+/// Is it a request for input (`2026-07-28/basic/patterns/mrtr.mdx`)?
 pub fn asks_for_input(result: &Raw) -> bool {
     result.get().contains("input_required")
         && RawObject::parse(result)
             .is_ok_and(|fields| fields.text("resultType").as_deref() == Some("input_required"))
 }
 
-/// An error under the code the stateless revisions have for it (`2026-07-28/basic/index.mdx#error-codes`).
+/// Converts an error to the codes of the stateless revisions (`2026-07-28/basic/index.mdx#error-codes`).
 pub fn modern_error(error: ErrorObject) -> ErrorObject {
     match error.code {
         errors::RESOURCE_NOT_FOUND => ErrorObject { code: errors::INVALID_PARAMS, ..error },
@@ -133,7 +131,7 @@ pub fn modern_error(error: ErrorObject) -> ErrorObject {
     }
 }
 
-/// An error of a stateless server for an older client. Errors about our own request say nothing to it.
+/// Converts a stateless server's error for an older client, which cannot act on errors about the hub's own request.
 pub fn legacy_error(method: &str, error: ErrorObject) -> ErrorObject {
     match error.code {
         errors::INVALID_PARAMS if method == "resources/read" => {

@@ -9,40 +9,40 @@ use serde::{
 };
 use serde_json::value::{RawValue, to_raw_value};
 
-/// An object whose values are untouched text. A key that occurs twice is an error: two readers could
-/// take different ones, and what was checked would not be what is forwarded.
+/// An object with unparsed values. A duplicate key is an error: different parsers could take different values, so that
+/// what was checked would not be what is forwarded.
 #[derive(Debug, Clone, Default)]
 pub struct RawObject {
     fields: Vec<(String, Box<RawValue>)>,
 }
 
 impl RawObject {
-    /// An object without fields.
+    /// An empty object.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reads one level of `raw`. Fails where it is no object or has a key twice.
+    /// Parses one level of `raw`. Fails if it is not an object or has a duplicate key.
     pub fn parse(raw: &RawValue) -> Result<Self, serde_json::Error> {
         serde_json::from_str(raw.get())
     }
 
-    /// The value under `key`.
+    /// The value of `key`.
     pub fn get(&self, key: &str) -> Option<&RawValue> {
         self.fields.iter().find(|(name, _)| name == key).map(|(_, value)| &**value)
     }
 
-    /// The value under `key`, read as `T`; `None` where it is missing or of another type.
+    /// The value of `key` as `T`; `None` if it is missing or of another type.
     pub fn read<'a, T: Deserialize<'a>>(&'a self, key: &str) -> Option<T> {
         serde_json::from_str(self.get(key)?.get()).ok()
     }
 
-    /// The text under `key`; `None` where it is missing or no string.
+    /// The string value of `key`; `None` if it is missing or not a string.
     pub fn text(&self, key: &str) -> Option<String> {
         self.read(key)
     }
 
-    /// Replaces the value under `key` in place, or adds it at the end.
+    /// Replaces the value of `key` in place, or appends it.
     pub fn set(&mut self, key: &str, value: Box<RawValue>) {
         match self.fields.iter_mut().find(|(name, _)| name == key) {
             Some((_, old)) => *old = value,
@@ -50,29 +50,29 @@ impl RawObject {
         }
     }
 
-    /// Like [`Self::set`] with a value still to be written as JSON.
+    /// Like [`Self::set`], for a value to be serialized.
     pub fn put(&mut self, key: &str, value: &impl Serialize) -> Result<(), serde_json::Error> {
         self.set(key, to_raw_value(value)?);
         Ok(())
     }
 
-    /// Takes the value under `key` out.
+    /// Removes and returns the value of `key`.
     pub fn remove(&mut self, key: &str) -> Option<Box<RawValue>> {
         let at = self.fields.iter().position(|(name, _)| name == key)?;
         Some(self.fields.remove(at).1)
     }
 
-    /// Keys and values in their order.
+    /// Keys and values in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &RawValue)> {
         self.fields.iter().map(|(name, value)| (name.as_str(), &**value))
     }
 
-    /// Has it no fields?
+    /// Is it empty?
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
 
-    /// The object as text again.
+    /// Serializes the object.
     pub fn to_raw(&self) -> Box<RawValue> {
         to_raw_value(self).expect("string keys and valid raw values always serialize")
     }
@@ -94,8 +94,8 @@ impl<'de> Deserialize<'de> for RawObject {
     }
 }
 
-/// Reads one level of an object without copying its values, so that their place in `json` stays known.
-/// Fails where it is no object or has a key twice.
+/// Parses one level of an object without copying its values, so that their position in `json` is known. Fails if it is
+/// not an object or has a duplicate key.
 pub fn fields(json: &str) -> Result<Vec<(String, &RawValue)>, serde_json::Error> {
     let fields = all_fields(json)?;
     match twice(&fields) {
@@ -104,9 +104,9 @@ pub fn fields(json: &str) -> Result<Vec<(String, &RawValue)>, serde_json::Error>
     }
 }
 
-/// A key that occurs twice.
+/// A duplicate key.
 fn twice<V>(fields: &[(String, V)]) -> Option<&str> {
-    // Comparing a few is cheaper than a table of them.
+    // Comparing a few is cheaper than a hash table.
     if fields.len() <= FEW {
         let is_before = |at: usize, key: &str| fields[..at].iter().any(|(before, _)| before == key);
         let found = fields.iter().enumerate().find(|(at, (key, _))| is_before(*at, key));
@@ -116,10 +116,10 @@ fn twice<V>(fields: &[(String, V)]) -> Option<&str> {
     fields.iter().find(|(key, _)| !seen.insert(key)).map(|(key, _)| key.as_str())
 }
 
-/// Most objects of the protocol have fewer fields.
+/// Most protocol objects have fewer fields.
 const FEW: usize = 12;
 
-/// Like [`fields`], and with every key as often as it is there.
+/// Like [`fields`], but keeps duplicate keys.
 pub fn all_fields(json: &str) -> Result<Vec<(String, &RawValue)>, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_str(json);
     let fields = reader.deserialize_map(AllFields)?;

@@ -8,24 +8,24 @@ use serde_json::Value;
 use crate::headers;
 
 const KEY: &str = "x-mcp-header";
-/// The largest integer that every implementation reads exactly.
+/// The largest integer that every implementation represents exactly.
 const SAFE: i64 = (1 << 53) - 1;
-/// How deep a schema is looked into; nobody repeats an argument from further down.
+/// Maximum nesting of a schema that is searched.
 const DEPTH: usize = 32;
 
-/// One argument that is repeated in a header.
+/// An argument that is repeated in a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParamHeader {
-    /// `Mcp-Param-…`, as the schema spells it.
+    /// `Mcp-Param-…`, as spelled in the schema.
     pub header: String,
-    /// The keys that lead to it in the arguments.
+    /// The keys that lead to the argument.
     pub path: Vec<String>,
 }
 
-/// Which arguments a tool wants repeated.
+/// The arguments that a tool wants repeated.
 ///
 /// # Errors
-/// Says what is wrong with the schema; such a tool may not be used over HTTP.
+/// What is wrong with the schema; such a tool may not be used over HTTP.
 pub fn wanted(schema: &Value) -> Result<Vec<ParamHeader>, String> {
     let mut found = Vec::new();
     collect(schema, &mut Vec::new(), &mut found)?;
@@ -62,7 +62,7 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<ParamHeader>)
     Ok(())
 }
 
-/// Every schema in which the key stands, wherever it is. A property that is only called so is none.
+/// Counts all schemas with the key. A property of that name does not count.
 fn count(schema: &Value, depth: usize) -> usize {
     if depth > DEPTH * 2 {
         return 0;
@@ -89,7 +89,7 @@ fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
-/// The headers of one call, encoded.
+/// The encoded headers of one call.
 pub fn of_call(wanted: &[ParamHeader], arguments: &Value) -> Vec<(String, String)> {
     let header = |param: &ParamHeader| {
         let text = text_of(value_at(param, arguments)?)?;
@@ -98,13 +98,13 @@ pub fn of_call(wanted: &[ParamHeader], arguments: &Value) -> Vec<(String, String
     wanted.iter().filter_map(header).collect()
 }
 
-/// Does a header say what the arguments say? `given` is the header's value, encoded; integers are compared as numbers.
+/// Does a header match the arguments? `given` is the encoded header value; integers are compared as numbers.
 pub fn agrees(param: &ParamHeader, arguments: &Value, given: Option<&str>) -> bool {
     let value = value_at(param, arguments).filter(|value| !value.is_null());
     let (Some(value), Some(given)) = (value, given) else { return value.is_none() && given.is_none() };
     let Some(given) = headers::decode(given.trim()) else { return false };
     match value {
-        // As floats, large integers that differ are equal.
+        // As floats, different large integers would be equal.
         Value::Number(number) if number.as_i64().is_some() && given.parse::<i64>().is_ok() => {
             number.as_i64() == given.parse().ok()
         }
@@ -125,7 +125,7 @@ fn text_of(value: &Value) -> Option<String> {
         Value::String(text) => Some(text.clone()),
         Value::Bool(yes) => Some(yes.to_string()),
         Value::Number(number) => {
-            // 42.0 is the integer 42 to a schema.
+            // To a schema, 42.0 is the integer 42.
             let whole = number.as_i64().or_else(|| {
                 number.as_f64().filter(|n| n.fract() == 0.0 && n.abs() <= SAFE as f64).map(|n| n as i64)
             });

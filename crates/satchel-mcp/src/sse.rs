@@ -2,16 +2,16 @@
 
 use crate::limits;
 
-/// One event.
+/// An event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SseEvent {
-    /// The event's type; `None` means `message`.
+    /// The event type; `None` means `message`.
     pub event: Option<String>,
-    /// Its data, lines joined by line feeds.
+    /// The data, with lines joined by line feeds.
     pub data: String,
-    /// The id to resume after, where the stream named one.
+    /// The id to resume after, if present.
     pub id: Option<String>,
-    /// How long to wait before reconnecting, in milliseconds, where the stream said so.
+    /// The reconnection time in milliseconds, if present.
     pub retry: Option<u64>,
 }
 
@@ -21,7 +21,7 @@ impl SseEvent {
         Self { data: data.into(), ..Self::default() }
     }
 
-    /// The event as it goes over the wire.
+    /// The event in wire format.
     pub fn to_wire(&self) -> String {
         let mut wire = String::with_capacity(self.data.len() + 32);
         for (field, value) in [("event", self.event.as_deref()), ("id", self.id.as_deref())] {
@@ -42,12 +42,12 @@ impl SseEvent {
     }
 }
 
-/// The data of one event was larger than allowed.
+/// The data of an event exceeded the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an event is larger than {} bytes", limits::MESSAGE_BYTES)]
 pub struct TooLarge;
 
-/// Reads events from bytes that arrive in pieces of any size.
+/// Parses events from bytes that arrive in pieces of any size.
 #[derive(Debug, Default)]
 pub struct Reader {
     line: Vec<u8>,
@@ -58,11 +58,11 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Takes the next bytes and hands over the events they complete. An event without data is handed
-    /// over only where it says how to take the stream up again.
+    /// Processes the next bytes and returns complete events. An event without data is returned only if it says how to
+    /// resume the stream.
     ///
     /// # Errors
-    /// [`TooLarge`] where a line or an event exceeds the limit; the stream cannot be read on then.
+    /// [`TooLarge`] if a line or event exceeds the limit; the stream cannot be read further then.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<SseEvent>) -> Result<(), TooLarge> {
         for byte in bytes {
             match byte {
@@ -109,13 +109,13 @@ impl Reader {
             "event" => self.event.event = Some(value.to_owned()),
             "id" if !value.contains('\0') => self.event.id = Some(value.to_owned()),
             "retry" => self.event.retry = value.parse().ok(),
-            // A comment, or a field of some later version.
+            // A comment, or a field of a later version.
             _ => {}
         }
     }
 }
 
-/// Room for the field name before the data.
+/// Space for the field name before the data.
 const HEADROOM: usize = 64;
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-/// Processor time of this thread, since some moment in the past.
+/// CPU time of this thread since an arbitrary moment.
 #[cfg(unix)]
 pub fn cpu_time() -> Duration {
     use nix::time::{ClockId, clock_gettime};
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap_or_default()
 }
 
-/// Time since the first question.
+/// Time since the first call.
 #[cfg(not(unix))]
 #[expect(
     clippy::disallowed_methods,

@@ -21,15 +21,15 @@ use serde_json::value::RawValue;
 use crate::protocol::{Bound, CallRequest, End, Logs, Settlement, Task, Wrong};
 
 const PRELUDE: &str = include_str!("prelude.js");
-/// Frames of the script itself are told from ours by it.
+/// Identifies the script's own stack frames.
 const NAME: &str = "script";
-/// What is added where a script wanted what is not there.
+/// Appended if a script uses something that does not exist here.
 const OUTSIDE: &str =
     ". Scripts have no modules, files, network or timers: call tools with servers.NAME.TOOL({…})";
-/// Bytes of the message of a failure that are told.
+/// Maximum length of a failure's message in bytes.
 const MESSAGE: usize = 4 * 1024;
 
-/// The language, without what reaches outside or tells time apart too finely.
+/// The language features, without those that reach outside or measure time precisely.
 type Language = (
     intrinsic::Date,
     intrinsic::Eval,
@@ -42,22 +42,22 @@ type Language = (
     intrinsic::Promise,
 );
 
-/// What one run may use.
+/// The limits of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Memory of the engine, in bytes.
+    /// Engine memory, in bytes.
     pub memory: usize,
-    /// Its stack, in bytes; less than what this thread has.
+    /// Engine stack in bytes; less than that of the thread.
     pub stack: usize,
-    /// Computing time.
+    /// CPU time.
     pub computing: Duration,
-    /// Calls.
+    /// Number of calls.
     pub calls: u32,
-    /// Bytes of the arguments of one call.
+    /// Size of one call's arguments, in bytes.
     pub arguments: usize,
-    /// Bytes of the value it returns.
+    /// Size of the return value, in bytes.
     pub output: usize,
-    /// Bytes of what it logs.
+    /// Size of log output, in bytes.
     pub logs: usize,
 }
 
@@ -76,41 +76,41 @@ impl Default for Bounds {
     }
 }
 
-/// Who carries out calls.
+/// Executes calls.
 pub trait Host {
-    /// Begins a call.
+    /// Starts a call.
     ///
     /// # Errors
-    /// Where nobody listens any more; the run ends then.
+    /// If the host is gone; the run ends then.
     fn call(&mut self, call: CallRequest) -> std::io::Result<()>;
 
-    /// Waits for the next end of a call that was begun.
+    /// Waits for the next call to finish.
     ///
     /// # Errors
-    /// Likewise.
+    /// If the host is gone; the run ends then.
     fn wait(&mut self) -> std::io::Result<(u32, Settlement)>;
 }
 
-/// What the engine and we share.
+/// State shared with the engine.
 struct EngineState {
     bounds: Bounds,
     calls: RefCell<Vec<CallRequest>>,
     made: Cell<u32>,
     logs: RefCell<Logs>,
     logged: Cell<usize>,
-    /// How many calls were open when it ended.
+    /// Number of calls open at the end.
     left: Cell<usize>,
-    /// What was used up.
+    /// The limit that was exceeded.
     over: Cell<Option<Bound>>,
-    /// Computing time before the last wait, and the clock after it.
+    /// CPU time before the last wait, and the clock after it.
     spent: Cell<Duration>,
     since: Cell<Duration>,
 }
 
-/// Runs a script to its end.
+/// Runs a script.
 ///
 /// # Errors
-/// Where the host is gone, or no engine can be made.
+/// If the host is gone, or the engine cannot be created.
 pub fn run(task: &Task, bounds: &Bounds, host: &mut dyn Host) -> std::io::Result<End> {
     let shared = Rc::new(EngineState::new(*bounds));
     let runtime = Runtime::new().map_err(std::io::Error::other)?;
@@ -132,7 +132,7 @@ pub fn run(task: &Task, bounds: &Bounds, host: &mut dyn Host) -> std::io::Result
 
 type Outcome = Result<Option<Box<RawValue>>, Wrong>;
 
-/// Evaluates the script: what settles calls, and the promise of its value.
+/// Evaluates the script: returns the function that settles calls, and the promise of its value.
 fn begin<'js>(
     ctx: &Ctx<'js>,
     shared: &Rc<EngineState>,
@@ -149,7 +149,7 @@ fn begin<'js>(
         Ok((own.get("run")?, own.get("settle")?))
     };
     let (run, settle) = prepared().catch(ctx).map_err(|error| told(shared, &error))?;
-    // On one line with what stands before it, so that lines are counted as the script's author counts them.
+    // On one line with the code before it, so that line numbers match the script.
     let source = format!("(async function (input) {{{}\n}})", task.script);
     let began = || -> rquickjs::Result<Promise<'js>> {
         let body: Function<'js> = ctx.eval_with_options(source, options(NAME))?;
@@ -175,7 +175,7 @@ fn finish<'js>(
     let mut open = 0usize;
     loop {
         while shared.over.get().is_none() && ctx.execute_pending_job() {}
-        // A job that was stopped leaves its exception.
+        // An interrupted job leaves its exception.
         let _ = ctx.catch();
         if let Some(bound) = shared.over.get() {
             return Ok(Err(Wrong::Bound(bound)));
@@ -217,11 +217,13 @@ fn outcome<'js>(ctx: &Ctx<'js>, shared: &EngineState, value: &Promise<'js>) -> O
     if text.len() > shared.bounds.output {
         return Err(Wrong::Bound(Bound::Output(shared.bounds.output)));
     }
-    // A script may have put texts of its own in the place of what writes JSON.
-    RawValue::from_string(text).map(Some).map_err(|_| Wrong::Thrown("the script returned no JSON".to_owned()))
+    // A script may have tampered with the JSON serializer.
+    RawValue::from_string(text)
+        .map(Some)
+        .map_err(|_| Wrong::Thrown("the script did not return JSON".to_owned()))
 }
 
-/// What an exception says, with the line of the script that it comes from.
+/// The message of an exception, with the script's line.
 fn told(shared: &EngineState, error: &CaughtError<'_>) -> Wrong {
     let (mut words, stack) = match error {
         CaughtError::Exception(exception) => {
@@ -232,7 +234,7 @@ fn told(shared: &EngineState, error: &CaughtError<'_>) -> Wrong {
             }
             (format!("{name}: {message}"), exception.stack())
         }
-        // All that is left of an exception for which there is no memory.
+        // All that is left of an exception that did not fit in memory.
         CaughtError::Value(value) if value.is_null() => {
             let most = shared.bounds.memory / (1024 * 1024);
             (format!("the script used more than {most} MiB of memory, or threw null"), None)
@@ -250,7 +252,7 @@ fn told(shared: &EngineState, error: &CaughtError<'_>) -> Wrong {
     Wrong::Thrown(words)
 }
 
-/// Does this failure say that the script wanted what other places for JavaScript have?
+/// Does this failure mean that the script used an API of other JavaScript environments?
 fn wants_outside(words: &str) -> bool {
     const NAMES: [&str; 14] = [
         "require",
@@ -284,7 +286,7 @@ fn brief(value: &Value<'_>) -> String {
     text.and_then(|text| text.to_string().ok()).unwrap_or_else(|| format!("a {}", value.type_of()))
 }
 
-/// The first line of the script itself in a stack.
+/// The first of the script's own lines in a stack.
 fn line_of(stack: &str) -> Option<u32> {
     let own = stack.lines().find_map(|frame| frame.split_once(&format!("{NAME}:")))?.1;
     own.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
@@ -305,7 +307,7 @@ impl EngineState {
         }
     }
 
-    /// Has it used up anything? Asked by the engine every few thousand steps.
+    /// Was a limit exceeded? Called by the engine every few thousand steps.
     fn is_over(&self) -> bool {
         let spent = self.spent.get() + crate::cpu_time().saturating_sub(self.since.get());
         if self.over.get().is_none() && spent > self.bounds.computing {
@@ -327,7 +329,7 @@ impl EngineState {
             return Err(format!("the arguments of {path} have {} bytes, which is too much", arguments.len()));
         }
         let arguments =
-            RawValue::from_string(arguments).map_err(|_| format!("the arguments of {path} are no JSON"))?;
+            RawValue::from_string(arguments).map_err(|_| format!("the arguments of {path} are not JSON"))?;
         if self.made.get() == self.bounds.calls {
             let bound = Bound::Calls(self.bounds.calls);
             self.over.set(Some(bound));
@@ -346,7 +348,7 @@ impl EngineState {
             line.truncate(line.floor_char_boundary(room));
             logs.cut = true;
         }
-        // A line costs something even where it is empty.
+        // Even an empty line counts.
         self.logged.set(self.logged.get() + line.len() + 1);
         if room > 0 {
             logs.lines.push(line);
@@ -358,7 +360,7 @@ impl EngineState {
 mod tests {
     use super::*;
 
-    /// A host that answers each call with its path and arguments; those named `fail` with a failure.
+    /// A host that returns each call's path and arguments; those named `fail` fail.
     #[derive(Default)]
     struct Echo(std::collections::VecDeque<CallRequest>);
 
@@ -369,7 +371,7 @@ mod tests {
         }
 
         fn wait(&mut self) -> std::io::Result<(u32, Settlement)> {
-            // The last that was begun ends first.
+            // In reverse order.
             let CallRequest { id, path, arguments } = self.0.pop_back().expect("a call is open");
             let end = match path.as_str() {
                 "a:fail" => Settlement::Failure("no such thing".to_owned()),
@@ -386,7 +388,7 @@ mod tests {
         }
     }
 
-    /// A short time to compute: tests wait for it.
+    /// A short CPU limit, because tests wait for it.
     fn end(script: &str) -> End {
         let bounds = Bounds { computing: Duration::from_millis(900), ..Bounds::default() };
         let task =
@@ -447,7 +449,7 @@ mod tests {
                 "! ReferenceError: require is not defined (line 1 of the script). Scripts have no modules",
             ),
             ("throw { a: 1 }", "! the script threw {\"a\":1}"),
-            ("await new Promise(() => {})", "! the script waits for a promise that nothing settles"),
+            ("await new Promise(() => {})", "! the script waits for a promise that never settles"),
             ("call(1)", ""),
             ("await call(1)", "! TypeError: call needs a tool first: call(\"server:tool\", { … })"),
             ("await call('a:b', [1])", "! TypeError: the arguments of a:b must be an object"),

@@ -8,10 +8,10 @@ use crate::{
     protocol::{CallRequest, FromScript, Settlement, ToScript, put_line},
 };
 
-/// Says that it is ready, runs the one script that it is told, and says how that ended.
+/// Reports readiness, runs the one script it receives, and reports the result.
 ///
 /// # Errors
-/// Where the hub is gone, or says something else.
+/// If the hub is gone, or sends an unexpected message.
 pub fn speak(input: impl BufRead, output: impl Write) -> io::Result<()> {
     let mut line = InputLine { input, output, text: String::new() };
     line.say(&FromScript::Ready)?;
@@ -20,7 +20,7 @@ pub fn speak(input: impl BufRead, output: impl Write) -> io::Result<()> {
     line.say(&FromScript::Done(end))
 }
 
-/// The way to the hub.
+/// The connection to the hub.
 struct InputLine<I, O> {
     input: I,
     output: O,
@@ -58,5 +58,5 @@ impl<I: BufRead, O: Write> Host for InputLine<I, O> {
 }
 
 fn unexpected() -> io::Error {
-    io::Error::other("the hub said something that does not belong here")
+    io::Error::other("the hub sent an unexpected message")
 }

@@ -4,11 +4,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Puts a word on its way as one line. A raw value may stand on several lines, as its server or client wrote it; line
-/// breaks are only between its parts there, where a blank says the same.
+/// Appends a message as one line. A raw value may contain line breaks between its tokens, which are replaced by
+/// blanks.
 ///
 /// # Errors
-/// Where it cannot be written; nothing is on its way then.
+/// If it cannot be serialized; nothing is appended then.
 pub fn put_line(word: &impl Serialize, to: &mut Vec<u8>) -> serde_json::Result<()> {
     let start = to.len();
     if let Err(error) = serde_json::to_writer(&mut *to, word) {
@@ -24,32 +24,32 @@ pub fn put_line(word: &impl Serialize, to: &mut Vec<u8>) -> serde_json::Result<(
     Ok(())
 }
 
-/// What the hub tells the process.
+/// Messages from the hub to the process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToScript {
-    /// Run this; the first line, and said once.
+    /// Run this; the first line, sent once.
     Run(Task),
-    /// A call ended.
+    /// A call finished.
     Settled {
-        /// Which one.
+        /// Its id.
         id: u32,
-        /// Its value, or the words of its failure.
+        /// Its value, or the message of its failure.
         end: Settlement,
     },
 }
 
-/// How a call ended.
+/// The result of a call.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Settlement {
-    /// With this value.
+    /// A value.
     Value(Box<RawValue>),
-    /// With these words, which the script gets as an exception.
+    /// A failure, which the script receives as an exception.
     Failure(String),
 }
 
-/// What the process tells the hub.
+/// Messages from the process to the hub.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FromScript {
@@ -57,23 +57,23 @@ pub enum FromScript {
     Ready,
     /// The script calls a tool.
     Call(CallRequest),
-    /// The script is over, and so is the process.
+    /// The script has ended, and the process ends.
     Done(End),
 }
 
-/// A script and what it is given.
+/// A script and its input.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Task {
     /// The body of an async function.
     pub script: String,
-    /// Its one parameter, `input`.
+    /// Its only parameter, `input`.
     pub input: Box<RawValue>,
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CallRequest {
-    /// Names it within this run.
+    /// Identifies it in this run.
     pub id: u32,
     /// The tool, as `server:tool`.
     pub path: String,
@@ -81,25 +81,25 @@ pub struct CallRequest {
     pub arguments: Box<RawValue>,
 }
 
-/// How a script ended.
+/// The result of a script.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct End {
-    /// What it returned, where it returned anything; or why it did not come so far.
+    /// Its return value, if any; or why it failed.
     pub outcome: Result<Option<Box<RawValue>>, Wrong>,
     /// What it logged.
     #[serde(default)]
     pub logs: Logs,
-    /// How many calls it began and did not wait for.
+    /// Number of calls it did not await.
     #[serde(default)]
     pub left: usize,
 }
 
-/// What a script logged.
+/// A script's log output.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Logs {
     /// Its lines.
     pub lines: Vec<String>,
-    /// Whether there were more.
+    /// There was more.
     pub cut: bool,
 }
 
@@ -107,30 +107,30 @@ pub struct Logs {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Wrong {
-    /// It is no program, or threw something that it did not catch.
+    /// A syntax error or an uncaught exception.
     #[error("{0}")]
     Thrown(String),
-    /// It waits for something that nothing can bring about.
-    #[error("the script waits for a promise that nothing settles")]
+    /// It waits for a promise that can never settle.
+    #[error("the script waits for a promise that never settles")]
     Stuck,
-    /// It used up what it may use.
+    /// It exceeded a limit.
     #[error("{0}")]
     Bound(Bound),
 }
 
-/// What a script may use up.
+/// The limits of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// Memory, in bytes.
     Memory(usize),
-    /// Computing time, in seconds.
+    /// CPU time, in seconds.
     Computing(u64),
-    /// Time in all, without the time people took to answer, in seconds.
+    /// Total time in seconds, excluding people's answers.
     Time(u64),
-    /// Calls.
+    /// Number of calls.
     Calls(u32),
-    /// The value it returns, in bytes.
+    /// Size of the return value, in bytes.
     Output(usize),
 }
 

@@ -10,7 +10,7 @@ use satchel_script::{
 };
 use serde_json::value::RawValue;
 
-/// A host that answers with what was called; `a:fail` fails, `a:big` answers 8 MiB.
+/// A host that returns what was called; `a:fail` fails, `a:big` returns 8 MiB.
 #[derive(Default)]
 struct Echo(VecDeque<CallRequest>);
 
@@ -52,11 +52,11 @@ fn no_script_gets_out_and_each_ends_with_its_reason() {
     assert!(cases.len() >= 150, "{}", cases.len());
     let mut wrong = Vec::new();
     for (expected, script) in cases {
-        // What never ends is waited for; everything else has its time on a busy machine too.
+        // Endless scripts need the full time; everything else has enough time even on a busy machine.
         let endless = expected.starts_with("! the script computed");
         let computing = if endless { Duration::from_millis(200) } else { Duration::from_secs(60) };
         let (told, logged) = told(script.trim_end_matches('\n'), computing);
-        // A value is told whole, a failure by its beginning.
+        // Values are compared completely, failures by their beginning.
         let fits = if expected.starts_with('!') { told.starts_with(expected) } else { told == expected };
         if !fits || told.contains("ESCAPED") || logged > Bounds::default().logs {
             wrong.push(format!(

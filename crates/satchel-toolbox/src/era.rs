@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-/// The revisions that open with `initialize`, newest first.
+/// Revisions that open with `initialize`, newest first.
 pub(crate) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-/// The revisions whose requests describe themselves.
+/// Revisions with self-describing requests.
 pub(crate) const MODERN: [&str; 1] = ["2026-07-28"];
 
 const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-/// How long a client may keep what never changes while this process lives: an hour.
+/// How long a client may cache what never changes while this process runs: an hour.
 const TTL_MS: u64 = 3_600_000;
 
 /// A JSON-RPC error.
@@ -35,7 +35,7 @@ impl RequestError {
     }
 }
 
-/// The family one request belongs to.
+/// The era of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Era {
     /// Opened by `initialize`.
@@ -45,7 +45,7 @@ pub(crate) enum Era {
 }
 
 impl Era {
-    /// Reads the era from the request itself: both can be spoken over one pipe.
+    /// Detects the era from the request itself: both can be used over one pipe.
     pub(crate) fn of(params: &Value) -> Result<Self, RequestError> {
         let meta = &params["_meta"];
         let Some(requested) = meta.get(PROTOCOL_VERSION) else { return Ok(Era::Legacy) };
@@ -64,7 +64,7 @@ impl Era {
         Ok(Era::Modern)
     }
 
-    /// Adds what this era wants on every result, and the caching hints where the method has them.
+    /// Adds this era's required fields to a result, and cache hints if the method has them.
     pub(crate) fn dress(self, mut result: Map<String, Value>, cacheable: bool) -> Value {
         if self == Era::Modern {
             result.insert("resultType".into(), "complete".into());
@@ -78,7 +78,7 @@ impl Era {
     }
 }
 
-/// Who we are, as both eras put it.
+/// The server info, in the form of both eras.
 pub(crate) fn server_info() -> Value {
     json!({"name": "satchel-toolbox", "title": "Toolbox", "version": env!("CARGO_PKG_VERSION")})
 }

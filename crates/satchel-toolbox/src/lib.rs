@@ -17,13 +17,13 @@ use std::{
     process::ExitCode,
 };
 
-/// The word after `toolbox` that makes this process evaluate one query instead of serving.
+/// The argument after `toolbox` that makes this process evaluate one query instead of serving.
 const QUERY: &str = "query";
 
-/// The body of `<program> toolbox`: serves MCP on standard input and output until the input ends.
+/// The main function of `<program> toolbox`: serves MCP on standard input and output until the input ends.
 ///
-/// The host program must call this for the argument `toolbox` before it reads its other arguments, because
-/// this server starts `<program> toolbox query` for itself.
+/// The host program must call this for the argument `toolbox` before it parses other arguments, because this server
+/// starts `<program> toolbox query` itself.
 pub fn main() -> ExitCode {
     if std::env::args_os().nth(2).is_some_and(|word| word == QUERY) {
         return tools::query::worker::main();
@@ -32,7 +32,7 @@ pub fn main() -> ExitCode {
     let mut output = io::stdout();
     match server::serve(&mut input, &mut output) {
         Ok(()) => ExitCode::SUCCESS,
-        // The client may go away while we answer; that is its right.
+        // The client may disconnect at any time.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("toolbox: cannot talk to the client: {error}");

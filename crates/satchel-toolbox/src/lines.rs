@@ -2,18 +2,18 @@
 
 use std::io::{self, BufRead, Read};
 
-/// What came in.
+/// An item of input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// A line without its end.
+    /// A line without its line end.
     Whole(Vec<u8>),
-    /// A line that was longer than the limit; it was skipped.
+    /// A line longer than the limit; it was skipped.
     TooLong,
-    /// Nothing more will come.
+    /// The end.
     End,
 }
 
-/// Reads the next line of at most `limit` bytes. A last line without a newline counts as one.
+/// Reads the next line of at most `limit` bytes. A last line without a newline counts.
 pub(crate) fn read_line(input: &mut dyn BufRead, limit: usize) -> io::Result<Line> {
     let mut line = Vec::new();
     let taken = input.take(limit as u64 + 1).read_until(b'\n', &mut line)?;

@@ -17,13 +17,13 @@ use crate::{
     tools,
 };
 
-/// The longest message that is read.
+/// Maximum length of a message.
 const MESSAGE_LIMIT: usize = 8 * 1024 * 1024;
 const ABOUT: &str = "toolbox://about";
 const INSTRUCTIONS: &str = "Small exact tools: time zones, hashes, UUIDs, base64, jq queries over JSON, text diffs. \
     All of them run on this computer and change nothing.";
 
-/// How many slow calls run beside the others. More than these wait, and what comes after them too.
+/// Maximum number of slow calls that run concurrently. Beyond that, they wait, and so do the following messages.
 const BESIDE: usize = 4;
 
 /// Answers `input` on `output` until the input ends and every call is answered.
@@ -46,7 +46,7 @@ pub(crate) fn serve(input: &mut dyn BufRead, output: &mut (dyn Write + Send)) ->
                     let message = message;
                     let answered = reply(&message).map_or(Ok(()), |answer| say(&output, &answer));
                     running.fetch_sub(1, Ordering::AcqRel);
-                    // A client that is gone is noticed by the reading side as well.
+                    // The reading side notices a disconnected client too.
                     answered
                 });
             } else if let Some(answer) = reply(&message) {
@@ -56,13 +56,13 @@ pub(crate) fn serve(input: &mut dyn BufRead, output: &mut (dyn Write + Send)) ->
     })
 }
 
-/// The next message; blank lines are none.
+/// The next message; blank lines are skipped.
 fn read(input: &mut dyn BufRead) -> io::Result<Result<Option<Value>, RequestError>> {
     loop {
         return Ok(match read_line(input, MESSAGE_LIMIT)? {
             Line::End => Ok(None),
             Line::TooLong => {
-                Err(RequestError::new(-32600, format!("a message may have at most {MESSAGE_LIMIT} bytes")))
+                Err(RequestError::new(-32600, format!("a message may be at most {MESSAGE_LIMIT} bytes long")))
             }
             Line::Whole(line) if line.trim_ascii().is_empty() => continue,
             Line::Whole(line) => serde_json::from_slice(&line)
@@ -72,7 +72,7 @@ fn read(input: &mut dyn BufRead) -> io::Result<Result<Option<Value>, RequestErro
     }
 }
 
-/// Writes one line, never into the middle of another.
+/// Writes one line atomically.
 fn say(output: &Mutex<&mut (dyn Write + Send)>, answer: &Value) -> io::Result<()> {
     let mut line = serde_json::to_vec(answer)?;
     line.push(b'\n');
@@ -87,7 +87,7 @@ fn is_slow(message: &Value) -> bool {
     message["method"] == "tools/call" && tools::find(name).is_some_and(|tool| tool.slow)
 }
 
-/// The answer to one line: an object, or an array for the batches of revision 2025-03-26.
+/// The response to one line: an object, or an array for the batches of revision 2025-03-26.
 fn reply(message: &Value) -> Option<Value> {
     match message {
         Value::Array(batch) if !batch.is_empty() => {
@@ -101,7 +101,7 @@ fn reply(message: &Value) -> Option<Value> {
 fn reply_one(message: &Value) -> Option<Value> {
     let id = message.get("id");
     let Some(method) = message["method"].as_str() else {
-        // An answer to a request we never made; answering it would start a quarrel.
+        // A response to a request this server never made; answering it would start a loop.
         let answers_us = message.get("result").or(message.get("error")).is_some();
         let refusal = || RequestError::new(-32600, "a request needs a \"method\"");
         return (!answers_us).then(|| error(id.unwrap_or(&Value::Null), refusal()));
@@ -360,7 +360,7 @@ mod tests {
             let answer = talk.hear();
             assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{line}");
         }
-        // Neither blank lines nor answers nor notifications are answered.
+        // Blank lines, responses and notifications get no response.
         talk.say("\n  \n{\"id\":9,\"result\":{}}\n{\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}");
         talk.say(r#"[{"id":1,"method":"ping"},{"method":"notifications/x"},{"id":2,"method":"nope"}]"#);
         let batch = talk.hear();

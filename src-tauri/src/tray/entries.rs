@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{quoted, state::HubState};
 
-/// Every item the menu can ever have.
+/// Every item that the menu can have.
 pub(crate) struct Entries {
     menu: Menu<Wry>,
     status: MenuItem<Wry>,
@@ -44,7 +44,7 @@ pub(crate) struct Entries {
     now: Mutex<Now>,
 }
 
-/// What the menu says now: clicks are read against it.
+/// The present content, which clicks refer to.
 struct Now {
     model: MenuModel,
     needs: Slots,
@@ -52,7 +52,7 @@ struct Now {
     profiles: Slots,
 }
 
-/// What a click means.
+/// The meaning of a click.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Click {
     /// Open the window where it was.
@@ -64,12 +64,12 @@ pub(crate) enum Click {
         server: String,
         held: bool,
     },
-    /// Let clients use a server, or not.
+    /// Enable or disable a server.
     Switch {
         server: String,
         enabled: bool,
     },
-    /// Have a profile count, or none.
+    /// Switch the active profile, or none.
     Profile(Option<String>),
     Copy,
     Pause(Until),
@@ -78,7 +78,7 @@ pub(crate) enum Click {
     Quit,
 }
 
-/// How long a pause lasts.
+/// The duration of a pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
     AnHour,
@@ -86,7 +86,7 @@ pub(crate) enum Until {
     Resumed,
 }
 
-/// What can be chosen for a pause, by the ids of the items.
+/// The pause durations, by item id.
 const PAUSES: [(&str, &str, Until); 3] = [
     ("pause-hour", WORDS.hour, Until::AnHour),
     ("pause-tomorrow", WORDS.tomorrow, Until::Tomorrow),
@@ -96,7 +96,7 @@ const PAUSES: [(&str, &str, Until); 3] = [
 type Items<'entries> = Vec<&'entries dyn IsMenuItem<Wry>>;
 
 impl Entries {
-    /// The menu of a hub that is being opened.
+    /// The menu while the hub is being opened.
     pub(crate) fn new(app: &AppHandle) -> tauri::Result<Self> {
         let item = |id: String, text: &str, enabled| MenuItem::with_id(app, id, text, enabled, None::<&str>);
         let tick = |id: String, text| CheckMenuItem::with_id(app, id, text, true, false, None::<&str>);
@@ -147,12 +147,12 @@ impl Entries {
         Ok(entries)
     }
 
-    /// What the tray is given, once.
+    /// The menu to give to the tray, once.
     pub(crate) fn menu(&self) -> &Menu<Wry> {
         &self.menu
     }
 
-    /// Changes the menu in place. Only on the thread of the menus.
+    /// Updates the menu in place. Only on the main thread.
     pub(crate) fn become_like(&self, model: MenuModel) -> tauri::Result<()> {
         let mut now = self.now();
         let mut shown = (self.in_order(&now), self.in_profile(&now));
@@ -171,7 +171,7 @@ impl Entries {
         shelf.rearrange(&mut shown.0, &self.in_order(&now))
     }
 
-    /// The tick follows the state, not the click: the system has turned it already, so it is turned back.
+    /// Resets check marks to the state: the system has toggled the clicked one already.
     pub(crate) fn restore_ticks(&self) -> tauri::Result<()> {
         let now = self.now();
         now.model.servers.iter().try_for_each(|line| match now.servers.of(&line.server) {
@@ -190,7 +190,7 @@ impl Entries {
         })
     }
 
-    /// What a click on the item of this id means; `None` where it means nothing any more.
+    /// The meaning of a click on this item; `None` if it no longer has one.
     pub(crate) fn meaning(&self, id: &str) -> Option<Click> {
         let now = self.now();
         if let Some(slot) = number(id, "need-") {
@@ -286,7 +286,7 @@ impl Entries {
         items
     }
 
-    /// Those of the submenu of profiles.
+    /// The items of the profile submenu.
     fn in_profile(&self, now: &Now) -> Items<'_> {
         let Some(choice) = &now.model.profiles else { return vec![] };
         let mut items: Items<'_> = vec![&self.everything, &self.profiles_line];
@@ -297,14 +297,14 @@ impl Entries {
     }
 }
 
-/// A menu or a submenu.
+/// A menu or submenu.
 struct Shelf<'a> {
     insert: &'a dyn Fn(&dyn IsMenuItem<Wry>, usize) -> tauri::Result<()>,
     remove: &'a dyn Fn(&dyn IsMenuItem<Wry>) -> tauri::Result<()>,
 }
 
 impl Shelf<'_> {
-    /// Takes out what is no longer there, then puts every item that is not at its place there.
+    /// Removes missing items, then moves every item to its place.
     fn rearrange<'a>(&self, shown: &mut Items<'a>, wanted: &Items<'a>) -> tauri::Result<()> {
         let is = |one: &dyn IsMenuItem<Wry>, other: &dyn IsMenuItem<Wry>| one.id() == other.id();
         for at in (0..shown.len()).rev() {
@@ -330,7 +330,7 @@ fn number(id: &str, kind: &str) -> Option<usize> {
     id.strip_prefix(kind)?.parse().ok()
 }
 
-/// Menus read `&` as the mark of an access key; ours are names.
+/// Menus interpret `&` as an access key mark; names must be escaped.
 fn plain(text: &str) -> String {
     quoted::line(text).replace('&', "&&")
 }

@@ -8,24 +8,24 @@ use tokio::time::Instant;
 
 use crate::state::HubState;
 
-/// A filled bag is shown at least this long, so that a quick call does not flicker.
+/// Minimum time that the filled icon is shown, so that a quick call does not flicker.
 const HELD: Duration = Duration::from_secs(2);
 
-/// What the glyph says.
+/// The variants of the icon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Glyph {
-    /// An outline: nothing to do.
+    /// An outline: idle.
     Rest,
     /// Filled: a call is running.
     Busy,
-    /// A dot cut into the corner.
+    /// A dot in the corner.
     NeedsYou,
-    /// A slash: the hub does not serve, or is paused.
+    /// A slash: the hub is paused or not serving.
     Off,
 }
 
 impl Glyph {
-    /// The glyph for this state.
+    /// The variant for this state.
     pub(crate) fn of(state: &HubState) -> Self {
         let Some(snapshot) = state.snapshot() else {
             return match state {
@@ -45,7 +45,7 @@ impl Glyph {
         }
     }
 
-    /// Its picture.
+    /// Its image.
     pub(crate) fn image(self, ink: Ink) -> Image<'static> {
         match (self, ink) {
             (Glyph::Rest, Ink::Light) => include_image!("../icons/tray/rest-light.png"),
@@ -60,17 +60,17 @@ impl Glyph {
     }
 }
 
-/// What the glyph is drawn with. macOS takes only the shape and has its own ink.
+/// The icon's color. macOS uses only its shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ink {
     /// For a panel that is known to be dark.
     Light,
-    /// Can be seen on a dark panel and on a light one.
+    /// Visible on dark and light panels.
     Mid,
 }
 
 impl Ink {
-    /// The ink for the panel of this desktop, as `XDG_CURRENT_DESKTOP` names it.
+    /// The color for this desktop's panel, by `XDG_CURRENT_DESKTOP`.
     pub(crate) fn on(desktop: Option<&str>) -> Self {
         const DARK: [&str; 5] = ["GNOME", "Unity", "Budgie", "pop", "X-Cinnamon"];
         let names = desktop.unwrap_or_default();
@@ -79,7 +79,7 @@ impl Ink {
     }
 }
 
-/// The glyph that is shown: follows the state, but lets go of a filled bag only after a while. Pure; time comes in.
+/// The displayed variant: follows the state, but keeps the filled icon for a while. Pure; time comes in.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     glyph: Option<Glyph>,
@@ -87,7 +87,7 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// Takes what the state says; returns the glyph where the picture must change.
+    /// Follows the state; returns the variant if the image must change.
     pub(crate) fn follow(&mut self, wanted: Glyph, now: Instant) -> Option<Glyph> {
         if wanted == Glyph::Busy {
             self.busy_until = Some(now + HELD);
@@ -100,7 +100,7 @@ impl Shown {
         None
     }
 
-    /// When the glyph may change although the state does not.
+    /// When the variant may change without a change of the state.
     pub(crate) fn changes_by_itself(&self, wanted: Glyph) -> Option<Instant> {
         self.busy_until.filter(|_| self.glyph == Some(Glyph::Busy) && wanted == Glyph::Rest)
     }

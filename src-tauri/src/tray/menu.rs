@@ -11,33 +11,33 @@ use satchel_core::model::{
 
 use crate::state::HubState;
 
-/// More servers than this are in the window only.
+/// Maximum number of servers; further ones are in the window only.
 pub(crate) const SERVERS: usize = 12;
-/// More profiles than this are in the window only.
+/// Maximum number of profiles; further ones are in the window only.
 pub(crate) const PROFILES: usize = 12;
-/// More things than this that need a person are in the window only.
+/// Maximum number of items that need a person; further ones are in the window only.
 pub(crate) const NEEDS: usize = 4;
 
 /// The whole menu.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MenuModel {
-    /// The hub's state in words.
+    /// The hub's state, as text.
     pub(crate) status: String,
-    /// What clients did not have to read today.
+    /// Today's token savings.
     pub(crate) saved: Option<String>,
-    /// Does the hub pause? `None` where there is no hub to pause.
+    /// Is the hub paused? `None` if there is no hub to pause.
     pub(crate) paused: Option<bool>,
-    /// Calls that wait for a person's word; leads to the window, too.
+    /// Calls that wait for a person; opens the window.
     pub(crate) asks: Option<String>,
-    /// What needs a person; leads to the window, never acts.
+    /// What needs a person; opens the window, never acts.
     pub(crate) needs: Vec<MenuNeed>,
-    /// How many more need a person.
+    /// The number of further ones.
     pub(crate) more_needs: Option<String>,
-    /// Every server with a tick: may clients use it?
+    /// Every server with a check mark if it is enabled.
     pub(crate) servers: Vec<Line>,
-    /// How many more servers there are.
+    /// The number of further servers.
     pub(crate) more_servers: Option<String>,
-    /// The profiles; `None` where there is none to choose.
+    /// The profiles; `None` if there are none.
     pub(crate) profiles: Option<Choice>,
     /// Can the endpoint's address be copied?
     pub(crate) can_copy: bool,
@@ -48,11 +48,11 @@ pub(crate) struct MenuModel {
 pub(crate) struct MenuNeed {
     pub(crate) server: String,
     pub(crate) label: String,
-    /// It is about what the server offers.
+    /// Definitions of it are held back.
     pub(crate) held: bool,
 }
 
-/// A server that can be switched.
+/// A server with its switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) server: String,
@@ -60,20 +60,20 @@ pub(crate) struct Line {
     pub(crate) enabled: bool,
 }
 
-/// Which profile counts, of these.
+/// The choice of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// What the submenu is called.
+    /// The submenu's title.
     pub(crate) title: String,
-    /// No profile: everything.
+    /// No profile is active.
     pub(crate) everything: bool,
-    /// Each with a tick where it counts.
+    /// Each with a check mark if active.
     pub(crate) profiles: Vec<ProfileLine>,
-    /// How many more there are.
+    /// The number of further ones.
     pub(crate) more: Option<String>,
 }
 
-/// A profile that can be chosen.
+/// A profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProfileLine {
     pub(crate) name: String,
@@ -95,7 +95,7 @@ impl Choice {
         if all.is_empty() {
             return None;
         }
-        // The one that counts is always among them.
+        // The active one is always included.
         all.sort_by_key(|(name, _)| !is_active(name));
         let more = more(all.len(), PROFILES).map(|count| format!("{count} more in the window…"));
         all.truncate(PROFILES);
@@ -114,7 +114,7 @@ impl Choice {
     }
 }
 
-/// Words of the menu, as this operating system writes them.
+/// The menu's texts in this operating system's style.
 pub(crate) struct Words {
     pub(crate) needs_you: &'static str,
     pub(crate) servers: &'static str,
@@ -131,7 +131,7 @@ pub(crate) struct Words {
     pub(crate) quit: &'static str,
 }
 
-/// Windows writes sentences and says Exit; the others write titles and say Quit.
+/// Windows uses sentence case and says Exit; others use title case and say Quit.
 pub(crate) const WORDS: Words = if cfg!(windows) {
     Words {
         needs_you: "Needs you",
@@ -254,7 +254,7 @@ fn status(snapshot: &Snapshot) -> String {
     }
 }
 
-/// Nothing is said of a day that saved nothing yet.
+/// Nothing for a day without savings.
 fn saved(net: i64) -> Option<String> {
     match net {
         ..=0 => None,
@@ -271,7 +271,7 @@ fn label(server: &ServerView) -> String {
     }
 }
 
-/// The state in one word or two; the missing tick says off.
+/// The state in one or two words; off is shown by the missing check mark.
 fn word(server: &ServerView) -> Option<&'static str> {
     Some(match &server.state {
         ServerState::Off => return None,
@@ -336,8 +336,8 @@ fn did_not_start(server: &ServerView) -> &'static str {
     }
 }
 
-/// What a server needs of a person before it can be used, in a sentence without its name. One that is tried again by
-/// itself needs nobody yet, and whoever is at the page of a sign-in knows of it.
+/// What a server needs from a person before it can be used, as a sentence without its name. Nothing while it is
+/// retried automatically, or while someone is at its sign-in page.
 pub(crate) fn needs(server: &ServerView) -> Option<String> {
     let needs = matches!(
         server.state,
@@ -346,7 +346,7 @@ pub(crate) fn needs(server: &ServerView) -> Option<String> {
     (needs && server.enabled).then(|| need(server).to_owned())
 }
 
-/// Should a person sign in to it, or allow more?
+/// Does it need a sign-in or more rights?
 pub(crate) fn needs_sign_in(server: &ServerView) -> bool {
     match server.sign_in.as_ref().map(|view| &view.state) {
         Some(SignInState::SigningIn { .. }) => false,
@@ -354,12 +354,12 @@ pub(crate) fn needs_sign_in(server: &ServerView) -> bool {
     }
 }
 
-/// Is there nothing to do but to look at what it offers?
+/// Is there nothing to do but to review what it offers?
 fn is_held_only(server: &ServerView) -> bool {
     !server.is_troubled() && !server.awaits_sign_in()
 }
 
-/// So many definitions wait for a look.
+/// The number of definitions that wait for review.
 fn held(count: usize) -> String {
     match count {
         1 => "look at 1 change".to_owned(),
@@ -382,7 +382,7 @@ fn severity(server: &ServerView) -> u8 {
     }
 }
 
-/// The menu as a person reads it, for tests and logs.
+/// The menu as text, for tests and logs.
 impl fmt::Display for MenuModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "  {}", self.status)?;
@@ -460,7 +460,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A hosted server that is signed in to, or not.
+    /// A hosted server in this sign-in state.
     pub(crate) fn signed(name: &str, state: ServerState, sign_in: SignInState) -> ServerView {
         let sign_in =
             SignInView { state: sign_in, account: None, provider: None, scopes: vec![], since_ms: 0 };
@@ -482,7 +482,7 @@ pub(crate) mod tests {
         assert_eq!(text(&HubState::Open { snapshot, refused: None }), expected.trim_start_matches('\n'));
     }
 
-    /// The menu above what is always there.
+    /// The menu above the fixed items.
     fn text(state: &HubState) -> String {
         let menu = MenuModel::of(state).to_string();
         menu.split_once("---\n  Copy").map(|(above, _)| above.to_owned()).unwrap_or(menu)

@@ -39,13 +39,13 @@ pub(crate) struct Tray {
     shown: Shown,
     wanted: Glyph,
     ink: Ink,
-    /// What the menu was last told to say. It may not say it yet.
+    /// What the menu was last told to show; it may not show it yet.
     told: MenuModel,
 }
 
 impl Tray {
-    /// Puts the icon into the tray; its files go into `directory`, where the tray reads them.
-    /// The operating system may still hide it, so nothing may depend on it.
+    /// Creates the tray icon; its files go to `directory`, where the tray reads them. The operating system may still
+    /// hide it, so nothing may depend on it.
     pub(crate) fn new(app: &AppHandle, directory: &Path) -> tauri::Result<Self> {
         let entries = Arc::new(Entries::new(app)?);
         let ink = Ink::on(std::env::var("XDG_CURRENT_DESKTOP").ok().as_deref());
@@ -56,7 +56,7 @@ impl Tray {
             .temp_dir_path(directory)
             .tooltip("Satchel")
             .menu(entries.menu())
-            // macOS opens the menu at any click; Windows opens the window at the left one.
+            // macOS opens the menu at any click; on Windows a left click opens the window.
             .show_menu_on_left_click(cfg!(target_os = "macos"))
             .on_menu_event(move |app, event| act(app, &clicked, &event))
             .on_tray_icon_event(open_at_left_click)
@@ -79,25 +79,25 @@ impl Tray {
             self.told = model.clone();
             warn(self.icon.set_tooltip(Some(&model.status)));
             let entries = self.entries.clone();
-            // All at once on the thread of the menus, so that nobody sees half of it.
+            // All at once on the main thread, so that nobody sees a partial update.
             warn(self.app.run_on_main_thread(move || warn(entries.become_like(model))));
         }
     }
 
-    /// When the picture may change although the state does not.
+    /// When the icon may change without a change of the state.
     pub(crate) fn changes_by_itself(&self) -> Option<Instant> {
         self.shown.changes_by_itself(self.wanted)
     }
 }
 
-/// Shows the icon, or takes it out of the tray.
+/// Shows or hides the icon.
 pub(crate) fn appear(app: &AppHandle, visible: bool) {
     if let Some(icon) = app.tray_by_id(ICON) {
         warn(icon.set_visible(visible));
     }
 }
 
-/// Where the window shows this server; its name may have any letters.
+/// The window's location for this server; the name may contain any characters.
 pub(crate) fn place_of(server: &str) -> String {
     let mut place = String::from("/servers/");
     for byte in server.bytes() {
@@ -139,7 +139,7 @@ fn act(app: &AppHandle, entries: &Arc<Entries>, event: &MenuEvent) {
     }
 }
 
-/// What fails from the tray is shown in the window; never nothing.
+/// Failures of tray actions are shown in the window.
 async fn switch(app: AppHandle, serving: Serving, server: String, enabled: bool) {
     let place = place_of(&server);
     let change = Change::SetEnabled { name: server, enabled };
@@ -149,7 +149,7 @@ async fn switch(app: AppHandle, serving: Serving, server: String, enabled: bool)
     }
 }
 
-/// The same for what is about the hub itself.
+/// The same for actions on the hub itself.
 async fn do_or_show(app: AppHandle, serving: Serving, request: impl Request) {
     if let Err(refusal) = serving.ask(&request).await {
         tracing::warn!("what was chosen in the tray did not happen: {refusal}");
@@ -157,7 +157,7 @@ async fn do_or_show(app: AppHandle, serving: Serving, request: impl Request) {
     }
 }
 
-/// A pause until tomorrow ends at this hour, on this computer's clock.
+/// The hour at which a pause until tomorrow ends, in local time.
 const MORNING: i8 = 9;
 
 /// When the pause ends by itself, in milliseconds since the Unix epoch.
@@ -169,7 +169,7 @@ fn until_ms(until: Until) -> Option<u64> {
         Until::Tomorrow => {
             let morning = now.date().tomorrow().map(|day| day.at(MORNING, 0, 0, 0));
             let morning = morning.and_then(|morning| morning.to_zoned(now.time_zone().clone()));
-            // At the end of time there is no tomorrow.
+            // At the end of the calendar there is no tomorrow.
             morning.map_or_else(|_| now.timestamp(), |morning| morning.timestamp()).as_millisecond()
         }
     };
@@ -196,7 +196,7 @@ fn open_at_left_click(tray: &TrayIcon, event: TrayIconEvent) {
     }
 }
 
-/// The hub's state in words, as the first line of the menu says it.
+/// The hub's state as text, for the first line of the menu.
 pub(crate) fn status(state: &HubState) -> String {
     MenuModel::of(state).status
 }
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(until_ms(Until::Resumed), None);
         assert!((now..=now + 2 * hour).contains(&until_ms(Until::AnHour).unwrap()));
         let end = until_ms(Until::Tomorrow).unwrap();
-        // From midnight to nine the next day, and an hour for the day on which clocks go back.
+        // From midnight to nine the next day, plus an hour for the end of daylight saving.
         assert!((now + 8 * hour..=now + 34 * hour).contains(&end));
         let end = jiff::Timestamp::from_millisecond(end.try_into().unwrap()).unwrap();
         assert_eq!(end.to_zoned(jiff::tz::TimeZone::system()).hour(), MORNING);

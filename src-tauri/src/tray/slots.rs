@@ -3,18 +3,18 @@
 //! A server keeps its item for as long as it is shown, so that a click means the server that was under the pointer,
 //! even if the menu changed in that moment.
 
-/// Items by number, each with the server it stands for.
+/// Items by number, each with its server.
 #[derive(Debug, Clone)]
 pub(crate) struct Slots(Vec<Option<String>>);
 
 impl Slots {
-    /// So many items, all free.
+    /// This many free items.
     pub(crate) fn new(count: usize) -> Self {
         Self(vec![None; count])
     }
 
-    /// Frees the items of servers that are not named, and gives free ones to servers that have none.
-    /// There are never more names than items.
+    /// Frees the items of servers not named, and assigns free ones to new servers. There are never more names than
+    /// items.
     pub(crate) fn stand_for(&mut self, servers: &[&str]) {
         for slot in &mut self.0 {
             *slot = slot.take().filter(|server| servers.contains(&server.as_str()));

@@ -108,10 +108,10 @@ fn attack(how: &str, home: &str, satchel: &str, report: &str) {
 }
 
 /// The status of the answer, and the answer.
-fn ask(socket: &Path, wish: &Value) -> Value {
+fn ask(socket: &Path, message: &Value) -> Value {
     let answered = || {
         let mut stream = UnixStream::connect(socket)?;
-        let body = wish.to_string();
+        let body = message.to_string();
         let request = format!(
             "POST /request HTTP/1.1\r\nHost: hub\r\nContent-Type: application/json\r\nSatchel-Asked: terminal\r\n\
              Connection: close\r\nContent-Length: {}\r\n\r\n{body}",

@@ -109,7 +109,7 @@ async fn leaving_gives_every_client_its_file_back_and_says_what_stays() {
     let names: Vec<&str> = changes.map(|change| change["client"].as_str().unwrap()).collect();
     assert_eq!((names, &left["stays"]["servers"]), (vec!["codex"], &json!(1)), "{left}");
     let again = home.satchel(&["leave"]).await;
-    assert!(again.succeeded().stdout.starts_with("No client has an entry of Satchel."), "{again:?}");
+    assert!(again.succeeded().stdout.starts_with("No client has a Satchel entry."), "{again:?}");
 }
 
 #[tokio::test]
@@ -250,7 +250,7 @@ async fn what_was_moved_out_of_a_file_that_changed_since_stays_with_us() {
     fs::write(&file, moved.replace("// mine", "// mine, and more")).unwrap();
     let undone = home.satchel(&["undo"]).await;
     let said = &undone.succeeded().stdout;
-    assert!(said.contains("stays with Satchel") && said.contains("was changed since"), "{undone:?}");
+    assert!(said.contains("stays in Satchel") && said.contains("was changed since"), "{undone:?}");
     assert_eq!(home.config()["mcpServers"]["fs"]["command"], "npx", "it would be nowhere any more");
     assert!(fs::read_to_string(&file).unwrap().contains("// mine, and more"));
     home.satchel(&["undo"]).await.succeeded();

@@ -11,35 +11,35 @@ use crate::control::{Endpoint, HttpAnswer, PostError};
 /// Lines for standard output.
 pub(super) type Out = mpsc::Sender<String>;
 
-/// The way to the hub at this moment.
+/// The present connection to the hub.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
-    /// Grows each time the hub had to be found again.
+    /// Increases each time the hub had to be found again.
     pub(super) generation: u64,
     pub(super) endpoint: Endpoint,
-    /// The session the hub gave us, in the revisions that have sessions.
+    /// The session id, in revisions with sessions.
     pub(super) session: Option<String>,
-    /// The revision that was agreed on, in the revisions that agree on one.
+    /// The negotiated revision, in revisions that negotiate one.
     pub(super) revision: Option<String>,
 }
 
-/// What became of a message.
+/// The result of sending a message.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// It was answered, or needs no answer.
     Done(ExchangeReply),
-    /// It cannot have been carried out; it may be sent again.
+    /// It was not executed and may be resent.
     NotExecuted(String),
-    /// It may have been carried out.
+    /// It may have been executed.
     Unknown(String),
 }
 
-/// What an answer told besides itself.
+/// Facts from a response.
 #[derive(Debug, Default)]
 pub(super) struct ExchangeReply {
-    /// The session the hub opened with it.
+    /// The session that the hub opened with it.
     pub(super) session: Option<String>,
-    /// The answer to the request.
+    /// The response to the request.
     pub(super) answer: Option<Message>,
 }
 
@@ -53,9 +53,9 @@ pub(super) async fn exchange(link: &Link, message: &Message, out: &Out) -> Outco
     };
     let in_session = sent_headers.iter().any(|(name, _)| *name == "mcp-session-id");
     match answer.status() {
-        401 => return Outcome::NotExecuted("the hub does not know this client any more".into()),
+        401 => return Outcome::NotExecuted("the hub no longer knows this client".into()),
         404 if in_session => {
-            return Outcome::NotExecuted("the hub does not know this session any more".into());
+            return Outcome::NotExecuted("the hub no longer knows this session".into());
         }
         _ => {}
     }
@@ -78,7 +78,7 @@ fn wanted(message: &Message) -> Option<&Id> {
     }
 }
 
-/// Writes every message of a stream until the wanted answer has come, or, where none is wanted, to its end.
+/// Writes every message of a stream until the wanted response has arrived, or to its end if none is wanted.
 pub(super) async fn read_stream(
     mut stream: HttpAnswer,
     wanted: Option<&Id>,
@@ -88,7 +88,7 @@ pub(super) async fn read_stream(
     loop {
         let Some(piece) = stream.piece().await.map_err(|lost| lost.to_string())? else {
             return match wanted {
-                Some(_) => Err("the hub's answer ended too early".into()),
+                Some(_) => Err("the hub's response ended early".into()),
                 None => Ok(None),
             };
         };
@@ -101,7 +101,7 @@ pub(super) async fn read_stream(
                         return Ok(Some(message));
                     }
                 }
-                Err(wrong) => tracing::warn!("the hub sent an event that is no message: {wrong}"),
+                Err(wrong) => tracing::warn!("the hub sent an event that is not a valid message: {wrong}"),
             }
         }
     }
@@ -111,13 +111,13 @@ fn answers(message: &Message, wanted: Option<&Id>) -> bool {
     matches!(message, Message::Response { id, .. } if wanted.is_some() && id.as_ref() == wanted)
 }
 
-/// Writes the one message that is the whole answer.
+/// Writes the message that is the whole body.
 async fn read_body(answer: HttpAnswer, wanted: &Id, out: &Out) -> Result<Option<Message>, String> {
     let status = answer.status();
     let body = answer.whole(limits::MESSAGE_BYTES).await.map_err(|lost| lost.to_string())?;
     let message = match Message::parse(&String::from_utf8_lossy(&body)) {
         Ok(message @ Message::Response { .. }) if answers(&message, Some(wanted)) => message,
-        // An error about a request whose id the hub did not read.
+        // An error about a request whose id the hub could not read.
         Ok(Message::Response { outcome: Err(error), .. }) => Message::error(Some(wanted.clone()), error),
         Ok(Message::Response { outcome: Ok(_), .. })
         | Ok(Message::Request { .. } | Message::Notification { .. })
@@ -130,22 +130,22 @@ async fn read_body(answer: HttpAnswer, wanted: &Id, out: &Out) -> Result<Option<
     Ok(Some(message))
 }
 
-/// A notification or an answer of the client is only taken note of.
+/// Handles the receipt of a notification or response.
 async fn read_receipt(answer: HttpAnswer) -> Result<Option<Message>, String> {
     let status = answer.status();
     if !(200..300).contains(&status) {
         let body = answer.whole(limits::MESSAGE_BYTES).await.unwrap_or_default();
-        tracing::warn!("the hub did not take a message: HTTP {status} {}", String::from_utf8_lossy(&body));
+        tracing::warn!("the hub rejected a message: HTTP {status} {}", String::from_utf8_lossy(&body));
     }
     Ok(None)
 }
 
-/// Our own answer to a request that the hub did not answer.
+/// The bridge's own response to a request that the hub did not answer.
 pub(super) fn refused(id: &Id, text: impl Into<String>) -> Message {
     Message::error(Some(id.clone()), ErrorObject::new(errors::HUB_REFUSED, text))
 }
 
-/// Writes one message. When standard output is closed the bridge is ending, and nobody reads it.
+/// Writes one message. If standard output is closed, the bridge is ending anyway.
 pub(super) async fn write(out: &Out, message: &Message) {
     let _ = out.send(message.to_json()).await;
 }

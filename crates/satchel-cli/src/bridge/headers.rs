@@ -8,7 +8,7 @@ use super::exchange::Link;
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 
-/// The revision a message names itself; `None` for the revisions that open with `initialize`.
+/// The revision in a message; `None` for revisions that open with `initialize`.
 pub(super) fn own_revision(message: &Message) -> Option<String> {
     let (Message::Request { params, .. } | Message::Notification { params, .. }) = message else {
         return None;
@@ -21,13 +21,13 @@ pub(super) fn own_revision(message: &Message) -> Option<String> {
 pub(super) fn of(link: &Link, message: &Message) -> Vec<(&'static str, String)> {
     match own_revision(message) {
         Some(revision) => modern(message, revision),
-        // This opens the session that the others are in.
+        // This request opens the session.
         None if is_opening(message) => vec![],
         None => of_session(link),
     }
 }
 
-/// The headers of everything in the session of `link`.
+/// The headers of every request in a session.
 pub(super) fn of_session(link: &Link) -> Vec<(&'static str, String)> {
     let session = link.session.clone().map(|session| (SESSION, session));
     let revision = link.revision.clone().map(|revision| (VERSION, revision));
@@ -58,7 +58,7 @@ fn modern(message: &Message, revision: String) -> Vec<(&'static str, String)> {
     headers
 }
 
-/// The value as a header can carry it (`2026-07-28/basic/transports/streamable-http.mdx#value-encoding`).
+/// Encodes a value for a header (`2026-07-28/basic/transports/streamable-http.mdx#value-encoding`).
 fn encoded(value: &str) -> String {
     let plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~')) && value.trim() == value;
     let looks_encoded = value.starts_with("=?base64?") && value.ends_with("?=");

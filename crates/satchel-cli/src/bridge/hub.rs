@@ -12,22 +12,22 @@ use tokio::process::{Child, Command};
 use super::Connecting;
 use crate::control::{Control, ControlError, Endpoint};
 
-/// How long a hub may take to start.
+/// Timeout of a hub's start.
 const STARTING_TIME: Duration = Duration::from_secs(30);
-/// How long another hub, one that was faster than ours, may take until it answers.
+/// How long a hub that another process started first may take to answer.
 const RIVAL_TIME: Duration = Duration::from_secs(2);
-/// How long a hub that was there may go on ending.
+/// How long a stopping hub may take to exit.
 const ENDING_TIME: Duration = Duration::from_secs(5);
-/// How often a hub is started that is gone again before it can be asked.
+/// Maximum number of starts of a hub that exits before it answers.
 const STARTS: usize = 3;
 const TICK: Duration = Duration::from_millis(50);
 
-/// The endpoint of the hub that runs now, with a token that lasts as long as that hub.
+/// The endpoint of the running hub, with a token that lasts as long as it.
 pub(super) async fn arrive(places: &Places, caller: &Connecting) -> anyhow::Result<Endpoint> {
     let (mut waited, mut starts) = (Duration::ZERO, 0);
     let connected = loop {
         match connect(places, &caller.client).await {
-            // A hub that is just ending still takes a connection, and answers nothing on it.
+            // A stopping hub still accepts connections without answering.
             Err(ControlError::Failed(_)) if waited < ENDING_TIME => tokio::time::sleep(TICK).await,
             Ok(None) if starts < STARTS => {
                 starts += 1;
@@ -45,7 +45,7 @@ pub(super) async fn arrive(places: &Places, caller: &Connecting) -> anyhow::Resu
     Ok(Endpoint::at(format!("{url}{profile}"), &headers)?)
 }
 
-/// A name as one part of an address.
+/// A name as a path segment.
 fn encoded(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'~');
     name.bytes()
@@ -53,7 +53,7 @@ fn encoded(name: &str) -> String {
         .collect()
 }
 
-/// What a running hub answers to a client that wants in; `None` where none runs.
+/// Connects to a running hub as this client; `None` if none is running.
 async fn connect(places: &Places, client: &str) -> Result<Option<Connection>, ControlError> {
     let Some(control) = Control::find(places).await? else { return Ok(None) };
     let request = MakeToken { client: client.to_owned(), ephemeral: true };
@@ -65,7 +65,7 @@ async fn connect(places: &Places, client: &str) -> Result<Option<Connection>, Co
 }
 
 async fn start(places: &Places) -> anyhow::Result<()> {
-    tracing::info!("no hub runs; starting one");
+    tracing::info!("no hub is running; starting one");
     let mut hub = spawn().context("cannot start a hub")?;
     let (mut waited, mut alone) = (Duration::ZERO, Duration::ZERO);
     while waited < STARTING_TIME {
@@ -76,7 +76,7 @@ async fn start(places: &Places) -> anyhow::Result<()> {
             alone += TICK;
         }
         if alone > RIVAL_TIME {
-            bail!("the hub ended while starting: {}", last_words(hub).await);
+            bail!("the hub exited during startup: {}", last_words(hub).await);
         }
         tokio::time::sleep(TICK).await;
         waited += TICK;
@@ -95,15 +95,15 @@ async fn last_words(hub: Child) -> String {
     }
 }
 
-/// The hub serves other clients too, so it must survive us, our terminal and our client. Editors on Windows keep what they
-/// start in a job that ends with them; where that job lets nothing leave it, the hub ends with the editor.
+/// Starts a hub that survives this process, its terminal and its client, because other clients use it too. On Windows,
+/// editors put their children in a job; if the job permits no breakaway, the hub ends with the editor.
 fn spawn() -> std::io::Result<Child> {
     spawn_in(true).or_else(|_| spawn_in(false))
 }
 
 fn spawn_in(leaves_job: bool) -> std::io::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
-    // On standard error it says at most why it cannot start.
+    // Standard error is only used for why it cannot start.
     command.args(["serve", "--log-format", "none"]).stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(Stdio::piped());
     detach(&mut command, leaves_job);

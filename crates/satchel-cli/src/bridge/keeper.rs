@@ -18,39 +18,39 @@ use super::{
 };
 use crate::control::{Endpoint, PostError};
 
-/// How often the client's opening is tried with a hub that came and went.
+/// Number of attempts to open the client's session while hubs exit.
 const OPENING_TRIES: usize = 3;
-/// How long the hub may take for our own repetition of the opening.
+/// Timeout of reopening the session.
 const REPLAY_TIME: Duration = Duration::from_secs(30);
-/// How long to wait before listening again when the hub ended the stream.
+/// The pause before reopening a stream that the hub ended.
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
-/// How long the hub may take to end a session.
+/// Timeout of ending a session.
 const FAREWELL_TIME: Duration = Duration::from_secs(2);
 
-/// Where the link is.
+/// The state of the connection.
 #[derive(Debug, Clone)]
 pub(super) enum LinkState {
-    /// Being looked for.
+    /// Searching for a hub.
     Seeking,
-    /// There.
+    /// Connected.
     Up(Arc<Link>),
-    /// Not to be had.
+    /// Unavailable.
     Down { generation: u64, why: String },
 }
 
 #[derive(Debug)]
 enum KeeperCommand {
-    /// The client opens its conversation.
+    /// The client opens its session.
     Open { message: Message, id: Id, done: oneshot::Sender<()> },
-    /// The client is ready; a repeated opening must say so too.
+    /// The client is initialized; repeated when the session is reopened.
     Ready { message: Message },
-    /// The link of that generation led nowhere.
+    /// The connection of that generation failed.
     Lost { generation: u64 },
-    /// The conversation is over.
+    /// The session is over.
     End { done: oneshot::Sender<()> },
 }
 
-/// A handle of the task.
+/// A handle to the task.
 #[derive(Debug, Clone)]
 pub(super) struct Keeper {
     orders: mpsc::Sender<KeeperCommand>,
@@ -58,7 +58,7 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the task; it looks for the hub at once.
+    /// Starts the task, which searches for the hub immediately.
     pub(super) fn start(tracker: &TaskTracker, places: Places, caller: Connecting, out: Out) -> Self {
         let (orders, inbox) = mpsc::channel(64);
         let (publish, state) = watch::channel(LinkState::Seeking);
@@ -68,14 +68,14 @@ impl Keeper {
         Self { orders, state }
     }
 
-    /// Lets the client open its conversation; returns when the answer is written.
+    /// Opens the client's session; returns when the response is written.
     pub(super) async fn open(&self, message: Message, id: Id) {
         let (done, opened) = oneshot::channel();
         let _ = self.orders.send(KeeperCommand::Open { message, id, done }).await;
         let _ = opened.await;
     }
 
-    /// Remembers that the client is ready.
+    /// Records that the client is initialized.
     pub(super) async fn ready(&self, message: Message) {
         let _ = self.orders.send(KeeperCommand::Ready { message }).await;
     }
@@ -87,11 +87,11 @@ impl Keeper {
         let _ = ended.await;
     }
 
-    /// A link to use; a new one where the link of generation `failed` led nowhere.
+    /// A connection to use; a new one if that of generation `failed` failed.
     pub(super) async fn link(&mut self, failed: Option<u64>) -> Result<Arc<Link>, String> {
         let failed = match (failed, &*self.state.borrow()) {
             (Some(failed), _) => Some(failed),
-            // It was not to be had when somebody else tried; that may have changed.
+            // It was unavailable for an earlier caller; that may have changed.
             (None, LinkState::Down { generation, .. }) => Some(*generation),
             (None, LinkState::Up(_) | LinkState::Seeking) => None,
         };
@@ -112,7 +112,7 @@ impl Keeper {
     }
 }
 
-/// What the client said first, to be repeated to every new hub.
+/// The client's opening messages, to be repeated to every new hub.
 struct Opening {
     initialize: Message,
     ready: Option<Message>,
@@ -143,7 +143,7 @@ impl Keeping {
                     }
                     self.listen();
                 }
-                // Several requests notice the same loss; the first one is enough.
+                // Several requests notice the same loss; the first one suffices.
                 KeeperCommand::Lost { generation } if generation == self.generation => self.seek().await,
                 KeeperCommand::Lost { .. } => {}
                 KeeperCommand::End { done } => {
@@ -154,7 +154,7 @@ impl Keeping {
         }
     }
 
-    /// Finds the hub and repeats the opening there.
+    /// Finds the hub and reopens the session.
     async fn seek(&mut self) {
         self.publish.send_replace(LinkState::Seeking);
         self.generation += 1;
@@ -179,10 +179,10 @@ impl Keeping {
         let replay = replay(fresh, opening);
         tokio::time::timeout(REPLAY_TIME, replay)
             .await
-            .unwrap_or_else(|_| Err("the hub did not open the conversation again in time".into()))
+            .unwrap_or_else(|_| Err("the hub did not reopen the session in time".into()))
     }
 
-    /// The client's own opening: its answer goes to the client, and is remembered.
+    /// Handles the client's own opening: forwards and stores the response.
     async fn open(&mut self, message: Message, id: &Id) {
         self.opening = None;
         let mut why = String::new();
@@ -204,7 +204,7 @@ impl Keeping {
                 LinkState::Seeking => continue,
             };
         }
-        write(&self.out, &refused(id, format!("the hub comes and goes: {why}"))).await;
+        write(&self.out, &refused(id, format!("the hub keeps restarting: {why}"))).await;
     }
 
     fn opened(&mut self, link: &Link, initialize: Message, reply: ExchangeReply) {
@@ -219,7 +219,7 @@ impl Keeping {
         })));
     }
 
-    /// Hears what the hub says unasked, for as long as the present link lasts.
+    /// Receives unsolicited messages of the hub while the connection lasts.
     fn listen(&self) {
         let ready = self.opening.as_ref().is_some_and(|opening| opening.ready.is_some());
         let state = self.publish.borrow().clone();
@@ -245,19 +245,19 @@ impl Keeping {
         if link.session.is_some() {
             let session = headers::of_session(&link);
             let ended = link.endpoint.end(&session);
-            // The hub also ends sessions that say nothing for long.
+            // The hub also ends idle sessions.
             let _ = tokio::time::timeout(FAREWELL_TIME, ended).await;
         }
     }
 }
 
-/// Repeats an opening; its answers are ours.
+/// Repeats an opening; its responses are not forwarded.
 async fn replay(fresh: Link, opening: &Opening) -> Result<Link, String> {
     let (nowhere, _) = mpsc::channel(1);
     let link = match exchange(&fresh, &opening.initialize, &nowhere).await {
         Outcome::Done(reply) => match agreed(&reply) {
             Some(revision) => Link { session: reply.session, revision: Some(revision), ..fresh },
-            None => return Err("the new hub did not accept the conversation".into()),
+            None => return Err("the new hub rejected the session".into()),
         },
         Outcome::NotExecuted(why) | Outcome::Unknown(why) => return Err(why),
     };
@@ -268,7 +268,7 @@ async fn replay(fresh: Link, opening: &Opening) -> Result<Link, String> {
     }
 }
 
-/// The revision that the answer to `initialize` names.
+/// The revision in the response to `initialize`.
 fn agreed(reply: &ExchangeReply) -> Option<String> {
     match &reply.answer {
         Some(Message::Response { outcome: Ok(result), .. }) => {
@@ -283,7 +283,7 @@ fn agreed(reply: &ExchangeReply) -> Option<String> {
     }
 }
 
-/// Listens until the hub is gone or has no such stream.
+/// Listens until the hub is gone or does not support the stream.
 async fn hear(link: &Link, out: &Out) -> Result<(), PostError> {
     loop {
         let stream = link.endpoint.listen(&headers::of_session(link)).await?;
@@ -291,7 +291,7 @@ async fn hear(link: &Link, out: &Out) -> Result<(), PostError> {
             return Ok(());
         }
         if let Err(why) = read_stream(stream, None, out).await {
-            tracing::debug!("the hub's own stream broke: {why}");
+            tracing::debug!("the hub's event stream broke: {why}");
         }
         tokio::time::sleep(LISTEN_AGAIN).await;
     }

@@ -27,23 +27,23 @@ use tokio::{
 };
 use tokio_util::task::TaskTracker;
 
-/// How often one message is sent when the hub was gone each time.
+/// Number of attempts to send a message while hubs exit.
 const TRIES: usize = 3;
-/// Requests under way at the same time. The hub refuses a client that has far more; here they only wait.
+/// Maximum number of requests in flight. The hub rejects far more of one client; here they just wait.
 const REQUESTS: usize = 64;
-/// Lines that wait for standard output.
+/// Capacity of the queue for standard output.
 const OUT_LINES: usize = 64;
-/// How long requests may still take when no more can come. A script closes its end right after its last request.
+/// How long requests may take after the input ended. Scripts close it right after the last request.
 const DRAIN_TIME: Duration = Duration::from_secs(30);
-/// How long the last lines may take to go out.
+/// How long the last output may take.
 const FLUSH_TIME: Duration = Duration::from_secs(5);
 
-/// Who connects.
+/// The connecting client.
 #[derive(Debug, Clone)]
 pub(crate) struct Connecting {
     /// Its id.
     pub(crate) client: String,
-    /// The profile it looks through, where it names one.
+    /// The requested profile.
     pub(crate) profile: Option<String>,
 }
 
@@ -63,10 +63,10 @@ pub(crate) async fn run(places: &Places, caller: Connecting) -> anyhow::Result<E
     };
     tokio::select! {
         () = bridge.read(tokio::io::stdin()) => {
-            // With the bridge gone nobody writes any more; what was written must still go out.
+            // After the bridge has ended nothing more is written, but the rest must still go out.
             let _ = tokio::time::timeout(FLUSH_TIME, writer).await;
         }
-        // The client does not listen any more.
+        // The client closed standard output.
         _ = &mut writer => {}
     }
     Ok(ExitCode::SUCCESS)
@@ -84,18 +84,18 @@ async fn write_lines(mut lines: mpsc::Receiver<String>) {
 
 struct Bridge {
     requests: TaskTracker,
-    /// A request takes one while it is under way.
+    /// A permit per request in flight.
     places_left: Arc<Semaphore>,
     keeper: Keeper,
     out: Out,
-    /// Requests under way in revisions where ending the HTTP request is what cancels it.
+    /// Requests in flight in revisions where closing the HTTP request cancels it.
     modern: HashMap<Id, AbortHandle>,
-    /// Requests that would be answered never.
+    /// Requests that are never answered.
     listening: Vec<AbortHandle>,
 }
 
 impl Bridge {
-    /// Passes on what comes in, until it ends and everything is answered.
+    /// Forwards the input until it ends and everything is answered.
     async fn read(mut self, mut input: impl tokio::io::AsyncRead + Unpin) {
         let (mut framer, mut frames) = (Framer::new(limits::BODY_BYTES), Vec::new());
         let mut buffer = vec![0; 64 * 1024];
@@ -113,11 +113,11 @@ impl Bridge {
         for frame in frames {
             self.take(frame).await;
         }
-        // Nobody hears any more what these are about.
+        // These never end by themselves.
         self.listening.iter().for_each(AbortHandle::abort);
         self.requests.close();
         if tokio::time::timeout(DRAIN_TIME, self.requests.wait()).await.is_err() {
-            tracing::warn!("the client left before everything was answered");
+            tracing::warn!("the client disconnected before every request was answered");
         }
         self.keeper.end().await;
     }
@@ -126,14 +126,14 @@ impl Bridge {
         match frame {
             Frame::Message(message) => self.pass(message).await,
             Frame::Noise(text) => {
-                tracing::warn!("the client wrote something that is no message: {}", shortened(&text));
-                let error = ErrorObject::new(errors::PARSE_ERROR, "this is not a message of the protocol");
+                tracing::warn!("the client sent an invalid message: {}", shortened(&text));
+                let error = ErrorObject::new(errors::PARSE_ERROR, "this is not a valid MCP message");
                 write(&self.out, &Message::error(None, error)).await;
             }
-            // Its text comes as noise.
+            // Its text is reported as noise too.
             Frame::Broken { .. } => {}
             Frame::TooLong { bytes, head } => {
-                let text = format!("a message may have at most {bytes} bytes");
+                let text = format!("a message may be at most {bytes} bytes long");
                 let error = ErrorObject::new(errors::INVALID_REQUEST, text);
                 write(&self.out, &Message::error(id_in(&head), error)).await;
             }
@@ -142,7 +142,7 @@ impl Bridge {
 
     async fn pass(&mut self, message: Message) {
         match &message {
-            // Everything after it depends on its answer.
+            // Everything after it depends on its response.
             Message::Request { id, .. } if headers::is_opening(&message) => {
                 let id = id.clone();
                 self.keeper.open(message, id).await;
@@ -171,7 +171,7 @@ impl Bridge {
                     return;
                 }
                 let ready = (method == "notifications/initialized").then(|| message.clone());
-                // In order and one after the other: the next message may rely on it.
+                // In order, one at a time: the next message may depend on it.
                 tell(self.keeper.clone(), message, self.out.clone()).await;
                 if let Some(ready) = ready {
                     self.keeper.ready(ready).await;
@@ -183,7 +183,7 @@ impl Bridge {
         }
     }
 
-    /// Ends the request that a notification cancels, where ending it is what tells the hub.
+    /// Aborts the request that a notification cancels, in revisions where that is the cancellation.
     fn abort(&mut self, cancelled: &Message) -> bool {
         let Message::Notification { params: Some(params), .. } = cancelled else { return false };
         let id = RawObject::parse(params).ok().and_then(|params| params.read::<Id>("requestId"));
@@ -192,14 +192,14 @@ impl Bridge {
     }
 }
 
-/// One request from beginning to end. It is always answered.
+/// Handles one request. It always gets a response.
 async fn request(keeper: Keeper, message: Message, id: Id, out: Out) {
     if let Err(why) = deliver(keeper, &message, &out).await {
         write(&out, &refused(&id, why)).await;
     }
 }
 
-/// A message that wants no answer.
+/// Sends a message without a response.
 async fn tell(keeper: Keeper, message: Message, out: Out) {
     if let Err(why) = deliver(keeper, &message, &out).await {
         tracing::warn!("a message did not reach the hub: {why}");
@@ -215,20 +215,20 @@ async fn deliver(mut keeper: Keeper, message: &Message, out: &Out) -> Result<(),
         match exchange(&link, message, out).await {
             Outcome::Done(_) => return Ok(()),
             Outcome::NotExecuted(why) => (failed, last) = (Some(link.generation), why),
-            // The client must not notice that another hub answers. Listening goes on for as long as hubs come.
+            // The client must not notice that another hub answers. Listening continues across hubs.
             Outcome::Unknown(why) if repeatable(message) => (failed, last) = (Some(link.generation), why),
             Outcome::Unknown(why) => {
                 return Err(format!(
-                    "the connection to the hub ended before the answer came ({why}); \
-                     it is not known whether the request was carried out"
+                    "the connection to the hub closed before the response arrived ({why}); the request \
+                     may or may not have been carried out"
                 ));
             }
         }
     }
-    Err(format!("the hub comes and goes; the request was not carried out: {last}"))
+    Err(format!("the hub keeps restarting; the request was not carried out: {last}"))
 }
 
-/// Requests that change nothing, so that carrying them out twice is as good as once.
+/// Read-only requests, which are safe to repeat.
 fn repeatable(message: &Message) -> bool {
     const READING: &[&str] = &[
         "ping",
@@ -245,15 +245,15 @@ fn repeatable(message: &Message) -> bool {
     reads || is_listening(message)
 }
 
-/// The request that is answered only when the client has heard enough (2026-07-28).
+/// A request that is answered only when the client cancels it (2026-07-28).
 fn is_listening(message: &Message) -> bool {
     matches!(message, Message::Request { method, .. } if method == "subscriptions/listen")
 }
 
-/// The id of a request that was cut off after its beginning, where it stands there.
+/// The id of a truncated request, if it is near the start.
 fn id_in(head: &str) -> Option<Id> {
     let (before, after) = head.split_once("\"id\"")?;
-    // Deeper down it would be the id of something else.
+    // A nested id would be something else's.
     if before.matches('{').count() != 1 {
         return None;
     }

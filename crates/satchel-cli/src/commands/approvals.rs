@@ -36,7 +36,7 @@ pub(crate) async fn list(
         return Ok(ExitCode::SUCCESS);
     }
     if list.servers.is_empty() && list.settings.is_none() {
-        say("Nothing waits for approval.");
+        say("Nothing is waiting for approval.");
     }
     if let Some(change) = &list.settings {
         say(format!("{}\n", settings_shown(change)));
@@ -61,11 +61,11 @@ pub(crate) async fn approve(places: &Places, approve: Approve, json: bool) -> an
     outcome
 }
 
-/// Accepts the settings of the configuration file, whole.
+/// Accepts all settings of the configuration file.
 async fn accept_settings(hub: &Reached, approve: &Approve, json: bool) -> anyhow::Result<ExitCode> {
     let list: ApprovalList = hub.ask(ListApprovals { server: None }).await?;
     let Some(change) = list.settings else {
-        return done("The configuration file has no settings that wait.", &Done {}, json);
+        return done("No settings in the configuration file are waiting for approval.", &Done {}, json);
     };
     if terminal::is_there() {
         say_aside(&settings_shown(&change));
@@ -77,13 +77,13 @@ async fn accept_settings(hub: &Reached, approve: &Approve, json: bool) -> anyhow
     done("Accepted: the settings of the configuration file.", &Done {}, json)
 }
 
-/// Everything that is held back, of all servers, in one question.
+/// Decides on everything that is held back, with one question.
 async fn decide_all(hub: &Reached, approve: &Approve, json: bool) -> anyhow::Result<ExitCode> {
     let list: ApprovalList = hub.ask(ListApprovals { server: None }).await?;
     let waits = |server: &ServerApprovals| server.items.iter().any(|item| item.held.is_some());
     let servers: Vec<ServerApprovals> = list.servers.into_iter().filter(waits).collect();
     if servers.is_empty() {
-        return done("There is nothing that waits.", &Done {}, json);
+        return done("Nothing is waiting for approval.", &Done {}, json);
     }
     if terminal::is_there() {
         for server in &servers {
@@ -106,7 +106,7 @@ async fn decide_all(hub: &Reached, approve: &Approve, json: bool) -> anyhow::Res
     done(&format!("{verb}: {}.", counted(count)), &Done {}, json)
 }
 
-/// A person's word about these definitions.
+/// Decides on these definitions.
 async fn say_of(hub: &Reached, server: String, items: Vec<Seen>, keep: bool) -> anyhow::Result<Done> {
     match keep {
         true => hub.ask_for_person(KeepHeld { server, items }).await,
@@ -129,18 +129,18 @@ async fn decide(hub: &Reached, approve: Approve, json: bool) -> anyhow::Result<E
     let held = found.iter().flat_map(|server| &server.items).filter(|item| item.held.is_some());
     let meant: Vec<&ApprovalItem> = held.filter(named).collect();
     if let Some(missing) = approve.names.iter().find(|name| !meant.iter().any(|item| item.name == **name)) {
-        let message = format!("\"{}\" holds nothing back that is called \"{missing}\"", name);
+        let message = format!("\"{}\" holds back nothing named \"{missing}\"", name);
         return Err(Usage(message).into());
     }
     let looked = approve.names.is_empty()
         && !approve.resources
         && found.as_ref().is_some_and(|server| server.unseen.is_some());
     if meant.is_empty() && !looked {
-        return done(&format!("There is nothing to look at of \"{name}\"."), &Done {}, json);
+        return done(&format!("\"{name}\" has nothing to review."), &Done {}, json);
     }
-    // Where nobody is there to be asked, the hub decides whether it needs a person.
+    // Without an interactive terminal, the hub decides whether it needs a person.
     if terminal::is_there() {
-        // What was named is shown word by word.
+        // Named definitions are shown in full.
         let by = if approve.names.is_empty() { As::Groups } else { As::Each };
         if !meant.is_empty() {
             say_aside(&items_shown(&name, meant.iter().copied(), by));

@@ -27,7 +27,7 @@ use crate::{
 pub(crate) async fn run(places: &Places, watch: bool, json: bool) -> anyhow::Result<ExitCode> {
     let hub = running(places).await?;
     if watch && (json || !terminal::is_there()) {
-        return Err(Usage("--watch needs a person at a terminal".into()).into());
+        return Err(Usage("--watch needs an interactive terminal".into()).into());
     }
     loop {
         let list: AskList = hub.ask(ListAsks { wait: watch }).await?;
@@ -70,7 +70,7 @@ pub(crate) async fn answer(
     let hub = running(places).await?;
     let list: AskList = hub.ask(ListAsks { wait: false }).await?;
     let ask = list.asks.iter().find(|ask| ask.id == id);
-    // Whoever is asked for a yes has to see what it is for.
+    // A person who is asked has to see what for.
     if let Some(ask) = ask.filter(|_| terminal::is_there()) {
         say_aside(&shown(ask));
     }
@@ -87,9 +87,9 @@ pub(crate) async fn answer(
     let words = match answer {
         AskAnswer::Once => "Allowed, this once.",
         AskAnswer::Session => "Allowed for this session.",
-        AskAnswer::Always => "Allowed from now on; the rule stands in the configuration.",
+        AskAnswer::Always => "Allowed from now on; the rule is in the configuration.",
         AskAnswer::No => "Not allowed.",
-        AskAnswer::Mute => "Not allowed, and no more questions of this client about this server.",
+        AskAnswer::Mute => "Not allowed. This client's questions about this server are muted.",
     };
     done(words, &said, json)
 }
@@ -100,10 +100,10 @@ fn shown(ask: &Ask) -> String {
     }
     let does = match (ask.effect, ask.stated) {
         (Effect::Deletes, true) => "its server says that it may delete or overwrite",
-        (Effect::Deletes, false) => "by its name it may delete",
+        (Effect::Deletes, false) => "its name suggests that it may delete",
         (Effect::Reads, _) => "it reads",
         (Effect::Writes, _) => "it writes",
-        (Effect::Unstated, _) => "nobody says what it does",
+        (Effect::Unstated, _) => "its effects are not declared",
     };
     let mut lines = vec![format!(
         "{}: {} wants to call {}:{} ({does})",
@@ -121,7 +121,7 @@ fn shown(ask: &Ask) -> String {
     lines.join("\n")
 }
 
-/// Only a word is a yes; a line end is none.
+/// Only a typed word counts as approval, not an empty line.
 fn asked() -> anyhow::Result<AskAnswer> {
     print!("   Allow it? yes (this once), session, always, mute, or no: [no] ");
     stdout().flush().context("cannot write to the terminal")?;

@@ -17,7 +17,7 @@ use crate::{
     reach::reach,
 };
 
-/// A detail in the table.
+/// Maximum width of a detail.
 const WORDS: usize = 80;
 
 pub(crate) async fn list(places: &Places, asked: &Table, json: bool) -> anyhow::Result<ExitCode> {
@@ -89,7 +89,7 @@ fn judged(verdict: &AuditVerdict) -> String {
     let head = verdict.head.as_ref();
     let mut said = match head {
         Some(head) if verdict.problems.is_empty() => format!(
-            "{}, {} to {}, {} written.\nNote this elsewhere to prove it later: {head}",
+            "{}, {} to {}, {} written.\nStore this head elsewhere to verify the log later: {head}",
             if verdict.records == 1 {
                 "The one record".to_owned()
             } else {
@@ -97,14 +97,11 @@ fn judged(verdict: &AuditVerdict) -> String {
             },
             verdict.first,
             head.seq,
-            if verdict.records == 1 { "is as it was" } else { "are as they were" }
+            if verdict.records == 1 { "is intact" } else { "are intact" }
         ),
         None if verdict.problems.is_empty() => "Nothing is recorded yet.".to_owned(),
         Some(_) | None => {
-            format!(
-                "The audit log is not as it was written ({}):",
-                counted(verdict.records, "record", "records")
-            )
+            format!("The audit log was altered ({}):", counted(verdict.records, "record", "records"))
         }
     };
     for problem in &verdict.problems {
@@ -122,12 +119,12 @@ mod tests {
         let head = AuditHead { seq: 9, hash: "ab".repeat(32) };
         let whole = AuditVerdict { records: 9, first: 1, head: Some(head), problems: vec![] };
         let said = judged(&whole);
-        assert!(said.starts_with("All 9 records, 1 to 9, are as they were written."), "{said}");
+        assert!(said.starts_with("All 9 records, 1 to 9, are intact written."), "{said}");
         assert!(said.ends_with(&format!("9:{}", "ab".repeat(32))), "{said}");
         let cut = AuditVerdict { problems: vec!["record 3 is not as it was written".into()], ..whole };
         assert_eq!(
             judged(&cut),
-            "The audit log is not as it was written (9 records):\n  record 3 is not as it was written"
+            "The audit log was altered (9 records):\n  record 3 is not as it was written"
         );
         assert_eq!(judged(&AuditVerdict::default()), "Nothing is recorded yet.");
     }

@@ -22,7 +22,7 @@ pub(crate) async fn run(places: &Places, call: CallArgs, json: bool) -> anyhow::
     let arguments = arguments(call.arguments)?;
     let request = CallTool { tool_path: call.tool_path.to_string(), arguments };
     let ToolResult(answer) = once(places, request).await?;
-    // A hub that knows nothing of texts answers with the result itself.
+    // A hub that does not support text arguments answers with the result itself.
     let text = answer.as_str().map_or_else(|| answer.to_string(), ToOwned::to_owned);
     let result: Value = serde_json::from_str(&text)?;
     match json {
@@ -35,7 +35,7 @@ pub(crate) async fn run(places: &Places, call: CallArgs, json: bool) -> anyhow::
 fn arguments(text: String) -> anyhow::Result<Value> {
     let text = if text == "-" { read_input()? } else { text };
     match serde_json::from_str(&text) {
-        // As a text, its numbers keep every digit.
+        // As text, its numbers keep every digit.
         Ok(Value::Object(_)) => Ok(Value::from(text)),
         Ok(_) => {
             Err(Usage("the arguments must be a JSON object, for example '{\"text\": \"hello\"}'".into())
@@ -45,8 +45,7 @@ fn arguments(text: String) -> anyhow::Result<Value> {
     }
 }
 
-/// A result for people: every part of its content that is text, and a mention of every other. `written` is what it was read
-/// from.
+/// A result for people: the text of its content, and a mention of every other part. `written` is its original JSON.
 fn in_words(result: &Value, written: &str) -> String {
     let blocks = result["content"].as_array().map_or(&[][..], Vec::as_slice);
     if blocks.is_empty() {

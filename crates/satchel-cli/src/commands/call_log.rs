@@ -17,7 +17,7 @@ use crate::{
     reach::reach,
 };
 
-/// A rule or a failure in the table.
+/// Maximum width of a rule or failure.
 const WORDS: usize = 60;
 
 pub(crate) async fn run(places: &Places, asked: &Table, json: bool) -> anyhow::Result<ExitCode> {

@@ -19,7 +19,7 @@ use crate::{
     reach::once,
 };
 
-/// The variables that say where files are, as this process sees them: the hub may have been started elsewhere.
+/// This process's variables that determine where files are: the hub may have been started with others.
 pub(super) fn environment() -> BTreeMap<String, String> {
     let ours = Environment::of_this_process();
     let named = table::variables().into_iter();
@@ -40,7 +40,7 @@ pub(crate) async fn list(places: &Places, all: bool, json: bool) -> anyhow::Resu
         return Ok(ExitCode::SUCCESS);
     }
     if list.clients.is_empty() {
-        say("No client was found. `satchel clients --all` shows those that are known.");
+        say("No clients found. `satchel clients --all` lists every supported client.");
         return Ok(ExitCode::SUCCESS);
     }
     let rows: Vec<[String; 4]> = list
@@ -61,7 +61,8 @@ pub(crate) async fn list(places: &Places, all: bool, json: bool) -> anyhow::Resu
         }
         for twice in &client.duplicates {
             say(format!(
-                "\n{} still starts \"{}\" by itself, which is \"{}\" here. `satchel import --from {} --move` takes it out there.",
+                "\n{} still starts \"{}\" itself, which is \"{}\" here. `satchel import --from {} --move` \
+                 removes it there.",
                 client.name, twice.there, twice.here, client.id
             ));
         }
@@ -69,7 +70,7 @@ pub(crate) async fn list(places: &Places, all: bool, json: bool) -> anyhow::Resu
     Ok(ExitCode::SUCCESS)
 }
 
-/// Chooses what a client sees.
+/// Sets a client's surface.
 pub(crate) async fn see(
     places: &Places,
     client: String,
@@ -82,18 +83,18 @@ pub(crate) async fn see(
             format!("{client} runs scripts that find and use all tools.{}", unsealed(Platform::current()))
         }
         Surface::Router => format!("{client} sees four tools that find and use all others."),
-        Surface::Auto => format!("{client} sees what suits it; `satchel clients` says what that is."),
+        Surface::Auto => format!("{client} sees what suits it; `satchel clients` shows which."),
     };
     let answer = once(places, SetSurface { client, surface }).await?;
     done(&sentence, &answer, json)
 }
 
-/// What is said where the system has nothing to put around the process of a script.
+/// The note for systems without a sandbox for scripts.
 fn unsealed(platform: Platform) -> &'static str {
     match platform {
         Platform::Linux | Platform::MacOs => "",
         Platform::Windows => {
-            " On Windows only the script engine keeps them in: its process has the rights of your account."
+            " On Windows only the script engine confines them: its process has your account's rights."
         }
     }
 }
@@ -107,7 +108,7 @@ pub(crate) async fn hide(
     json: bool,
 ) -> anyhow::Result<ExitCode> {
     let sentence = match hidden {
-        true => format!("{client} does not see {path} any more."),
+        true => format!("{client} no longer sees {path}."),
         false => format!("{client} sees {path} again."),
     };
     let answer = once(places, SetHidden { client, path, hidden }).await?;
@@ -132,7 +133,7 @@ fn state(client: &KnownClient) -> String {
     let said = match &client.state {
         ClientState::NotConnected if client.installed => "not connected".into(),
         ClientState::NotConnected => "not installed".into(),
-        ClientState::Added => "added, has not asked yet".into(),
+        ClientState::Added => "added, no request yet".into(),
         ClientState::Connected { .. } => "connected".into(),
         ClientState::NeedsYou { message, .. } => format!("needs you: {message}"),
         ClientState::Paste => "by pasting".into(),
@@ -171,7 +172,7 @@ pub(crate) async fn disconnect(
 ) -> anyhow::Result<ExitCode> {
     let request = DisconnectClient { client, dry_run, environment: environment() };
     let change: ClientChange = once(places, request).await?;
-    show(&change, dry_run, json, "Took our entry out of")
+    show(&change, dry_run, json, "Removed our entry from")
 }
 
 fn show(change: &ClientChange, dry_run: bool, json: bool, done: &str) -> anyhow::Result<ExitCode> {
@@ -182,7 +183,7 @@ fn show(change: &ClientChange, dry_run: bool, json: bool, done: &str) -> anyhow:
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what became of a client's files.
+/// Reports the changes to a client's files.
 pub(super) fn tell(change: &ClientChange, dry_run: bool, done: &str) {
     for warning in &change.warnings {
         say(warning);
@@ -192,7 +193,7 @@ pub(super) fn tell(change: &ClientChange, dry_run: bool, done: &str) {
     }
     for file in &change.files {
         say(sentence(file, dry_run, done));
-        // What nobody has tested is shown even when it was asked for.
+        // Untested changes are shown even if they were requested.
         if dry_run || !change.warnings.is_empty() {
             say_foreign(&file.diff);
         }
@@ -204,12 +205,12 @@ pub(super) fn tell(change: &ClientChange, dry_run: bool, done: &str) {
 
 fn sentence(file: &FileChange, dry_run: bool, done: &str) -> String {
     match (file.what.as_str(), dry_run) {
-        ("unchanged", _) => format!("{} is as it should be.", file.path),
-        ("gone", _) => format!("Our entry is not in {} any more.", file.path),
+        ("unchanged", _) => format!("{} needs no change.", file.path),
+        ("gone", _) => format!("Our entry is no longer in {}.", file.path),
         (_, true) => format!("{} would become:", file.path),
         ("restored", _) => format!("{} is exactly what it was before.", file.path),
-        ("deleted", _) => format!("{} was ours altogether and is deleted.", file.path),
-        ("removed", _) => format!("{done} {}; the rest was changed since and stays.", file.path),
+        ("deleted", _) => format!("{} was created by Satchel and was deleted.", file.path),
+        ("removed", _) => format!("{done} {}; what others changed since stays.", file.path),
         (_, false) => format!("{done} {} as \"{}\".", file.path, file.entry),
     }
 }

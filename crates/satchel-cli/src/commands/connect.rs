@@ -32,7 +32,7 @@ pub(crate) async fn run(places: &Places, connect: Connect, json: bool) -> anyhow
     }
     if !running {
         say_aside(
-            "No hub runs yet. Start one with `satchel serve`; the address holds if its port is free then.",
+            "No hub is running yet. Start one with `satchel serve`; the address is valid if its port is free then.",
         );
     }
     Ok(ExitCode::SUCCESS)
@@ -56,7 +56,7 @@ fn instructions(connection: &Connection) -> String {
         Claude Code:\n\n  claude mcp add --transport http satchel {url}{}\n\n\
         VS Code:\n\n  code --add-mcp {}\n\n\
         Clients that only start programs:\n\n{:#}\n\n\
-        Anybody who has the token can use your servers. A new token for the same client ends this one.",
+        Anyone who has the token can use your servers. A new token for the same client revokes this one.",
         plain(connection),
         flags.concat(),
         quoted(&json!({"name": "satchel", "type": "http", "url": url, "headers": headers}).to_string()),
@@ -64,7 +64,7 @@ fn instructions(connection: &Connection) -> String {
     )
 }
 
-/// The text as one word of a shell.
+/// The text quoted for a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -23,7 +23,7 @@ pub(crate) fn run(
     let config = Config::parse(&text).map_err(|error| anyhow::anyhow!("{shown}, {error}"))?;
     let exported = export(&config, engine);
     if let Some(file) = &output {
-        // Whatever is there was written by somebody.
+        // Never overwrites an existing file.
         let opened = OpenOptions::new().write(true).create_new(true).open(file);
         let written = opened.and_then(|mut file| file.write_all(exported.text.as_bytes()));
         written.with_context(|| format!("cannot write {}", file.display()))?;

@@ -21,7 +21,7 @@ use crate::{
     reach,
 };
 
-/// A failure's words in the list.
+/// Maximum width of a failure's message.
 const MESSAGE: usize = 60;
 
 pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow::Result<ExitCode> {
@@ -78,25 +78,24 @@ pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow
         Some(HistoryAct::Clear { sums }) => {
             let answer = reach::once(places, DeleteHistory { sums }).await?;
             let sentence = match sums {
-                true => "The history, what was learned from searches, and all sums are deleted.",
-                false => "The history and what was learned from searches are deleted; the sums stay.",
+                true => "Deleted the history, what was learned from searches, and all totals.",
+                false => "Deleted the history and what was learned from searches; totals stay.",
             };
             done(sentence, &answer, json)
         }
         Some(HistoryAct::Forget) => {
             let answer = reach::once(places, ForgetHabits {}).await?;
-            done("What was learned from searches is forgotten.", &answer, json)
+            done("Deleted what was learned from searches.", &answer, json)
         }
         Some(HistoryAct::Learn { state }) => {
             let learn = state == OnOff::On;
             let answer = reach::once(places, Change::SetLearning { learn }).await?;
             let sentence = match state {
                 OnOff::On => {
-                    "Tools that are used after a search are found sooner by similar ones from now on."
+                    "Learning is on: tools that are used after a search rank higher in similar searches."
                 }
                 OnOff::Off => {
-                    "Nothing is learned from searches any more, and what was learned counts no more. \
-                     `satchel history forget` deletes it."
+                    "Learning is off, and what was learned is no longer used. `satchel history forget` deletes it."
                 }
             };
             done(sentence, &answer, json)
@@ -126,7 +125,7 @@ fn row(call: &CallLine, now_ms: u64) -> [String; 7] {
     ]
 }
 
-/// How it ended; of a script also that it was not worth it.
+/// The result of a call; for a script also whether it cost more than it saved.
 fn result(call: &CallLine) -> String {
     match call.kept_out {
         Some(..0) if call.outcome == "ok" => "ok · cost more than it saved".to_owned(),
@@ -200,7 +199,11 @@ fn detail(call: &CallDetail, now_ms: u64) -> String {
     }
     match (&call.arguments, &call.result) {
         (None, None) if line.kind == "script" => {
-            lines.push("Scripts are kept where every server that they call keeps calls (`satchel history keep SERVER`); this one was not.".to_owned());
+            lines.push(
+                "A script is stored only if calls of every server it uses are stored (`satchel \
+                history keep SERVER`); this one was not."
+                    .to_owned(),
+            );
         }
         (None, None) => lines.push("Arguments and results of this server are not kept.".to_owned()),
         (arguments, result) => {

@@ -24,7 +24,7 @@ use crate::{
     reach::once,
 };
 
-/// Longer command lines are cut.
+/// Maximum width of a command line.
 const RUNS_WIDTH: usize = 60;
 
 pub(crate) async fn run(places: &Places, import: Import, json: bool) -> anyhow::Result<ExitCode> {
@@ -66,13 +66,13 @@ fn source(import: &Import) -> anyhow::Result<From> {
         }
         (None, None) => From::Everywhere { project: import.project.as_deref().map(absolute) },
         (None, Some("-")) => From::Text(read_input()?),
-        // What is no plain file is refused by name, and not taken for a command.
+        // Anything but a regular file is refused by name rather than taken for a command.
         (None, Some(text)) if std::fs::metadata(text).is_ok_and(|about| !about.is_dir()) => {
             From::File(absolute(&PathBuf::from(text)))
         }
-        // A place where nothing is, and no command: nobody wants a server called "path".
+        // A missing path is an error, not a command.
         (None, Some(text)) if is_place(text) => From::File(absolute(&PathBuf::from(text))),
-        // Nobody wants a server that runs an editor.
+        // The id of a client means its servers, not the program.
         (None, Some(text)) if table::client(text.trim()).is_some() => From::Client(text.trim().to_owned()),
         (None, Some(text)) => {
             if let Some(program) = unusual_program(text).filter(|_| !import.dry_run) {
@@ -83,7 +83,7 @@ fn source(import: &Import) -> anyhow::Result<From> {
     })
 }
 
-/// Is it written as a path or the name of a file?
+/// Does it look like a path or file name?
 fn is_place(text: &str) -> bool {
     let text = text.trim();
     let starts = ["/", "./", "../", "~/", ".\\", "..\\", "file:"];
@@ -94,7 +94,7 @@ fn is_place(text: &str) -> bool {
             || !text.contains("://") && ends.iter().any(|end| text.ends_with(end)))
 }
 
-/// The program of a command line that does not begin as those of servers do.
+/// The program of a command line, unless it is a known launcher.
 fn unusual_program(text: &str) -> Option<&str> {
     const USUAL: &[&str] = &[
         "npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "deno", "node", "uv", "uvx", "pipx", "python",
@@ -110,7 +110,7 @@ fn unusual_program(text: &str) -> Option<&str> {
     (!is_block && !USUAL.contains(&name) && !name.contains("mcp")).then_some(program)
 }
 
-/// Whether a word is a program's or a slip is for a person to say.
+/// Asks a person whether an unknown word is a program.
 fn confirm(program: &str, text: &str) -> anyhow::Result<()> {
     if std::io::stdin().is_terminal() {
         say_aside(&format!("Add a server that runs \"{program}\", as in `{}`? Type yes:", one_line(text)));
@@ -121,8 +121,7 @@ fn confirm(program: &str, text: &str) -> anyhow::Result<()> {
         }
     }
     let message = format!(
-        "\"{}\" is no file, no block and no usual command of a server; to run it as one, write \
-         `satchel add NAME -- {}`",
+        "\"{}\" is not a file, a block or a known server command; to run it anyway, use `satchel add NAME -- {}`",
         one_line(text),
         one_line(text)
     );
@@ -132,7 +131,7 @@ fn confirm(program: &str, text: &str) -> anyhow::Result<()> {
 fn show(findings: &Findings) {
     let rows: Vec<[String; 4]> = findings.servers.iter().map(row).collect();
     match rows.is_empty() {
-        true => say("No server was found."),
+        true => say("No servers found."),
         false => say(output::table(["SERVER", "RUNS", "STATE", "FOUND IN"], &rows)),
     }
     let secrets: usize = findings.servers.iter().map(|server| server.secrets.len()).sum();
@@ -168,11 +167,11 @@ fn row(server: &FoundServer) -> [String; 4] {
 
 fn tell(imported: &Imported) {
     match imported.added.as_slice() {
-        [] => say("Nothing new came in."),
+        [] => say("Nothing new was imported."),
         added => say(format!("Added {}: {}.", count(added.len(), "server"), added.join(", "))),
     }
     if !imported.known.is_empty() {
-        say(format!("Here already: {}.", imported.known.join(", ")));
+        say(format!("Already here: {}.", imported.known.join(", ")));
     }
     if imported.secrets > 0 {
         say(format!("Moved {} into the secret store.", count(imported.secrets, "credential")));
@@ -183,7 +182,7 @@ fn tell(imported: &Imported) {
     left(&imported.left);
     imported.remarks.iter().for_each(|one| say_aside(&format!("\"{}\": {}", one.place, one.reason)));
     if !imported.added.is_empty() {
-        say_aside("`satchel undo` takes all of it back.");
+        say_aside("`satchel undo` reverts all of this.");
     }
 }
 

@@ -28,7 +28,7 @@ use crate::{
     terminal,
 };
 
-/// How an installation is gone through.
+/// Options of an installation.
 struct Manner {
     dry_run: bool,
     yes: bool,
@@ -69,7 +69,7 @@ pub(crate) async fn update(places: &Places, update: Update, json: bool) -> anyho
     went
 }
 
-/// A value for each input; several where one was named several times.
+/// A value for each input; several if it was given several times.
 fn answers(set: &[(String, String)]) -> BTreeMap<String, Value> {
     let mut answers: BTreeMap<String, Value> = BTreeMap::new();
     for (id, value) in set {
@@ -122,7 +122,7 @@ async fn go_through(hub: &Reached, mut ask: InstallAsk, manner: &Manner) -> anyh
             ask.answers.insert(consent.id, "yes".into());
         }
     }
-    // What is missing is refused by the hub, in its words.
+    // The hub refuses missing inputs with its own message.
     let is_ready = plan.missing.is_empty() && plan.consents.is_empty();
     if is_ready && !manner.yes && !agrees(&plan)? {
         return Err(anyhow!("nothing was changed"));
@@ -131,7 +131,7 @@ async fn go_through(hub: &Reached, mut ask: InstallAsk, manner: &Manner) -> anyh
     tell(&plan, &installed, manner.json)
 }
 
-/// Several ways, and nobody to be asked.
+/// Reports several ways if nobody can be asked.
 fn no_way(plan: &InstallPlan, manner: &Manner) -> anyhow::Result<ExitCode> {
     let ways: Vec<&str> =
         plan.server.ways.iter().filter(|way| way.refused.is_none()).map(|way| way.id.as_str()).collect();
@@ -160,7 +160,7 @@ fn choose(plan: &InstallPlan) -> anyhow::Result<String> {
     Ok(if answer.is_empty() { first.to_owned() } else { answer })
 }
 
-/// What is written on a command line is meant from where one stands.
+/// Relative paths on the command line are relative to the present directory.
 fn from_here(inputs: &[Input], id: String, value: Value) -> (String, Value) {
     let last = |id: &str| id.rsplit('.').next().unwrap_or(id).trim_start_matches('-').to_owned();
     let is_path = inputs
@@ -188,7 +188,7 @@ fn whole_path(text: &str) -> String {
     std::path::absolute(text).map_or_else(|_| text.to_owned(), |path| path.display().to_string())
 }
 
-/// Asks for what has to be given, and for what can be chosen.
+/// Asks for missing inputs and choices.
 fn fill_in(plan: &InstallPlan, ask: &mut InstallAsk) -> anyhow::Result<()> {
     let is_update = ask.server.is_some();
     let is_given = |ask: &InstallAsk, id: &str| {
@@ -237,13 +237,13 @@ fn says_yes(question: &str) -> anyhow::Result<bool> {
 
 fn agrees(plan: &InstallPlan) -> anyhow::Result<bool> {
     if !terminal::is_there() {
-        return Err(Usage("there is no terminal to ask at; --yes accepts what --dry-run shows".into()).into());
+        return Err(Usage("there is no terminal to ask on; --yes accepts what --dry-run shows".into()).into());
     }
     let what = if plan.from.is_some() { "Update" } else { "Install" };
     terminal::agrees(&format!("{what} {} as \"{}\"?", plan.server.name, plan.called))
 }
 
-/// Everything that a person should see before a yes.
+/// Prints everything that a person should see before approving.
 fn show(plan: &InstallPlan) {
     describe(&plan.server);
     if plan.way.is_empty() {
@@ -264,7 +264,7 @@ fn show(plan: &InstallPlan) {
     }
     let needs = plan.inputs.iter().filter(|input| plan.missing.contains(&input.id));
     for input in needs {
-        let secret = if input.secret { " (goes to the keychain)" } else { "" };
+        let secret = if input.secret { " (stored in the keychain)" } else { "" };
         say(format!("  needs      {}{secret} {}", input.id, one_line(&input.description)));
     }
     plan.consents.iter().for_each(|consent| {
@@ -274,7 +274,7 @@ fn show(plan: &InstallPlan) {
     tell_afterwards(&plan.afterwards);
 }
 
-/// One word of a command line, in quotes where it would look like several.
+/// An argument, quoted if it contains blanks.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:@=+,%~".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
@@ -292,15 +292,15 @@ fn tell(plan: &InstallPlan, installed: &Installed, json: bool) -> anyhow::Result
     }
     if *secrets > 0 {
         say_aside(&format!(
-            "{} went to the keychain.",
+            "Stored {} in the keychain.",
             crate::output::counted(*secrets as u64, "credential", "credentials")
         ));
     }
     if *held {
-        say_aside(&format!("It is held back until you look at it: `satchel approve {server}`."));
+        say_aside(&format!("It is held back until you review it: `satchel approve {server}`."));
     }
     plan.runtime.iter().for_each(|text| say_aside(text));
-    say_aside("`satchel undo` takes it back.");
+    say_aside("`satchel undo` reverts it.");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -319,7 +319,7 @@ async fn take_away(hub: &Reached, name: &str, json: bool) -> anyhow::Result<Exit
     let answer = hub.ask(Change::Remove { name: server.clone() }).await?;
     for secret in &own {
         match hub.ask(RemoveSecret { name: secret.clone() }).await {
-            // One that was never stored is as good as removed.
+            // One that was never stored counts as removed.
             Err(error) if refusal(&error).is_none_or(|refusal| refusal.code != Code::UnknownSecret) => {
                 return Err(error);
             }

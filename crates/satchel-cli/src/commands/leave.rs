@@ -19,19 +19,19 @@ use crate::{
     reach::once,
 };
 
-/// What Windows calls the programs that it starts at login.
+/// The registry key of programs that Windows starts at login.
 const RUN_KEY: &str = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Run";
-/// The entry that the app writes.
+/// The name of the app's entry.
 const ENTRY: &str = "Satchel";
 
-/// Where a system keeps what starts at login.
+/// Where a system stores login items.
 #[derive(Debug, PartialEq, Eq)]
 enum Login {
     File(PathBuf),
     Registry,
 }
 
-/// What is left afterwards.
+/// What remains.
 #[derive(Debug, Serialize)]
 struct Stays {
     servers: usize,
@@ -68,13 +68,13 @@ pub(crate) async fn run(places: &Places, dry_run: bool, json: bool) -> anyhow::R
 
 fn show(answer: &LeaveReport, dry_run: bool) {
     for change in &answer.departure.changes {
-        tell(change, dry_run, "Took our entry out of");
+        tell(change, dry_run, "Removed our entry from");
     }
     for trouble in &answer.departure.troubles {
-        say_aside(&format!("Left as it is: {}: {}", trouble.place, trouble.reason));
+        say_aside(&format!("Left unchanged: {}: {}", trouble.place, trouble.reason));
     }
     if answer.departure.changes.is_empty() && answer.departure.troubles.is_empty() {
-        say("No client has an entry of Satchel.");
+        say("No client has a Satchel entry.");
     }
     match (answer.start_at_login_removed, dry_run) {
         (true, true) => say("Satchel would no longer start at login."),
@@ -83,17 +83,17 @@ fn show(answer: &LeaveReport, dry_run: bool) {
     }
     let Stays { servers, secrets, configuration, data, logs } = &answer.stays;
     let servers = format!("{servers} {}", if *servers == 1 { "server" } else { "servers" });
-    say(format!("\nWhat stays, until you delete it:\n  {servers}, in {}", configuration.display()));
+    say(format!("\nWhat remains until you delete it:\n  {servers}, in {}", configuration.display()));
     say(format!("  what Satchel remembers, in {}\n  logs, in {}", data.display(), logs.display()));
     if !secrets.is_empty() {
         say(format!("  secrets: {}; `satchel secrets rm NAME` removes one", secrets.join(", ")));
     }
-    say("`satchel logout NAME` takes back a sign-in. To stop the hub: `satchel quit`.");
+    say("`satchel logout NAME` signs out of a server. To stop the hub: `satchel quit`.");
 }
 
 async fn stays(places: &Places) -> anyhow::Result<Stays> {
     let snapshot = once(places, GetStatus {}).await?;
-    // A locked keychain hides no names, and its absence means that there are none.
+    // A locked keychain still lists names, and a missing one has none.
     let secrets = once(places, ListSecrets {}).await.map(|stored| stored.names).unwrap_or_default();
     Ok(Stays {
         servers: snapshot.servers.len(),
@@ -104,7 +104,7 @@ async fn stays(places: &Places) -> anyhow::Result<Stays> {
     })
 }
 
-/// Removes what starts Satchel at login; was there anything?
+/// Removes the login item; returns whether there was one.
 fn start_at_login(environment: &Environment, dry_run: bool) -> std::io::Result<bool> {
     match login(environment) {
         None => Ok(false),
@@ -125,7 +125,7 @@ fn start_at_login(environment: &Environment, dry_run: bool) -> std::io::Result<b
     }
 }
 
-/// Where the app's own switch writes; `None` where there is no home.
+/// Where the app writes its login item; `None` without a home directory.
 fn login(environment: &Environment) -> Option<Login> {
     let below = |path: &[&str]| {
         Some(Login::File(path.iter().fold(environment.home()?, |home, part| home.join(part))))

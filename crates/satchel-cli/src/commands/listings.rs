@@ -17,7 +17,7 @@ use crate::{
     reach::once,
 };
 
-/// A description in a table.
+/// Maximum width of a description.
 const WIDTH: usize = 60;
 
 pub(crate) async fn search(places: &Places, search: Search, json: bool) -> anyhow::Result<ExitCode> {
@@ -68,13 +68,13 @@ fn row(server: &ListedServer) -> [String; 4] {
     [server.name.clone(), server.version.clone(), state, shortened(about, WIDTH)]
 }
 
-/// What could not be read, in one calm line each.
+/// Prints one line for each registry that could not be read.
 fn tell_registries(registries: &[RegistryState]) {
     for registry in registries {
         if let Some(trouble) = &registry.trouble {
             let known = registry.read_ms.map_or_else(
-                || "what comes with Satchel is shown".to_owned(),
-                |ms| format!("what it listed {} ago is shown", ago(now_ms().saturating_sub(ms))),
+                || "showing the bundled list".to_owned(),
+                |ms| format!("showing its list from {} ago", ago(now_ms().saturating_sub(ms))),
             );
             say_aside(&format!("{} could not be read ({}); {known}.", registry.url, one_line(trouble)));
         }
@@ -120,7 +120,7 @@ pub(crate) async fn info(places: &Places, info: Info, json: bool) -> anyhow::Res
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is shown of a server, whatever is done with it.
+/// Prints the properties of a server.
 pub(super) fn describe(server: &ListedServer) {
     let title = server.title.as_ref().map(|title| format!(" ({})", one_line(title))).unwrap_or_default();
     say(format!("{} {}{title}", server.name, one_line(&server.version)));
@@ -165,7 +165,7 @@ pub(super) fn of_way(way: &ListedWay) -> String {
     }
 }
 
-/// What a publisher wants to be done. Nobody runs it for them.
+/// Prints the publisher's instructions, which Satchel does not run.
 pub(super) fn tell_afterwards(afterwards: &[String]) {
     for text in afterwards {
         say(format!("  its publisher says, for afterwards (Satchel does not run it): {}", one_line(text)));
@@ -180,10 +180,10 @@ pub(crate) async fn outdated(places: &Places, outdated: Outdated, json: bool) ->
         say_json(&installed)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let is_news = |one: &&InstalledServer| {
+    let is_notable = |one: &&InstalledServer| {
         one.newer.is_some() || !one.remarks.is_empty() || !matches!(one.status.as_str(), "active" | "unknown")
     };
-    let news: Vec<&InstalledServer> = installed.iter().filter(is_news).collect();
+    let notable: Vec<&InstalledServer> = installed.iter().filter(is_notable).collect();
     let row = |one: &&InstalledServer| {
         let status = match &one.status_message {
             Some(message) if one.status != "active" => format!("{}: {message}", one.status),
@@ -191,13 +191,13 @@ pub(crate) async fn outdated(places: &Places, outdated: Outdated, json: bool) ->
         };
         [one.server.clone(), one.version.clone(), one.newer.clone().unwrap_or_else(|| "–".into()), status]
     };
-    match (installed.is_empty(), news.is_empty()) {
+    match (installed.is_empty(), notable.is_empty()) {
         (true, _) => say("No server was installed from a registry."),
         (false, true) => say("Every server runs the newest version that is offered."),
         (false, false) => {
-            let rows: Vec<[String; 4]> = news.iter().map(row).collect();
+            let rows: Vec<[String; 4]> = notable.iter().map(row).collect();
             say(table(["SERVER", "HERE", "OFFERED", "STATUS"], &rows));
-            for one in &news {
+            for one in &notable {
                 one.remarks
                     .iter()
                     .for_each(|remark| say_aside(&format!("{}: {}", one.server, one_line(remark))));

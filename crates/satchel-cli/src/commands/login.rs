@@ -27,10 +27,10 @@ use crate::{
     reach::{Reached, once, reach, refusal},
 };
 
-/// How often what was pasted may be wrong.
+/// Number of attempts to paste an address.
 const TRIES: usize = 3;
 
-/// Exit codes, as the help names them.
+/// Exit codes, as documented in the help.
 const DENIED: u8 = 3;
 const REFUSED: u8 = 4;
 const NEEDS_CLIENT_ID: u8 = 5;
@@ -72,7 +72,7 @@ async fn sign_in(hub: &Reached, login: &Login, json: bool) -> anyhow::Result<Sig
     if let Some(client_id) = login.client_id.clone() {
         let client_secret = login.client_secret.then(|| ask("Client secret")).transpose()?;
         let enter = EnterClient { server: server.clone(), client_id, client_secret };
-        // Whoever types it in a terminal has seen what changes; otherwise the changed entry waits to be approved.
+        // The person typed it, so they know the change; otherwise the changed entry would wait for approval.
         hub.ask_for_person(enter).await?;
     }
     let begin = BeginSignIn { server: server.clone(), again: login.register_again };
@@ -102,7 +102,7 @@ async fn sign_in(hub: &Reached, login: &Login, json: bool) -> anyhow::Result<Sig
     }
 }
 
-/// Opens the page in the browser, and prints its address in case no browser shows it.
+/// Opens the page in the browser, and prints its address in case that fails.
 fn show(page: &SignInPage, login: &Login, json: bool) {
     let url = harmless(&page.url);
     if login.paste {
@@ -116,7 +116,7 @@ fn show(page: &SignInPage, login: &Login, json: bool) {
     }
     let opened = !login.no_browser && open::that_detached(&page.url).is_ok();
     match opened {
-        // A program reads the answer, and needs no address.
+        // With --json, the address is in the answer.
         true if json => return,
         true => say_aside(&format!(
             "A page of {} was opened in your browser. If you see none, open:",
@@ -130,7 +130,7 @@ fn show(page: &SignInPage, login: &Login, json: bool) {
     say_aside(&format!("\n  {url}\n"));
 }
 
-/// Reads lines from the terminal in a thread of its own; a pending read ends with the program.
+/// Reads lines from the terminal on a separate thread; a pending read ends with the program.
 fn lines() -> mpsc::Receiver<String> {
     let (typed, lines) = mpsc::channel(4);
     std::thread::spawn(move || {
@@ -156,7 +156,7 @@ pub(crate) async fn out(
     let answer = answer?;
     let sentence = match (answer.was_in, answer.revoked) {
         (false, _) => format!("You were not signed in to {name}."),
-        (true, Some(false)) => format!("Signed out of {name} here; the provider could not be told."),
+        (true, Some(false)) => format!("Signed out of {name} here; the provider could not be notified."),
         (true, Some(true) | None) => format!("Signed out of {name}."),
     };
     done(&sentence, &answer, json)
@@ -179,7 +179,7 @@ pub(crate) async fn accounts(places: &Places, json: bool) -> anyhow::Result<Exit
             more.push(format!("may {}", view.scopes.join(", ")));
         }
         if let SignInState::SignedIn { renews, .. } = view.state {
-            more.push(if renews { "renews by itself" } else { "cannot be renewed" }.to_owned());
+            more.push(if renews { "renews automatically" } else { "cannot be renewed" }.to_owned());
         }
         if !more.is_empty() {
             say(format!("  {}", harmless(&more.join(" · "))));

@@ -14,7 +14,7 @@ use crate::{
 pub(crate) fn completions(shell: Shell) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Args::command(), "satchel", &mut script);
-    say(String::from_utf8(script).context("the completions are no text")?.trim_end());
+    say(String::from_utf8(script).context("the completions are not valid UTF-8")?.trim_end());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -38,10 +38,10 @@ use serde::Serialize;
 
 use crate::{Usage, output};
 
-/// The most that is read from standard input, in bytes.
+/// Maximum size of standard input, in bytes.
 const INPUT_LIMIT: u64 = 4 * 1024 * 1024;
 
-/// Says that something was done: a sentence for people, the hub's answer for programs.
+/// Reports success: a sentence for people, the hub's answer as JSON.
 fn done(sentence: &str, answer: &impl Serialize, json: bool) -> anyhow::Result<ExitCode> {
     match json {
         true => output::say_json(answer)?,
@@ -50,7 +50,7 @@ fn done(sentence: &str, answer: &impl Serialize, json: bool) -> anyhow::Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-/// All of standard input as text.
+/// Reads all of standard input as text.
 fn read_input() -> anyhow::Result<String> {
     let mut text = String::new();
     let read = std::io::stdin().lock().take(INPUT_LIMIT + 1).read_to_string(&mut text);

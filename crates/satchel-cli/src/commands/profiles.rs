@@ -87,7 +87,7 @@ async fn change(places: &Places, edit: ProfileEdit, json: bool) -> anyhow::Resul
     said(&format!("Changed {}.", edit.name), &answer?, json)
 }
 
-/// Writes a profile; how it stands then.
+/// Writes a profile and returns its state.
 async fn put(
     hub: &Reached,
     name: String,
@@ -100,7 +100,7 @@ async fn put(
     written.ok_or_else(|| anyhow!("the profile \"{name}\" was removed in the meantime"))
 }
 
-/// Says what was done, and what a person has probably misspelled.
+/// Reports success, and names that are probably misspelled.
 fn said(sentence: &str, profile: &ProfileView, json: bool) -> anyhow::Result<ExitCode> {
     let misspelled = match profile.unknown.as_slice() {
         [] => String::new(),
@@ -147,13 +147,13 @@ async fn folder_bound(
 ) -> anyhow::Result<ExitCode> {
     let folder = absolute(&folder)?;
     let sentence = match &profile {
-        Some(name) => format!("Clients that say they work in {folder} see {name}."),
-        None => format!("{folder} has no profile of its own any more."),
+        Some(name) => format!("Clients that report {folder} as a root see {name}."),
+        None => format!("{folder} no longer has a profile of its own."),
     };
     changed(places, Change::BindFolder { folder, profile }, &sentence, json).await
 }
 
-/// As clients write it: from the root, and without steps back. Whether it is there makes no difference.
+/// An absolute path without `..`, as clients report it. It need not exist.
 fn absolute(folder: &Path) -> anyhow::Result<String> {
     let whole = std::env::current_dir().map(|here| here.join(folder)).unwrap_or_else(|_| folder.to_owned());
     let mut plain = PathBuf::new();
@@ -190,11 +190,7 @@ fn listed(profiles: &ProfilesView) -> String {
             lines.push(format!("{} cannot be used: {fault}.", profile.name));
         }
         if !profile.unknown.is_empty() {
-            lines.push(format!(
-                "{} names servers that are not here: {}.",
-                profile.name,
-                profile.unknown.join(", ")
-            ));
+            lines.push(format!("{} names missing servers: {}.", profile.name, profile.unknown.join(", ")));
         }
     }
     for folder in &profiles.folders {

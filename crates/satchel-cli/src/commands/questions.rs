@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::secrets;
 use crate::{Usage, args::AnswerWord, output::harmless, reach::Reached};
 
-/// A question as it is listed. The server's name is ours; what it says stands under it.
+/// A question as listed: the server's name from the configuration, its own text below.
 pub(crate) fn shown(ask: &Ask, question: &ServerQuestion) -> String {
     let call = if ask.tool.is_empty() { String::new() } else { format!(" in {}", harmless(&ask.tool)) };
     let asks = match &question.wants {
@@ -31,7 +31,7 @@ pub(crate) fn shown(ask: &Ask, question: &ServerQuestion) -> String {
             lines.extend(fields.iter().map(|field| format!("   {}", described(field))))
         }
         Wanted::Credential { name } => {
-            lines.push(format!("   {}: it goes into your keychain alone", harmless(name)));
+            lines.push(format!("   {}: it is stored only in your keychain", harmless(name)));
         }
         Wanted::Secret { fields } => lines.push(format!("   fields: {}", harmless(&fields.join(", ")))),
         Wanted::Page { url, host } => {
@@ -72,12 +72,12 @@ fn described(field: &FormField) -> String {
         }
     };
     let initial = field.input.initial().map(|initial| format!(" [{initial}]")).unwrap_or_default();
-    let needed = if field.required { "" } else { ", may be left out" };
+    let needed = if field.required { "" } else { ", optional" };
     let about = if field.description.is_empty() { String::new() } else { format!(": {}", field.description) };
     harmless(&format!("{} ({}): {kind}{needed}{initial}{about}", field.title, field.name))
 }
 
-/// What a word on the command line means.
+/// The meaning of an answer word.
 pub(crate) fn meant(
     question: &ServerQuestion,
     word: AnswerWord,
@@ -103,7 +103,7 @@ fn given(question: &ServerQuestion, fields: Option<&str>) -> anyhow::Result<Map<
     };
     if let Some(text) = fields {
         let given: Map<String, Value> = serde_json::from_str(text)
-            .map_err(|error| Usage(format!("the fields are no JSON object: {error}")))?;
+            .map_err(|error| Usage(format!("the fields are not a JSON object: {error}")))?;
         content.extend(given);
     }
     Ok(content)
@@ -113,11 +113,11 @@ fn initial(fields: &[FormField]) -> Map<String, Value> {
     fields.iter().filter_map(|field| Some((field.name.clone(), field.input.initial()?))).collect()
 }
 
-/// Brings this answer. The value of a credential is read here, unseen, and is in no answer. `asked`: the person at this
-/// terminal has just said so.
+/// Sends the answer. Prompts for a credential's value without echo; it is never part of an answer. `asked`: the person
+/// at this terminal just confirmed.
 ///
 /// # Errors
-/// Where nothing was given, or it is refused.
+/// If nothing was entered, or the answer is refused.
 pub(crate) async fn bring(
     hub: &Reached,
     id: u64,
@@ -144,11 +144,11 @@ pub(crate) fn done(question: &ServerQuestion, answer: &QuestionAnswer) -> String
         (QuestionAnswer::Accept { .. }, Wanted::Credential { name }) => format!("Stored {name}."),
         (QuestionAnswer::Accept { .. }, _) => "Answered.".to_owned(),
         (QuestionAnswer::Decline | QuestionAnswer::Cancel, _) => "Declined.".to_owned(),
-        (QuestionAnswer::Mute, _) => "Declined, and no more questions of this server.".to_owned(),
+        (QuestionAnswer::Mute, _) => "Declined. This server's questions are muted.".to_owned(),
     }
 }
 
-/// Asks a person at the terminal. Only the word is a yes; a line end is none.
+/// Asks a person at the terminal. Only a typed word counts as approval, not an empty line.
 pub(crate) fn asked(question: &ServerQuestion) -> anyhow::Result<QuestionAnswer> {
     let mut content = match &question.wants {
         Wanted::Form { fields } => initial(fields),
@@ -172,7 +172,7 @@ pub(crate) fn asked(question: &ServerQuestion) -> anyhow::Result<QuestionAnswer>
     Ok(QuestionAnswer::Accept { content })
 }
 
-/// What was typed, as its field wants it; what does not fit is refused by the hub, with the field's name.
+/// Converts input to the field's type; the hub refuses invalid values, naming the field.
 fn typed(input: &FieldInput, text: &str) -> Value {
     match input {
         FieldInput::Text { .. } | FieldInput::Choice { .. } => text.into(),

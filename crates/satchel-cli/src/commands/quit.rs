@@ -12,8 +12,8 @@ use crate::control::Control;
 
 pub(crate) async fn run(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
     let Some(control) = Control::find(places).await? else {
-        return done("No hub runs.", &Done {}, json);
+        return done("No hub is running.", &Done {}, json);
     };
     let answer = control.ask(&Quit {}, false).await?;
-    done("The hub is ending.", &answer, json)
+    done("The hub is stopping.", &answer, json)
 }

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use crate::{args::SearchPathAct, output::say};
 
-/// Longer than this Windows takes none.
+/// Maximum length on Windows.
 const LONGEST: usize = 32_000;
 
-/// The search path with a directory at its end; `None` where it is there already.
+/// PATH with a directory appended; `None` if it is included already.
 fn with(path: &str, directory: &str) -> Option<String> {
     if path.split(';').any(|part| is_same(part, directory)) {
         return None;
@@ -17,7 +17,7 @@ fn with(path: &str, directory: &str) -> Option<String> {
     Some(if before.is_empty() { directory.to_owned() } else { format!("{before};{directory}") })
 }
 
-/// The search path without a directory; `None` where it is not there.
+/// PATH without a directory; `None` if it is not included.
 fn without(path: &str, directory: &str) -> Option<String> {
     let parts: Vec<&str> = path.split(';').collect();
     let kept: Vec<&str> = parts.iter().copied().filter(|part| !is_same(part, directory)).collect();
@@ -29,7 +29,7 @@ fn is_same(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-/// What is written, where anything has to be.
+/// The new value, if it has to change.
 fn changed(path: &str, directory: &str, act: SearchPathAct) -> anyhow::Result<Option<String>> {
     let changed = match act {
         SearchPathAct::Add => with(path, directory),
@@ -38,7 +38,7 @@ fn changed(path: &str, directory: &str, act: SearchPathAct) -> anyhow::Result<Op
     match changed {
         Some(path) if path.len() > LONGEST => {
             anyhow::bail!(
-                "the search path has no room for {directory}; remove what is not needed from it and try again"
+                "PATH has no room for {directory}; remove what you do not need from it and try again"
             )
         }
         changed => Ok(changed),
@@ -50,22 +50,24 @@ pub(crate) fn run(act: SearchPathAct) -> anyhow::Result<ExitCode> {
     use anyhow::Context;
     use windows_registry::{CURRENT_USER, Type};
     const NAME: &str = "Path";
-    let own = std::env::current_exe().context("cannot find our own program")?;
-    let directory = own.parent().context("our own program lies in no directory")?.display().to_string();
-    let variables = CURRENT_USER.create("Environment").context("cannot open the variables of this user")?;
-    // Absent where the user has none of their own.
+    let own = std::env::current_exe().context("cannot locate this program")?;
+    let directory =
+        own.parent().context("this program's path has no parent directory")?.display().to_string();
+    let variables =
+        CURRENT_USER.create("Environment").context("cannot open this user's environment variables")?;
+    // Missing if the user has no PATH of their own.
     let path = variables.get_string(NAME).unwrap_or_default();
     let Some(path) = changed(&path, &directory, act)? else {
-        say("The search path is as it should be.");
+        say("PATH needs no change.");
         return Ok(ExitCode::SUCCESS);
     };
-    // Names such as %USERPROFILE% in it are filled in only where it has the type for that, which it has by default.
+    // Names such as %USERPROFILE% are expanded only in values of the expandable type, which is the default.
     match variables.get_type(NAME) {
         Ok(Type::String) => variables.set_string(NAME, &path),
         Ok(_) | Err(_) => variables.set_expand_string(NAME, &path),
     }
-    .context("cannot write the search path of this user")?;
-    say("Changed the search path. Terminals that are open do not see it yet.");
+    .context("cannot write this user's PATH")?;
+    say("Changed PATH. Open terminals do not see it yet.");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -75,9 +77,10 @@ pub(crate) fn run(act: SearchPathAct) -> anyhow::Result<ExitCode> {
     let directory = own.parent().map(|dir| dir.display().to_string()).unwrap_or_default();
     let path = std::env::var("PATH").unwrap_or_default().replace(':', ";");
     match changed(&path, &directory, act)? {
-        None => say("The search path is as it should be."),
+        None => say("PATH needs no change."),
         Some(_) => anyhow::bail!(
-            "on this system packages do that; for this program by itself, change PATH in your shell's own file: {directory}"
+            "on this system, packages set PATH; for this program alone, add it in your shell's startup \
+             file: {directory}"
         ),
     }
     Ok(ExitCode::SUCCESS)

@@ -62,10 +62,10 @@ async fn unlock(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
     let hub = running(places).await?;
     let passphrase = ask("Passphrase of the file")?;
     let answer = hub.ask(UnlockVault { passphrase }).await?;
-    done("The file is open for as long as the hub runs.", &answer, json)
+    done("The file stays unlocked while the hub runs.", &answer, json)
 }
 
-/// Has a request answered, and opens the encrypted file first where it is locked and a person is there to be asked.
+/// Sends a request; first unlocks the encrypted file if it is locked and a person can be asked.
 async fn unlocking<R: Handle + Clone>(places: &Places, request: R) -> anyhow::Result<R::Answer> {
     let hub = reach(places).await?;
     let mut answer = hub.ask(request.clone()).await;
@@ -86,24 +86,24 @@ fn is_locked(error: &anyhow::Error) -> bool {
     refusal(error).is_some_and(|refusal| refusal.code == Code::VaultLocked)
 }
 
-/// A value from a person, unseen, or from a program by standard input.
+/// Prompts for a value without echo, or reads it from standard input.
 pub(super) fn ask(what: &str) -> anyhow::Result<String> {
     let value = match stdin().is_terminal() {
         true => rpassword::prompt_password(format!("{what}: ")).context("cannot read from the terminal")?,
         false => trimmed(&read_input()?).to_owned(),
     };
     if value.is_empty() {
-        return Err(Usage(format!("{what}: nothing was given")).into());
+        return Err(Usage(format!("{what}: nothing was entered")).into());
     }
     Ok(value)
 }
 
-/// The same where nothing is an answer too. Only for a terminal.
+/// The same, allowing an empty value. Only for a terminal.
 pub(super) fn ask_unless_empty(what: &str) -> anyhow::Result<String> {
     rpassword::prompt_password(format!("{what}: ")).context("cannot read from the terminal")
 }
 
-/// A new value: a person could have mistyped what they did not see.
+/// Prompts for a new value twice, because it is not echoed.
 pub(super) fn ask_twice(what: &str) -> anyhow::Result<String> {
     let value = ask(what)?;
     if stdin().is_terminal() && ask(&format!("{what}, again"))? != value {
@@ -112,7 +112,7 @@ pub(super) fn ask_twice(what: &str) -> anyhow::Result<String> {
     Ok(value)
 }
 
-/// `echo` adds a line end that is no part of the value; white space inside and before it may be.
+/// Removes the line end that `echo` adds; other white space may be part of the value.
 fn trimmed(input: &str) -> &str {
     let input = input.strip_suffix('\n').unwrap_or(input);
     input.strip_suffix('\r').unwrap_or(input)

@@ -13,15 +13,15 @@ use serde_json::json;
 
 use crate::{args::Serve, logging, output::say, reach};
 
-/// How long open calls and servers may take to end.
+/// Timeout for calls in flight and servers at shutdown.
 const ENDING_TIME: Duration = Duration::from_secs(20);
 
 pub(crate) async fn run(places: &Places, serve: &Serve, json: bool) -> anyhow::Result<ExitCode> {
     let _log = logging::for_hub(&places.logs, serve.log_format)?;
     tasks::report_panics();
-    // Before anything is started: a signal from now on ends what was started.
+    // Before anything is started, so that a signal from now on stops it.
     let mut stop = StopSignals::listen().context("cannot listen for signals")?;
-    // Clients that come while the hub is opened wait for it.
+    // Clients that connect while the hub is being opened wait.
     let port = satchel_endpoint::listen(serve.port);
     let hub = open(places, serve.trust_config).await?;
     let endpoint = match satchel_endpoint::serve(&hub, port).await {
@@ -33,13 +33,13 @@ pub(crate) async fn run(places: &Places, serve: &Serve, json: bool) -> anyhow::R
     };
     announce(endpoint.url(), json);
     tokio::select! {
-        () = stop.next() => tracing::info!("ending, because a signal came"),
-        () = hub.quit_requested() => tracing::info!("ending, because a face asked for it"),
+        () = stop.next() => tracing::info!("shutting down: received a signal"),
+        () = hub.quit_requested() => tracing::info!("shutting down: asked over the control channel"),
     }
     tokio::select! {
         () = end(endpoint, hub) => Ok(ExitCode::SUCCESS),
         () = stop.next() => {
-            tracing::warn!("ended at once, because a second signal came");
+            tracing::warn!("exited immediately: received a second signal");
             Ok(ExitCode::FAILURE)
         }
     }
@@ -63,11 +63,11 @@ fn announce(url: &str, json: bool) {
         Connect a client:              satchel connect --client NAME\n\
         A client that starts programs: satchel bridge\n\
         What can be called:            satchel tools\n\
-        End with Ctrl-C."
+        Stop with Ctrl-C."
     ));
 }
 
-/// Nobody new comes in; open calls end, and servers that have none.
+/// Stops accepting, lets calls finish, and stops servers.
 async fn end(endpoint: Endpoint, hub: Hub) {
     let ending = async {
         hub.begin_to_end();
@@ -75,11 +75,11 @@ async fn end(endpoint: Endpoint, hub: Hub) {
         hub.shutdown().await;
     };
     if tokio::time::timeout(ENDING_TIME, ending).await.is_err() {
-        tracing::warn!("not everything ended within {} seconds", ENDING_TIME.as_secs());
+        tracing::warn!("the shutdown did not finish within {} seconds", ENDING_TIME.as_secs());
     }
 }
 
-/// The operating system's ways of saying "please end".
+/// The system's termination signals.
 #[cfg(unix)]
 struct StopSignals {
     terminate: tokio::signal::unix::Signal,
@@ -107,7 +107,7 @@ impl StopSignals {
     }
 }
 
-/// The operating system's ways of saying "please end".
+/// The system's termination signals.
 #[cfg(windows)]
 struct StopSignals {
     interrupt: tokio::signal::windows::CtrlC,

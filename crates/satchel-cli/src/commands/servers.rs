@@ -21,12 +21,12 @@ use crate::{
     reach::{Reached, once, reach, refusal, running},
 };
 
-/// How often is looked what became of a server that was just added, and how long in between.
+/// Number and interval of checks on a newly added server.
 const ADDING: usize = 30;
 const TICK: Duration = Duration::from_millis(100);
 
 pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Result<ExitCode> {
-    // Asked for before anything is changed, so that whoever gives up here has changed nothing.
+    // Prompted before any change, so that cancelling changes nothing.
     let client_secret = add.client_secret.then(|| ask("Client secret")).transpose()?;
     let hub = reach(places).await?;
     let mut answer = hub.ask(change(add)).await;
@@ -35,7 +35,7 @@ pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Resul
         let stored = hub.ask(SetSecret { name: name.clone(), value }).await;
         answer = stored.with_context(|| {
             format!(
-                "{} was added, but the secret of its app was not stored; `satchel secrets set {name}`",
+                "{} was added, but its client secret was not stored; `satchel secrets set {name}`",
                 add.name
             )
         });
@@ -49,18 +49,18 @@ pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Resul
     let answer = answer?;
     let sentence = match start {
         FirstStart::WantsSignIn => {
-            format!("Added {0}. It wants a sign-in: run `satchel login {0}`.", add.name)
+            format!("Added {0}. It needs a sign-in: run `satchel login {0}`.", add.name)
         }
         FirstStart::Failed => {
-            format!("Added {}, but it cannot be used yet: `satchel list` says why.", add.name)
+            format!("Added {}, but it cannot be used yet: `satchel list` shows why.", add.name)
         }
         FirstStart::Fine => format!("Added {0}. Try it with `satchel tools --server \"{0}\"`.", add.name),
     };
     done(&format!("{sentence}{outside}"), &answer, json)
 }
 
-/// The new entry. An app that the user registered is part of it from the beginning: a change of an entry that is there
-/// would have to be approved.
+/// The new entry. It includes a user-registered app from the start, because changing an existing entry would need
+/// approval.
 fn change(add: &Add) -> Change {
     let (startup, era) = (add.startup.map(Into::into), add.era.map(Into::into));
     let (Some(client_id), Target::Url { url, headers }) = (&add.client_id, add.target()) else {
@@ -84,7 +84,7 @@ fn change(add: &Add) -> Change {
     Change::Put { name: add.name.to_string(), entry, replace: add.replace, rules: vec![] }
 }
 
-/// What is said of a new server that clients do not see, because the active profile does not have it.
+/// A hint if the active profile does not include the new server.
 async fn left_out(hub: &Reached, name: &str) -> String {
     let Ok(snapshot) = hub.ask(GetStatus {}).await else { return String::new() };
     let Some(active) = snapshot.profiles.active else { return String::new() };
@@ -97,14 +97,14 @@ async fn left_out(hub: &Reached, name: &str) -> String {
     }
 }
 
-/// What became of a hosted server that was just added.
+/// The first start of a newly added hosted server.
 enum FirstStart {
     Fine,
     WantsSignIn,
     Failed,
 }
 
-/// Asks as long as a person waits gladly.
+/// Waits for it for a short time.
 async fn first_start(hub: &Reached, name: &str) -> FirstStart {
     for _ in 0..ADDING {
         tokio::time::sleep(TICK).await;
@@ -132,12 +132,12 @@ pub(crate) async fn remove(
     }
     let named = own.join(", ");
     if !secrets {
-        let kept = format!("Removed {name}. Secrets that no other server names stay stored: {named}.");
+        let kept = format!("Removed {name}. Kept secrets that no other server uses: {named}.");
         return done(&format!("{kept} `satchel secrets rm NAME` removes one."), &answer, json);
     }
     for secret in own {
         match once(places, RemoveSecret { name: secret }).await {
-            // One that was never stored is as good as removed.
+            // One that was never stored counts as removed.
             Err(error) if refusal(&error).is_some_and(|refusal| refusal.code == Code::UnknownSecret) => {}
             removed => drop(removed?),
         }
@@ -159,9 +159,9 @@ pub(crate) async fn set_enabled(
     done(&sentence, &answer, json)
 }
 
-/// Puts a server in a sandbox, or takes it out of it.
+/// Sets or removes a server's sandbox.
 pub(crate) async fn sandbox(places: &Places, asked: Sandbox, json: bool) -> anyhow::Result<ExitCode> {
-    // What is written on a command line is meant from where one stands.
+    // Relative paths on the command line are relative to the present directory.
     let whole = |path: &String| match path.starts_with('~') {
         true => path.clone(),
         false => std::path::absolute(path)
@@ -179,7 +179,7 @@ pub(crate) async fn sandbox(places: &Places, asked: Sandbox, json: bool) -> anyh
     let listed = |places: &[String]| if places.is_empty() { "nothing".to_owned() } else { places.join(", ") };
     let mut sentence = match on {
         true => format!(
-            "{name} runs in a sandbox: of yours it reads {}, changes {}, and reaches {} network.",
+            "{name} runs in a sandbox: of your files it may read {} and change {}; it may use {} network.",
             listed(&[sandbox.read.as_slice(), sandbox.write.as_slice()].concat()),
             listed(&sandbox.write),
             if sandbox.network { "the" } else { "no" },
@@ -194,13 +194,13 @@ pub(crate) async fn sandbox(places: &Places, asked: Sandbox, json: bool) -> anyh
 
 pub(crate) async fn restart(places: &Places, name: ServerName, json: bool) -> anyhow::Result<ExitCode> {
     let answer = running(places).await?.ask(Restart { server: name.to_string() }).await?;
-    done(&format!("{name} is being started."), &answer, json)
+    done(&format!("Starting {name}."), &answer, json)
 }
 
-/// A person knows of what went wrong last; it is not shown any more.
+/// Dismisses a server's last failure.
 pub(crate) async fn dismiss(places: &Places, name: ServerName, json: bool) -> anyhow::Result<ExitCode> {
     let answer = running(places).await?.ask(DismissFailure { server: name.to_string() }).await?;
-    done(&format!("What went wrong with {name} is not shown any more."), &answer, json)
+    done(&format!("Dismissed the last failure of {name}."), &answer, json)
 }
 
 pub(crate) async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
@@ -213,7 +213,7 @@ pub(crate) async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode
     Ok(unread_told(&snapshot))
 }
 
-/// Says why the configuration cannot be read, where it cannot: what is shown then is the last one that could.
+/// Reports why the configuration cannot be read; the last valid one is shown then.
 pub(super) fn unread_told(snapshot: &Snapshot) -> ExitCode {
     match unread(snapshot) {
         None => ExitCode::SUCCESS,
@@ -248,7 +248,7 @@ pub(super) mod tests {
         snapshot::{During, LastFailure},
     };
 
-    /// A server in some state, for what is shown of it.
+    /// A server in this state.
     pub(crate) fn server(name: &str, state: ServerState) -> ServerView {
         ServerView {
             name: name.into(),

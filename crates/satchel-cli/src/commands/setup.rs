@@ -28,7 +28,7 @@ use crate::{
     terminal,
 };
 
-/// The most lines of a difference that are shown.
+/// Maximum number of diff lines.
 const LINES: usize = 40;
 
 pub(crate) async fn run(places: &Places, act: Option<SetupAct>, json: bool) -> anyhow::Result<ExitCode> {
@@ -55,7 +55,7 @@ async fn export(places: &Places, file: &Path, with_secrets: bool, json: bool) ->
     let hub = reach(places).await?;
     let request = WriteSetup { path: absolute(file), passphrase };
     let answer = match with_secrets {
-        // Whoever typed a passphrase at this terminal has been asked.
+        // The person typed a passphrase at this terminal.
         true => hub.ask_for_person(request).await,
         false => hub.ask(request).await,
     };
@@ -93,7 +93,7 @@ async fn show(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
         );
         return Ok(ExitCode::SUCCESS);
     };
-    say(format!("Follows {folder}, as {}.", followed.computer));
+    say(format!("Following {folder} as {}.", followed.computer));
     if followed.others.is_empty() {
         say("No other computer has written there yet.");
     }
@@ -118,10 +118,11 @@ async fn follow(places: &Places, folder: Option<PathBuf>, json: bool) -> anyhow:
     let followed: FollowedSetup = once(places, FollowSetup { folder }).await?;
     let sentence = match &followed.folder {
         Some(folder) => format!(
-            "Follows {folder} as {}. Secrets stay here; nothing that others write acts before you took it.",
+            "Following {folder} as {}. Secrets stay here; changes from other computers have no effect \
+             until you take them.",
             followed.computer
         ),
-        None => "No folder is followed any more. The files in it stay.".to_owned(),
+        None => "Stopped following the folder. The files in it stay.".to_owned(),
     };
     done(&sentence, &followed, json)
 }
@@ -178,7 +179,7 @@ async fn keep(places: &Places, computer: String, parts: SetupParts, json: bool) 
     outcome
 }
 
-/// Shows what differs and asks the person; `None` where there is nothing to do, or the person says no.
+/// Shows the differences and asks; `None` if there is nothing to do, or the person refuses.
 fn looked_at(
     review: &SetupReview,
     parts: &SetupParts,
@@ -249,7 +250,7 @@ fn line(one: &SetupDifference) -> String {
     format!("{what} {}: {how}", one.name)
 }
 
-/// The difference line by line, as far as a person reads it.
+/// The diff line by line.
 fn shown(diff: &[Part]) -> String {
     let text: String = diff
         .iter()

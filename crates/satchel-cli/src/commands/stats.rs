@@ -14,7 +14,7 @@ use crate::{
     reach,
 };
 
-/// A name in the table.
+/// Maximum width of a name.
 const NAME: usize = 44;
 
 pub(crate) async fn run(places: &Places, stats: &Stats, json: bool) -> anyhow::Result<ExitCode> {
@@ -101,7 +101,7 @@ fn losses(losses: u64) -> String {
     }
 }
 
-/// `None` where no script was run.
+/// `None` if no script was run.
 fn scripted(scripts: &Scripted) -> Option<String> {
     (scripts.runs > 0).then(|| {
         let verdict = match scripts.net {
@@ -121,7 +121,7 @@ fn scripted(scripts: &Scripted) -> Option<String> {
     })
 }
 
-/// `None` where no server was shared.
+/// `None` if no server was shared.
 fn sharing(sharing: &Sharing) -> Option<String> {
     (sharing.most_processes > 0).then(|| {
         format!(

@@ -34,7 +34,7 @@ pub(crate) async fn run(places: &Places, json: bool) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// The hub's inside.
+/// The hub's internals.
 pub(crate) async fn debug(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
     let status: DebugStatus = reach::once(places, GetDebugStatus {}).await?;
     match json {
@@ -93,8 +93,8 @@ fn debug_row(server: &DebugServer) -> [String; 10] {
 fn in_words(snapshot: &Snapshot, pid: Option<u32>, now_ms: u64) -> String {
     let mut parts = vec![match (&snapshot.endpoint, pid) {
         (Some(url), Some(pid)) => format!("The hub listens at {url} (process {pid})."),
-        (None, Some(pid)) => format!("The hub runs (process {pid}) but does not listen."),
-        (_, None) => "No hub runs. Start one with `satchel serve`.".into(),
+        (None, Some(pid)) => format!("The hub is running (process {pid}) but not listening."),
+        (_, None) => "No hub is running. Start one with `satchel serve`.".into(),
     }];
     parts.extend(snapshot.profiles.active.iter().map(|name| format!("Profile: {name}.")));
     parts.extend(snapshot.notices.iter().map(|notice| format!("! {}\n  {}", notice.message, notice.action)));

@@ -21,15 +21,15 @@ use crate::{
     reach::{Reached, once, reach},
 };
 
-/// How many results a search gives when nothing else is said.
+/// Default number of search results.
 const USUAL_LIMIT: usize = 20;
-/// Servers that are started at the same time to learn their tools.
+/// Number of servers started concurrently to read their tools.
 const AT_ONCE: usize = 4;
-/// How long a server may take to tell its tools.
+/// Timeout for a server to list its tools.
 const LEARNING_TIME: Duration = Duration::from_secs(60);
-/// More tools than anybody has.
+/// More tools than anyone has.
 const ALL: usize = 1_000_000;
-/// Longer descriptions are cut; `--json` has all of it.
+/// Maximum width of a description; `--json` shows all of it.
 const DESCRIPTION_WIDTH: usize = 80;
 
 pub(crate) async fn run(places: &Places, tools: Tools, json: bool) -> anyhow::Result<ExitCode> {
@@ -56,7 +56,7 @@ pub(crate) async fn rule(places: &Places, rule: Rule, json: bool) -> anyhow::Res
     let permit: Option<Permit> = rule.permit.into();
     let said = match permit {
         Some(permit) => format!("{}: {}.", rule.tool, permit.as_str()),
-        None => format!("{} is treated by what it does again.", rule.tool),
+        None => format!("Removed the rule for {}.", rule.tool),
     };
     let change = Change::SetPermit { tool: rule.tool, client: rule.client, permit };
     let answer = once(places, change).await?;
@@ -81,8 +81,8 @@ fn ruled(list: &ToolList) -> String {
     table(["TOOL", "DOES", "PERMIT", "RULE"], &rows)
 }
 
-/// Servers that were never started have told nobody what they offer. A running hub asks them by itself; here they
-/// are asked once, for this command.
+/// Reads the lists of servers that were never started. A running hub does that itself; here it is done once, for this
+/// command.
 async fn learn(hub: &Hub, only: Option<&str>) {
     let snapshot = hub.snapshot();
     let unknown = snapshot.servers.iter().filter(|server| {
@@ -114,16 +114,16 @@ async fn ask(hub: Hub, name: String) {
         server.is_none_or(settled)
     });
     if tokio::time::timeout(LEARNING_TIME, known).await.is_err() {
-        tracing::warn!("{name} did not tell its tools in time");
+        tracing::warn!("{name} did not list its tools in time");
     }
 }
 
-/// Its tools are known, or will not be before a person acts.
+/// Its tools are known, or cannot be until a person acts.
 fn settled(server: &ServerView) -> bool {
     server.tools.is_some() || server.is_troubled()
 }
 
-/// `long_at` is the time now, where more is to be told.
+/// `long_at` is the present time, for the long form.
 fn listed(list: &ToolList, explain: bool, long_at: Option<u64>) -> String {
     if list.tools.is_empty() {
         return "No tools found.".into();
@@ -146,7 +146,7 @@ fn listed(list: &ToolList, explain: bool, long_at: Option<u64>) -> String {
         text.push_str(&format!("\n\n{}", table(["TOOL", "WHY"], &whys)));
     }
     if list.total > list.tools.len() {
-        text.push_str(&format!("\n{} of {} are shown.", list.tools.len(), list.total));
+        text.push_str(&format!("\nShowing {} of {}.", list.tools.len(), list.total));
     }
     text
 }

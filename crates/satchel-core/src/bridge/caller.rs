@@ -6,38 +6,38 @@ use std::sync::Arc;
 use satchel_mcp::{ErrorObject, Raw, RawObject, errors, meta};
 use serde_json::json;
 
-/// The severities of `notifications/message`, least first (RFC 5424).
+/// The log levels of `notifications/message`, lowest first (RFC 5424).
 const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
-/// How severe a log message is; `None` for a word that is no level.
+/// The severity of a log level; `None` if it is unknown.
 pub fn severity(level: &str) -> Option<u8> {
     LEVELS.iter().position(|known| *known == level).and_then(|at| u8::try_from(at).ok())
 }
 
-/// The word for a severity.
+/// The log level of a severity.
 pub fn level(severity: u8) -> &'static str {
     LEVELS.get(usize::from(severity)).copied().unwrap_or(LEVELS[0])
 }
 
-/// Who a call is for.
+/// The client that a call is made for.
 #[derive(Debug, Clone)]
 pub struct Caller {
     /// The client's name.
     pub client: Arc<str>,
-    /// What it says of itself, where it does.
+    /// Its client info, if it sent any.
     pub info: Option<Arc<Raw>>,
-    /// What it can do, as it declared it.
+    /// Its declared capabilities.
     pub capabilities: Arc<RawObject>,
-    /// It speaks a stateless revision: a stateless server's questions go to it as they are.
+    /// It speaks a stateless revision: a stateless server's questions are passed on unchanged.
     pub modern: bool,
-    /// Log messages from this severity on are for it; `None` for none.
+    /// The lowest severity of log messages it receives; `None` for none.
     pub log_from: Option<u8>,
-    /// It said so itself: a server that logs less is asked for more.
+    /// It requested that level itself: a server that logs less is asked for more.
     pub asks_logs: bool,
 }
 
 impl Caller {
-    /// Somebody who cannot be asked anything.
+    /// A caller that cannot be asked anything.
     pub fn alone(client: &str) -> Self {
         Self {
             client: client.into(),
@@ -49,7 +49,7 @@ impl Caller {
         }
     }
 
-    /// Can it be asked this? The names of the capabilities that lack, where it cannot.
+    /// Can it answer this request? Returns the missing capabilities if not.
     pub fn can_answer(&self, method: &str, params: Option<&Raw>) -> Result<(), serde_json::Value> {
         let has = |name: &str| self.capabilities.get(name).is_some_and(|value| value.get().starts_with('{'));
         let part = |name: &str| {
@@ -60,7 +60,7 @@ impl Caller {
             "elicitation/create" => {
                 let modes = part("elicitation");
                 let mode = params.text("mode").unwrap_or_else(|| "form".to_owned());
-                // Before there were modes, the capability was an empty object and meant forms.
+                // Before modes were introduced, the capability was an empty object and meant forms.
                 let plain = modes.get("form").is_none() && modes.get("url").is_none();
                 if has("elicitation") && (modes.get(&mode).is_some() || plain && mode == "form") {
                     Ok(())
@@ -76,12 +76,12 @@ impl Caller {
             "sampling/createMessage" => Err(json!({ "sampling": {} })),
             "roots/list" if has("roots") => Ok(()),
             "roots/list" => Err(json!({ "roots": {} })),
-            // Something newer than we are; the client knows whether it can.
+            // Newer than this version; the client knows whether it can.
             _ => Ok(()),
         }
     }
 
-    /// What a stateless server is told that the client can do: tasks of that family it does not know.
+    /// The capabilities declared to a stateless server, without the legacy form of tasks.
     fn stateless_capabilities(&self) -> RawObject {
         let mut capabilities = with_people(&self.capabilities);
         capabilities.remove("tasks");
@@ -93,14 +93,14 @@ impl Caller {
         capabilities
     }
 
-    /// Is a log message for it?
+    /// Does it receive this log message?
     pub fn wants_log(&self, params: Option<&Raw>) -> bool {
         let Some(from) = self.log_from else { return false };
         let level = params.and_then(|raw| RawObject::parse(raw).ok()?.text("level"));
         level.as_deref().and_then(severity).is_none_or(|severity| severity >= from)
     }
 
-    /// The parameters of a request as its server's family has them. `modern` says which family that is.
+    /// The parameters in the form of the server's era; `modern` selects it.
     pub fn parameters(&self, params: &RawObject, modern: bool) -> RawObject {
         let mut params = params.clone();
         if !modern {
@@ -113,7 +113,7 @@ impl Caller {
             said.set(meta::CAPABILITIES, with_people(own.as_ref().unwrap_or(&self.capabilities)).to_raw());
             params.set("_meta", said.to_raw());
         } else {
-            // What asks for a task of the older kind says nothing to it.
+            // Requests a legacy task, which stateless servers do not know.
             params.remove("task");
             let mut said = meta::of(&params);
             said.set(meta::CAPABILITIES, self.stateless_capabilities().to_raw());
@@ -121,7 +121,7 @@ impl Caller {
                 said.set(meta::CLIENT, (**info).to_owned());
             }
             if let Some(from) = self.log_from.filter(|_| self.asks_logs) {
-                // A string always serializes.
+                // Strings always serialize.
                 let _ = said.put(meta::LOG_LEVEL, &level(from));
             }
             params.set("_meta", said.to_raw());
@@ -130,7 +130,7 @@ impl Caller {
     }
 }
 
-/// What a client can do, and people can be asked in any case: at Satchel's own faces.
+/// The client's capabilities plus elicitation, because Satchel can always ask a person itself.
 fn with_people(capabilities: &RawObject) -> RawObject {
     let mut capabilities = capabilities.clone();
     let mut modes =
@@ -144,8 +144,7 @@ fn with_people(capabilities: &RawObject) -> RawObject {
     capabilities
 }
 
-/// What a call comes to whose server needed more of the client than it can do
-/// (`2026-07-28/basic/index.mdx#error-codes`).
+/// The error if a server needs capabilities the client lacks (`2026-07-28/basic/index.mdx#error-codes`).
 pub fn lacking(capabilities: &serde_json::Value) -> ErrorObject {
     ErrorObject::new(
         errors::MISSING_CAPABILITY,

@@ -10,7 +10,7 @@ use crate::{
     trust::{clean, secret},
 };
 
-/// More than this nobody reads.
+/// Maximum number of fields.
 const FIELDS: usize = 40;
 const OPTIONS: usize = 200;
 const MESSAGE: usize = 4_000;
@@ -18,18 +18,18 @@ const TITLE: usize = 200;
 const DESCRIPTION: usize = 1_000;
 const ADDRESS: usize = 8_000;
 
-/// Why a question cannot be put to a person.
+/// Why a question cannot be shown to a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unaskable {
-    /// Nobody may be asked this, by whichever face or client.
+    /// It must not be shown, by any interface or client.
     #[error("{0}")]
     Dangerous(String),
-    /// We do not know how to show it; a client may.
+    /// Satchel cannot display it; the client may be able to.
     #[error("{0}")]
     Unknown(String),
 }
 
-/// Reads the parameters of `elicitation/create`.
+/// Parses the parameters of `elicitation/create`.
 ///
 /// # Errors
 /// [`Unaskable`] with the reason.
@@ -41,13 +41,13 @@ pub fn read(params: Option<&Raw>) -> Result<ServerQuestion, Unaskable> {
         Some("url") => page(&params.text("url").unwrap_or_default())?,
         None | Some("form") => form(&params.read("requestedSchema").unwrap_or(Value::Null), &said)?,
         Some(mode) => {
-            return Err(Unaskable::Unknown(format!("it asks in a way that is not known ({mode:?})")));
+            return Err(Unaskable::Unknown(format!("it asks in an unknown mode ({mode:?})")));
         }
     };
     Ok(ServerQuestion { message, wants })
 }
 
-/// Only pages of the web are opened, and only where it can be seen whose they are.
+/// Only web pages are opened, and only if their owner is visible in the address.
 fn page(address: &str) -> Result<Wanted, Unaskable> {
     let no = |why: &str| Err(Unaskable::Dangerous(format!("it wants a page opened whose address {why}")));
     let too_long = |address: &str| address.len() > ADDRESS;
@@ -55,15 +55,15 @@ fn page(address: &str) -> Result<Wanted, Unaskable> {
         return no("is too long to be read");
     }
     if address.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return no("has characters in it that no address has");
+        return no("has characters that are not valid in an address");
     }
     let Ok(url) = Url::parse(address) else { return no("cannot be read") };
-    // As it is opened, with signs that are no ASCII written out.
+    // In the form in which it is opened, with non-ASCII characters encoded.
     if too_long(url.as_str()) {
         return no("is too long to be read");
     }
     if !matches!(url.scheme(), "https" | "http") {
-        return no("is not of the web");
+        return no("is not a web address");
     }
     if !url.username().is_empty() || url.password().is_some() {
         return no("names a user, which hides whose page it is");
@@ -92,7 +92,7 @@ fn form(schema: &Value, message: &str) -> Result<Wanted, Unaskable> {
                 required,
                 input,
             }),
-            // What need not be there is left out.
+            // Optional fields that cannot be shown are left out.
             None if !required => {}
             None => {
                 let name = shown(name, TITLE);
@@ -114,7 +114,7 @@ fn form(schema: &Value, message: &str) -> Result<Wanted, Unaskable> {
     Ok(if secrets.is_empty() { Wanted::Form { fields } } else { Wanted::Secret { fields: secrets } })
 }
 
-/// The titles of fields that want a secret, by what is said about them or about the form.
+/// The titles of fields that ask for a secret, judged by their own text or the form's.
 fn secrets(fields: &[FormField], properties: Option<&Map<String, Value>>, message: &str) -> Vec<String> {
     let takes_words = |field: &&FormField| {
         matches!(field.input, FieldInput::Text { format: None, .. } | FieldInput::Number { .. })
@@ -139,7 +139,7 @@ fn titled(property: &Value) -> Option<&str> {
     property["title"].as_str().filter(|title| !title.trim().is_empty())
 }
 
-/// The kinds of fields that a form may have (`2026-07-28/client/elicitation.mdx#requested-schema`).
+/// The field types that a form may have (`2026-07-28/client/elicitation.mdx#requested-schema`).
 fn input(property: &Value) -> Option<FieldInput> {
     let number = |key: &str| property[key].as_f64();
     let count = |key: &str| property[key].as_u64();
@@ -184,13 +184,13 @@ fn text_format(name: &str) -> Option<TextFormat> {
         "uri" => Some(TextFormat::Uri),
         "date" => Some(TextFormat::Date),
         "date-time" => Some(TextFormat::DateTime),
-        // A wish that is not known does not keep anybody from writing.
+        // An unknown format does not prevent input.
         _ => None,
     }
 }
 
-/// What can be chosen: with titles of their own, with `enumNames` of the older form, or as they are. None of them is no
-/// choice; too many, or ones that are no words, cannot be shown.
+/// The options of a choice: with individual titles, with `enumNames` in the older form, or plain. Returns nothing for
+/// options that cannot be shown: too many, or not strings.
 fn options(property: &Value, titled: &str) -> Option<Vec<FieldOption>> {
     let option =
         |value: &str, title: &str| FieldOption { value: value.to_owned(), title: shown(title, TITLE) };
@@ -214,21 +214,21 @@ fn options(property: &Value, titled: &str) -> Option<Vec<FieldOption>> {
     options.filter(|options| options.len() <= OPTIONS)
 }
 
-/// Does the answer fit the question? Fields that the form does not have are dropped.
+/// Validates an answer and drops fields that the form does not have.
 ///
 /// # Errors
-/// What is wrong with it, naming the field.
+/// What is wrong, naming the field.
 pub fn checked(wants: &Wanted, mut content: Map<String, Value>) -> Result<Map<String, Value>, String> {
     let fields = match wants {
         Wanted::Form { fields } => fields,
         Wanted::Page { .. } => return Ok(Map::new()),
-        Wanted::Secret { .. } => return Err("it asks for a secret, and can only be declined".to_owned()),
+        Wanted::Secret { .. } => return Err("it asks for a secret and can only be declined".to_owned()),
         Wanted::Credential { .. } => return Err("what it wants is stored, and never an answer".to_owned()),
     };
     content.retain(|name, value| !value.is_null() && fields.iter().any(|field| field.name == *name));
     for field in fields {
         match content.get(&field.name) {
-            None if field.required => return Err(format!("{}: it has to be there", field.title)),
+            None if field.required => return Err(format!("{}: it is required", field.title)),
             None => {}
             Some(value) => fits(&field.input, value).map_err(|why| format!("{}: {why}", field.title))?,
         }
@@ -267,7 +267,7 @@ fn values(options: &[FieldOption]) -> Vec<&str> {
     options.iter().map(|option| option.value.as_str()).collect()
 }
 
-/// With hidden characters written out, and no longer than this.
+/// Escapes hidden characters and limits the length.
 fn shown(text: &str, most: usize) -> String {
     let visible = clean::visible(text);
     match visible.char_indices().nth(most) {
@@ -481,7 +481,7 @@ mod tests {
 
     #[test]
     fn a_file_is_asked_for_as_a_text_and_goes_out_as_its_address_or_as_it_stands() {
-        // No revision has a kind of field for files: servers ask for a path, an address or the content.
+        // No revision has a field type for files: servers ask for a path, an address or the content.
         for (format, given) in [
             (Some("uri"), "file:///home/ada/notes.pdf"),
             (Some("file-path"), "/home/ada/notes.pdf"),

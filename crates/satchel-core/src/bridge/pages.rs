@@ -6,7 +6,7 @@ use serde_json::{Value, json, value::to_raw_value};
 
 use crate::{model::ServerName, trust::clean};
 
-/// The error as a result that asks a stateless client for input; `None` where it is another error.
+/// Converts the error to a result that asks a stateless client for input; `None` for other errors.
 pub fn as_question(error: &ErrorObject) -> Option<Box<Raw>> {
     if error.code != errors::URL_ELICITATION_REQUIRED {
         return None;
@@ -25,11 +25,11 @@ pub fn as_question(error: &ErrorObject) -> Option<Box<Raw>> {
     asks.then(|| to_raw_value(&result).ok()).flatten()
 }
 
-/// The error as a tool's result, in words; `None` where it is another error.
+/// Converts the error to a text result of the tool; `None` for other errors.
 pub fn in_words(server: &ServerName, error: &ErrorObject) -> Option<Box<Raw>> {
     let visits: Value = serde_json::from_str(as_question(error)?.get()).ok()?;
     let requests = visits.get("inputRequests")?.as_object()?;
-    let mut text = format!("{server} did not do it: an address has to be visited first. Then call again.");
+    let mut text = format!("{server} needs the user to open an address first. Then call again.");
     for request in requests.values() {
         let said = |key: &str| request["params"][key].as_str().map(clean::visible).unwrap_or_default();
         text.push_str(&format!("\n{}: {}", said("url"), said("message")));

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 
 use satchel_mcp::{ErrorObject, Raw, RawObject};
 
-/// Something a server wants to know in the middle of a call.
+/// A server's question during a call.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// Names it within its call.
+    /// Identifies it within its call.
     pub key: String,
     /// `elicitation/create`, `sampling/createMessage`, `roots/list`, or something newer.
     pub method: String,
@@ -16,7 +16,7 @@ pub struct Question {
     pub params: Option<Box<Raw>>,
 }
 
-/// The questions of one `input_required` result, and their answers so far.
+/// The questions of one `input_required` result, and the answers so far.
 #[derive(Debug)]
 pub struct Round {
     ahead: VecDeque<Question>,
@@ -27,7 +27,7 @@ pub struct Round {
 }
 
 impl Round {
-    /// Reads a result that asks for input. `None` where it has a shape that says nothing.
+    /// Parses a result that asks for input. `None` if it is malformed.
     pub fn read(result: &Raw) -> Option<Self> {
         let fields = RawObject::parse(result).ok()?;
         let requests = match fields.get("inputRequests") {
@@ -60,7 +60,7 @@ impl Round {
         Some(question)
     }
 
-    /// Takes an answer; one that nobody waits for is dropped.
+    /// Stores an answer; an unexpected one is dropped.
     pub fn answer(&mut self, key: &str, outcome: Result<Box<Raw>, ErrorObject>) {
         let Some(at) = self.open.iter().position(|open| open == key) else { return };
         self.open.swap_remove(at);
@@ -70,17 +70,17 @@ impl Round {
         }
     }
 
-    /// Are all answers there?
+    /// Are all questions answered?
     pub fn is_answered(&self) -> bool {
         self.ahead.is_empty() && self.open.is_empty()
     }
 
-    /// Why the client did not answer one of them. There is no way to tell a stateless server.
+    /// The client's error for one of them. There is no way to report it to a stateless server.
     pub fn refusal(&self) -> Option<&ErrorObject> {
         self.refused.as_ref()
     }
 
-    /// The parameters of the request with the answers and the server's state in them.
+    /// The parameters for repeating the request, with the answers and the server's state.
     pub fn retry(&self, params: &RawObject) -> RawObject {
         let mut params = params.clone();
         params.remove("requestState");

@@ -14,7 +14,7 @@ use crate::{
     upstream::breaker::{Breaker, EXECUTION},
 };
 
-/// The breakers of all tools; a tool that works has none.
+/// Circuit breakers by tool; healthy tools have none.
 #[derive(Debug, Default)]
 pub struct Breakers(Mutex<HashMap<ToolPath, Breaker>>);
 
@@ -22,12 +22,13 @@ impl Breakers {
     /// May the tool be called now?
     ///
     /// # Errors
-    /// How long it is not called yet.
+    /// How long calls remain refused.
     pub fn permit(&self, path: &ToolPath) -> Result<(), Duration> {
         self.all().get_mut(path).map_or(Ok(()), |breaker| breaker.permit(Instant::now()))
     }
 
-    /// How a call ended. The end of the server's process fails every call in it and is one `incident`.
+    /// Records how a call ended. When a server's process exits, every call in flight fails; together they count as one
+    /// `incident`.
     pub fn record(&self, path: &ToolPath, good: bool, incident: Option<u64>) {
         let mut all = self.all();
         if good && !all.contains_key(path) {

@@ -13,22 +13,22 @@ use results::Results;
 use slots::Slots;
 use tries::Tries;
 
-/// Calls in flight over all servers, and how many of them each client can always have.
+/// Concurrent calls over all servers, and the share reserved for each client.
 const CALLS: usize = 1024;
 const CALLS_OF_CLIENT: usize = 16;
 
-/// What calls share.
+/// State shared by calls.
 #[derive(Debug)]
 pub struct Calls {
-    /// Calls in flight over all servers.
+    /// Slots for calls over all servers.
     pub slots: Slots,
-    /// Tools that are not called for a while.
+    /// Tools that are temporarily not called.
     pub breakers: Breakers,
-    /// Whose tasks and pages are.
+    /// The owners of tasks and pages.
     pub owned: Owned,
-    /// Results that were too long for a client.
+    /// Results that exceeded a client's limit.
     pub results: Results,
-    /// What a person tries in the window.
+    /// Calls that a person makes in the window.
     pub tries: Tries,
 }
 

@@ -10,10 +10,10 @@ use satchel_mcp::{ErrorObject, Raw, RawObject, errors, meta};
 
 use crate::{model::ServerName, upstream::ServerNotification};
 
-/// Ids remembered of one client at one server; the oldest go first.
+/// Ids remembered for one client at one server; the oldest are dropped first.
 const KEPT: usize = 1024;
 
-/// What an id names.
+/// The kind of thing an id names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Named {
     Task,
@@ -23,12 +23,12 @@ enum Named {
 /// The ids of each client, oldest first.
 type ByClient = HashMap<Arc<str>, VecDeque<String>>;
 
-/// All ids, by what names them and whose they are.
+/// All ids, by kind and owner.
 #[derive(Debug, Default)]
 pub struct Owned(Mutex<HashMap<(ServerName, Named), ByClient>>);
 
 impl Owned {
-    /// From now on the id is this client's, or nobody's: a server that was started anew may give it a second time.
+    /// Assigns the id to this client or to nobody, replacing an earlier owner: a restarted server may reuse ids.
     fn give(&self, server: &ServerName, named: Named, id: &str, client: Option<&Arc<str>>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let of_server = all.entry((server.clone(), named)).or_default();
@@ -41,14 +41,14 @@ impl Owned {
         ids.push_back(id.to_owned());
     }
 
-    /// Is it this client's?
+    /// Does it belong to this client?
     fn has(&self, client: &str, server: &ServerName, named: Named, id: &str) -> bool {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let ids = all.get(&(server.clone(), named)).and_then(|of_server| of_server.get(client));
         ids.is_some_and(|ids| ids.iter().any(|known| known == id))
     }
 
-    /// What is called so from now on is another server.
+    /// Forgets a server: the next one of that name is a different server.
     pub fn forget(&self, server: &ServerName) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|(known, _), _| known != server);
@@ -56,13 +56,13 @@ impl Owned {
 }
 
 impl Owned {
-    /// Did this client begin that task?
+    /// Did this client begin the task?
     pub fn has_task(&self, client: &str, server: &ServerName, task: &str) -> bool {
         self.has(client, server, Named::Task, task)
     }
 
-    /// May this client hear what a server said unasked? Not where it names something that is another client's, or that
-    /// only we know.
+    /// May this client receive a notification that belongs to no call? Not if it names something that belongs to
+    /// another client or to the hub.
     pub fn may_hear(&self, client: &str, notification: &ServerNotification) -> bool {
         let Some(params) = notification.params.as_deref() else { return true };
         let Ok(params) = serde_json::from_str::<RawObject>(params) else { return false };
@@ -75,14 +75,14 @@ impl Owned {
         tasks.all(|id| owns(Named::Task, &id)) && pages.all(|id| owns(Named::Elicitation, &id))
     }
 
-    /// The task is this client's that a call began, where it began one.
+    /// Assigns the task that a call began, if any, to this client.
     pub fn begun(&self, client: Option<&Arc<str>>, server: &ServerName, result: &Raw) {
         if let Some(task) = begun_task(result) {
             self.give(server, Named::Task, &task, client);
         }
     }
 
-    /// The pages are this client's that a question wants to have visited.
+    /// Assigns the pages in a question to this client.
     pub fn page(&self, client: &Arc<str>, server: &ServerName, question: Option<&Raw>) {
         let fields = question.and_then(|raw| RawObject::parse(raw).ok());
         if let Some(id) = fields.and_then(|fields| fields.text("elicitationId")) {
@@ -90,7 +90,7 @@ impl Owned {
         }
     }
 
-    /// The same where an error names them (`2025-11-25/client/elicitation.mdx#url-elicitation-required-error`).
+    /// The same for pages named in an error (`2025-11-25/client/elicitation.mdx#url-elicitation-required-error`).
     pub fn pages_of(&self, client: &Arc<str>, server: &ServerName, error: &ErrorObject) {
         if error.code != errors::URL_ELICITATION_REQUIRED {
             return;
@@ -101,7 +101,7 @@ impl Owned {
     }
 }
 
-/// The task that a result says was begun, in the words of either family of revisions.
+/// The task that a result reports as begun, in either era's form.
 fn begun_task(result: &Raw) -> Option<String> {
     if !result.get().contains("taskId") {
         return None;

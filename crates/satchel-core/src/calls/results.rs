@@ -17,18 +17,18 @@ use tokio::time::Instant;
 
 use crate::model::address::percent_decoded;
 
-/// What stands before the address of a kept result; no server can have this name in a resource's path by accident,
-/// because its address has a scheme of its own.
+/// Prefix of the address of a stored result. It cannot collide with a server's resource path, because its URI has a
+/// scheme of its own.
 pub const ADDRESS: &str = "satchel|result://";
-/// Results kept, in number and bytes; the oldest go first.
+/// Limits of stored results in number and bytes; the oldest are dropped first.
 const KEPT: usize = 64;
 const KEPT_BYTES: usize = 64 * 1024 * 1024;
-/// How long a result is kept.
+/// How long a result is stored.
 const AGE: Duration = Duration::from_secs(30 * 60);
-/// How far back from the end of a page a good place to cut is looked for, as a part of the page.
+/// How far before the end of a page to search for a good place to cut, as a fraction of the page.
 const SEARCHED: usize = 5;
 
-/// The results kept.
+/// The stored results.
 #[derive(Debug, Default)]
 pub struct Results(Mutex<VecDeque<KeptResult>>);
 
@@ -40,36 +40,36 @@ struct KeptResult {
     since: Instant,
 }
 
-/// A part of a kept result.
+/// A page of a stored result.
 #[derive(Debug, PartialEq)]
 pub struct ResultPage {
     /// The text.
     pub text: String,
-    /// The address of what follows; `None` at the end.
+    /// The address of the next page; `None` at the end.
     pub next: Option<String>,
-    /// Bytes in all.
+    /// Total size in bytes.
     pub total: usize,
 }
 
-/// Why there is no page.
+/// Why a page cannot be returned.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
-    /// Too old, another client's, or never there.
-    #[error("this result is no longer kept; call the tool again")]
+    /// Expired, another client's, or unknown.
+    #[error("this result is no longer stored; call the tool again")]
     Gone,
-    /// The address cannot be read.
-    #[error("\"{0}\" is no address of a result; expected {ADDRESS}ID?offset=N or ?path=$.a.b")]
+    /// The address is invalid.
+    #[error("\"{0}\" is not the address of a result; expected {ADDRESS}ID?offset=N or ?path=$.a.b")]
     Address(String),
-    /// The path is not one.
-    #[error("the path is no JSONPath ({0}); an example is $.items[0:5].name")]
+    /// The JSONPath is invalid.
+    #[error("the path is not a JSONPath ({0}); an example is $.items[0:5].name")]
     Path(String),
-    /// The path was asked of something else than JSON.
-    #[error("this result is no JSON, so it has no paths; read it by offset")]
+    /// The path refers to a result that is not JSON.
+    #[error("this result is not JSON, so it has no paths; read it by offset")]
     NoJson,
 }
 
 impl Results {
-    /// The result as a client can take it: unchanged unless its text is longer than `cap` bytes; 0 is no cap.
+    /// Cuts a result whose text exceeds `cap` bytes and stores it; otherwise returns it unchanged. 0 means no limit.
     pub fn capped(&self, client: &str, cap: usize, result: Box<Raw>) -> Box<Raw> {
         if cap == 0 || result.get().len() <= cap {
             return result;
@@ -84,7 +84,7 @@ impl Results {
         }
     }
 
-    /// The same for an error. Its sentence is what most clients show, so it says where the rest of the data is.
+    /// The same for an error. Most clients show only its message, so the message says where the remaining data is.
     pub fn capped_error(&self, client: &str, cap: usize, mut error: ErrorObject) -> ErrorObject {
         let data = error.data.as_deref().map_or("", Raw::get);
         if cap == 0 || error.message.len() + data.len() <= cap {
@@ -105,10 +105,10 @@ impl Results {
         error.with_data(&json!({ "dev.satchel/cut": cut, "head": document[sentence..shown.max(sentence)] }))
     }
 
-    /// A part of a kept result, by its address.
+    /// A page of a stored result, by address.
     ///
     /// # Errors
-    /// [`PageError`] where there is none.
+    /// [`PageError`] if it cannot be returned.
     pub fn page(&self, client: &str, cap: usize, address: &str) -> Result<ResultPage, PageError> {
         let wrong = || PageError::Address(address.to_owned());
         let asked = Address::parse(address).ok_or_else(wrong)?;
@@ -120,7 +120,7 @@ impl Results {
                 let parsed = JsonPath::parse(path).map_err(|error| PageError::Path(error.to_string()))?;
                 let document: Value = serde_json::from_str(&text).map_err(|_| PageError::NoJson)?;
                 let found = parsed.query_located(&document);
-                // As they were written: a number that is read loses digits.
+                // In the original spelling: parsing a number could lose digits.
                 let written = |found: &LocatedNode<'_>| {
                     let text = exact::at(&text, &found.location().to_json_pointer());
                     text.map_or_else(|| found.node().to_string(), ToOwned::to_owned)
@@ -142,11 +142,11 @@ impl Results {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a text and returns its address. One that is too large by itself is not kept whole.
+    /// Stores a text and returns its address. A text that exceeds the limit by itself is stored in part.
     fn keep(&self, client: &str, text: &str) -> String {
         let mut random = [0u8; 9];
-        // Without randomness the address could be guessed, but only by a client with a token, and results are bound
-        // to clients anyway.
+        // Without randomness the address could be guessed, but only by a client with a token, and results are bound to
+        // clients anyway.
         let _ = getrandom::fill(&mut random);
         let id = URL_SAFE_NO_PAD.encode(random);
         let text = text[..text.floor_char_boundary(KEPT_BYTES)].into();
@@ -168,7 +168,7 @@ impl Results {
     }
 }
 
-/// A result with its text at hand; what needs no copy is in the result itself.
+/// A parsed result; borrows from it where possible.
 struct Long<'a> {
     fields: Vec<(String, &'a Raw)>,
     blocks: Vec<(&'a Raw, Option<Cow<'a, str>>)>,
@@ -186,14 +186,14 @@ impl<'a> Long<'a> {
         Some(Self { fields, blocks, structured })
     }
 
-    /// What counts against the cap. Structured content usually says the same as the text.
+    /// The length that counts against the limit. Structured content usually repeats the text.
     fn length(&self) -> usize {
         let texts: usize =
             self.blocks.iter().filter_map(|(_, text)| text.as_ref()).map(|text| text.len()).sum();
         texts.max(self.structured.map_or(0, str::len))
     }
 
-    /// What is kept: the data where there is some, else the text.
+    /// What to store: the structured content if there is some, otherwise the text.
     fn document(&self) -> String {
         match self.structured {
             Some(structured) if structured.len() > 2 => structured.to_owned(),
@@ -231,12 +231,12 @@ impl<'a> Long<'a> {
         for (key, value) in &self.fields {
             match key.as_str() {
                 "structuredContent" if !fits => {}
-                // Its place among the others; what it says comes below.
+                // Keeps its position; the value is set below.
                 "content" => kept.set(key, Raw::NULL.to_owned()),
                 _ => kept.set(key, (*value).to_owned()),
             }
         }
-        // Where the data is kept instead of the text, the text's length says nothing about a place in it.
+        // If the structured content is stored instead of the text, a text length is not a position in it.
         let offset = if from_text || no_text { shown } else { 0 };
         let next = format!("{address}?offset={offset}");
         content.push(text_block(&format!(
@@ -244,7 +244,7 @@ impl<'a> Long<'a> {
              for a part of JSON, uri \"{address}?path=$.…\" with a JSONPath.]",
             document.len().max(shown)
         )));
-        // Values that were just made always serialize.
+        // Values that were just created always serialize.
         let _ = kept.put("content", &content);
         let mut meta = kept.get("_meta").and_then(|meta| RawObject::parse(meta).ok()).unwrap_or_default();
         let _ =
@@ -254,7 +254,7 @@ impl<'a> Long<'a> {
     }
 }
 
-/// The text of a block of text.
+/// The text of a text block.
 fn text_of(block: &Raw) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     struct Lent<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -281,8 +281,8 @@ fn page(text: &str, offset: usize, cap: usize, address: impl Fn(usize) -> String
     ResultPage { text: text[from..end].to_owned(), next, total: text.len() }
 }
 
-/// Where a piece that begins at `from` and has at most `most` bytes ends best: after a line, a record, a sentence, a
-/// word. Always behind `from` where anything is left.
+/// The best end for a page that starts at `from` and has at most `most` bytes: after a line, a record, a sentence or a
+/// word. Always makes progress.
 fn boundary(text: &str, from: usize, most: usize) -> usize {
     let end = text.floor_char_boundary(from.saturating_add(most));
     if end >= text.len() {
@@ -312,7 +312,7 @@ impl<'a> Address<'a> {
         let rest = address.trim().strip_prefix(ADDRESS)?;
         let (id, query) = rest.split_once('?').unwrap_or((rest, ""));
         let mut parsed = Self { id, offset: 0, path: None };
-        // A path may have an ampersand of its own, so it is not simply split there.
+        // A path may contain an ampersand, so a plain split would be wrong.
         let (query, last) = match query.rsplit_once("&offset=") {
             Some((query, offset)) => (query, Some(offset)),
             None => (query, None),
@@ -332,7 +332,7 @@ impl<'a> Address<'a> {
     }
 }
 
-/// Percent signs are the only thing models write encoded or not as they like.
+/// Decodes percent signs, which models encode inconsistently.
 fn decoded(text: &str) -> String {
     String::from_utf8(percent_decoded(text)).unwrap_or_else(|_| text.to_owned())
 }

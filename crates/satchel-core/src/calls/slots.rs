@@ -12,12 +12,12 @@ use std::{
 
 use tokio::{sync::oneshot, time::Instant};
 
-/// A call is refused after so long in which no slot was given back at all: the server hangs, and waiting would hide it.
+/// A call is refused if no slot is returned for this long: the server hangs, and waiting would hide that.
 const STALL: Duration = Duration::from_secs(10);
-/// A call waits no longer than this in any case. Most clients give a call up after a minute, and learn nothing then.
+/// Maximum wait of a call. Most clients time out after a minute without learning the reason.
 const LONGEST_WAIT: Duration = Duration::from_secs(50);
 
-/// The slots of one server, or of all. Cheap to clone.
+/// The call slots of one server, or of all servers. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Slots(Arc<SlotTable>);
 
@@ -33,7 +33,7 @@ struct Queues {
     taken: usize,
     of: HashMap<Arc<str>, usize>,
     waiting: VecDeque<Waiting>,
-    /// When a slot was last given back.
+    /// When a slot was last returned.
     freed: Option<Instant>,
 }
 
@@ -43,7 +43,7 @@ struct Waiting {
     granted: oneshot::Sender<Slot>,
 }
 
-/// One call in flight. Given back when dropped.
+/// A slot held by a call. Returned when dropped.
 #[derive(Debug)]
 pub struct Slot {
     slots: Slots,
@@ -51,12 +51,12 @@ pub struct Slot {
 }
 
 impl Slots {
-    /// `most` in all, and `least` that each client can have whatever the others do.
+    /// At most `most` in total; `least` are reserved for each client.
     pub fn new(most: usize, least: usize) -> Self {
         Self(Arc::new(SlotTable { most, least, state: Mutex::default() }))
     }
 
-    /// A slot for a call of this client; `None` where none gets free for too long.
+    /// Takes a slot for a call of this client; `None` if none becomes free in time.
     pub async fn take(&self, client: &Arc<str>) -> Option<Slot> {
         let mut granted = {
             let mut state = self.state();
@@ -83,13 +83,13 @@ impl Slots {
         }
     }
 
-    /// When a call that waits since then is refused, as far as is known now.
+    /// When a call that has waited since `began` is refused, given the present state.
     fn gives_up(&self, began: Instant) -> Instant {
         let freed = self.state().freed.unwrap_or(began);
         (freed.max(began) + STALL).min(began + LONGEST_WAIT)
     }
 
-    /// Slots that nobody has.
+    /// Number of free slots.
     pub fn free(&self) -> usize {
         self.0.most.saturating_sub(self.state().taken)
     }
@@ -105,7 +105,7 @@ impl Slots {
         Slot { slots: self.clone(), client: client.clone() }
     }
 
-    /// Hands free slots to those that wait.
+    /// Assigns free slots to waiting calls.
     fn hand_out(&self) {
         loop {
             let (granted, slot) = {
@@ -120,7 +120,7 @@ impl Slots {
                 let Some(next) = state.waiting.remove(at) else { return };
                 (next.granted, self.given(&mut state, &next.client))
             };
-            // Whoever waited may have gone just now; the slot is then given back here.
+            // If the waiting call was just dropped, this returns the slot.
             drop(granted.send(slot));
         }
     }
@@ -161,7 +161,7 @@ mod tests {
         all
     }
 
-    /// Calls of one client that come at once and take so long each; which of them got a slot, and when.
+    /// Simultaneous calls of one client with a given duration; records which got a slot, and when.
     fn calls(slots: &Slots, client: &str, count: usize, each: Duration) -> JoinSet<(bool, Duration)> {
         let mut calls = JoinSet::new();
         let began = Instant::now();
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(began.elapsed(), STALL);
         let of_b = taken(&slots, &b, 2).await;
         assert!(slots.take(&b).await.is_none(), "it has what is its own");
-        // Both wait; the one with less in flight is the next, though it came later.
+        // Both wait; the one with fewer calls in flight is next, although it came later.
         let (late_a, late_b, ()) = tokio::join!(slots.take(&a), slots.take(&b), async {
             tokio::task::yield_now().await;
             of_a.truncate(5);
@@ -252,7 +252,7 @@ mod tests {
             of_a.pop();
         });
         assert!(next.is_some());
-        // One that gave up waiting takes nothing with it.
+        // A call that stopped waiting takes no slot.
         assert!(tokio::time::timeout(STALL / 2, slots.take(&a)).await.is_err());
         of_a.pop();
         assert!(tokio::time::timeout(Duration::ZERO, slots.take(&a)).await.is_ok_and(|slot| slot.is_some()));

@@ -15,16 +15,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::model::trying::TryProgress;
 
-/// One window shows one tool at a time; more than these are nobody's.
+/// Maximum number of runs. A window shows one tool at a time.
 const MOST: usize = 16;
-/// A name that the window makes up is shorter.
+/// Maximum length of a run id.
 const NAME: usize = 64;
-/// Lines of a server's log that are kept.
+/// Number of server log lines that are kept.
 const LINES: usize = 50;
-/// How long progress is waited for.
+/// Timeout of a long poll.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The calls under way.
+/// The running tries.
 #[derive(Debug, Clone, Default)]
 pub struct Tries(Arc<Mutex<BTreeMap<String, Under>>>);
 
@@ -34,7 +34,7 @@ struct Under {
     progress: watch::Receiver<TryProgress>,
 }
 
-/// One of them, for whoever makes it.
+/// A handle for the one who makes the call.
 #[derive(Debug)]
 pub struct Try {
     tries: Tries,
@@ -44,7 +44,7 @@ pub struct Try {
 }
 
 impl Tries {
-    /// Begins one; `None` where there are too many, or one of this name.
+    /// Starts a run; `None` if there are too many, or the id is in use.
     pub fn begin(&self, run: &str) -> Option<Try> {
         let mut all = self.all();
         if all.len() >= MOST || run.len() > NAME || all.contains_key(run) {
@@ -56,14 +56,14 @@ impl Tries {
         Some(Try { tries: self.clone(), run: run.to_owned(), cancelled, progress })
     }
 
-    /// Has it given up, where there is one of this name.
+    /// Cancels a run, if there is one of this id.
     pub fn cancel(&self, run: &str) {
         if let Some(under) = self.all().get(run) {
             under.cancelled.cancel();
         }
     }
 
-    /// How it gets on, once that is newer than `seen`, or after some seconds.
+    /// The progress, once it is newer than `seen`, or after some seconds.
     pub async fn follow(&self, run: &str, seen: u64) -> TryProgress {
         let known = self.all().get(run).map(|under| under.progress.clone());
         let Some(mut progress) = known else {
@@ -83,12 +83,12 @@ impl Tries {
 }
 
 impl Try {
-    /// Resolves when a person has cancelled it.
+    /// Resolves when a person cancels the run.
     pub async fn cancelled(&self) {
         self.cancelled.cancelled().await;
     }
 
-    /// The server says how it gets on. A word that is left out leaves what was said before.
+    /// Records the server's progress. Missing fields keep their previous value.
     pub fn tell(&self, progress: Option<f64>, total: Option<f64>, message: Option<String>) {
         self.progress.send_modify(|now| {
             now.seen += 1;
@@ -98,7 +98,7 @@ impl Try {
         });
     }
 
-    /// The server logs something about it.
+    /// Records a log message of the server.
     pub fn log(&self, line: String) {
         self.progress.send_modify(|now| {
             now.seen += 1;

@@ -7,19 +7,19 @@ use serde_json::Value;
 use super::{ToolEntry, entry::shorten, overrides, search};
 use crate::model::control::Complexity;
 
-/// Parameters that make a tool more than simple, and more than moderate.
+/// Number of parameters above which a tool is not simple, and above which it is complex.
 const SOME: usize = 3;
 const MANY: usize = 8;
-/// The same for objects and lists within each other.
+/// The same for nested objects and lists.
 const NESTED: usize = 1;
 const DEEP: usize = 2;
-/// Characters of a category.
+/// Maximum length of a category, in characters.
 const LONGEST: usize = 40;
-/// Deeper than that nobody looks.
+/// Maximum depth that is examined.
 const DEPTH: usize = 8;
 
 impl ToolEntry {
-    /// What it does: what a rule of the configuration says, else its annotations, else the verb of its name.
+    /// Its category: from a rule, otherwise from its annotations, otherwise from the verb in its name.
     pub fn category(&self) -> String {
         let fields = RawObject::parse(&self.raw).unwrap_or_default();
         let within =
@@ -30,9 +30,9 @@ impl ToolEntry {
         let annotated = within(&fields, "annotations").and_then(|annotations| {
             let says = |key: &str| annotations.get(key).map(Raw::get) == Some("true");
             match (says("readOnlyHint"), says("destructiveHint")) {
-                // Searching is reading too.
+                // Searching is a form of reading.
                 (true, _) => Some(if by_verb() == "searching" { "searching" } else { "reading" }),
-                // What is destructive may still be named by what it does.
+                // A destructive tool may still be named for what it does.
                 (false, true) if ["reading", "searching", "other"].contains(&by_verb()) => Some("deleting"),
                 (false, _) => None,
             }
@@ -40,12 +40,12 @@ impl ToolEntry {
         ruled.unwrap_or_else(|| annotated.unwrap_or_else(by_verb).to_owned())
     }
 
-    /// How much a caller has to know to call it.
+    /// How complex its arguments are.
     pub fn complexity(&self) -> Complexity {
         let schema = self.input_schema().and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
         let schema = schema.unwrap_or_default();
         let parameters = schema.get("properties").and_then(Value::as_object).map_or(0, |all| all.len());
-        // The object of the arguments itself is no nesting.
+        // The arguments object itself does not count as nesting.
         let depth = depth(&schema, 0).saturating_sub(1);
         if parameters > MANY || depth > DEEP || self.needs_schema() {
             Complexity::Complex
@@ -57,7 +57,7 @@ impl ToolEntry {
     }
 }
 
-/// Objects and lists of objects within each other. A plain list of values is as easy as a value.
+/// Nesting of objects and lists of objects. A list of scalars is as simple as a scalar.
 fn depth(schema: &Value, within: usize) -> usize {
     if within > DEPTH {
         return within;

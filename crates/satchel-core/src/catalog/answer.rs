@@ -7,62 +7,62 @@ use serde_json::{Map, Value, json};
 use super::{Aids, Catalog, ToolEntry, search, shape::Shape, tokens};
 use crate::model::{ServerName, ToolPath};
 
-/// How much is told of the first tools, and of all after them.
+/// The level of detail for the first tools and for later ones.
 const STEPS: [DetailLevel; 4] = [
     DetailLevel { tools: 1, description: 130, signature: 320 },
     DetailLevel { tools: 3, description: 66, signature: 105 },
     DetailLevel { tools: 6, description: 40, signature: 56 },
     DetailLevel { tools: usize::MAX, description: 0, signature: 56 },
 ];
-/// A schema that a signature cannot stand for comes along with the first tools, up to so many tokens.
+/// Maximum size of a schema, in tokens, that is included for the first tools because a signature cannot replace it.
 const SCHEMA: usize = 800;
 const SCHEMAS: usize = 3;
-/// Tokens of an answer, by estimate; where schemas are asked for, many more.
+/// Estimated token budget of an answer; much higher if schemas are requested.
 const BUDGET: usize = 1_000;
 const FULL_BUDGET: usize = 8_000;
-/// What a tool costs that is only named.
+/// The cost of a tool that is only named.
 const NAMED: usize = 20;
-/// Other tools of the same server that are named where few are shown.
+/// Number of related tools that are named if few are shown.
 const RELATED: usize = 4;
 const FEW: usize = 5;
 
-/// Of the tools up to a place: characters of the description, bytes of the signature. What must be given is always in
-/// the signature.
+/// For the tools up to a position: length of the description in characters, and of the signature in bytes. Required
+/// parameters are always in the signature.
 struct DetailLevel {
     tools: usize,
     description: usize,
     signature: usize,
 }
 
-/// What is looked for.
+/// A search.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     /// What a tool should do; empty for all tools.
     pub query: &'a str,
-    /// Only this server's.
+    /// Only tools of this server.
     pub server: Option<&'a str>,
-    /// At most so many.
+    /// Maximum number.
     pub limit: usize,
-    /// With everything the server says of them.
+    /// Include complete definitions.
     pub full: bool,
-    /// For a program that uses what comes back: with the types of it.
+    /// For a script that uses the results: include their types.
     pub types: bool,
-    /// What else is known and is to matter.
+    /// Further evidence for ranking.
     pub aids: Aids<'a>,
 }
 
-/// What was found, as it is written for models.
+/// Search results in the form for models.
 #[derive(Debug, Default, Serialize)]
 pub struct Answer {
     /// The tools, best first.
     pub tools: Vec<Value>,
-    /// How many more fit.
+    /// Number of further matches.
     #[serde(skip_serializing_if = "is_zero")]
     pub more: usize,
-    /// Paths of tools that belong to the first one.
+    /// Paths of tools related to the first one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<String>,
-    /// What would be a better way to ask.
+    /// How to search better.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -80,7 +80,7 @@ impl Catalog {
         let (mut spent, mut cut) = (0, false);
         let wanted = found.len().min(asked.limit);
         for (number, (server, tool)) in found.iter().take(wanted).enumerate() {
-            // The others are at least named, so that a long first one does not hide them.
+            // Later tools are at least named, so that a long first one does not hide them.
             let room = budget.saturating_sub(spent + NAMED * (wanted - number - 1));
             let types = Types::of(asked, server, tool);
             let versions = [
@@ -96,14 +96,14 @@ impl Catalog {
             spent += tokens::estimate(&entry.to_string());
             tools.push(entry);
         }
-        let hint =
-            cut.then(|| "The last ones are in short; ask for them alone for their schemas.".to_owned());
+        let hint = cut
+            .then(|| "The last ones are abbreviated; search for them alone to get their schemas.".to_owned());
         let related = if asked.full || asked.limit > FEW { vec![] } else { self.related(&found, wanted) };
         let hint = hint.or_else(|| self.index().misspelt(asked.query).map(read_as));
         Answer { tools, more: found.len() - wanted, related, hint }
     }
 
-    /// Tools of the best one's server that deal with the same thing and are not among the first.
+    /// Tools of the best match's server that deal with the same subject and are not shown.
     fn related(&self, found: &[(&ServerName, &ToolEntry)], shown: usize) -> Vec<String> {
         let Some((server, best)) = found.first() else { return vec![] };
         let Some(offer) = self.offer(server.as_str()) else { return vec![] };
@@ -125,12 +125,12 @@ fn read_as((wrong, right): (String, String)) -> String {
     format!("\"{wrong}\" was read as \"{right}\".")
 }
 
-/// What is said of a tool's results.
+/// The types of a tool's results.
 #[derive(Clone, Copy)]
 enum Types<'a> {
-    /// Nothing, or their names.
+    /// None, or field names.
     Unwanted,
-    /// Their types, and where the server says none, those of earlier results.
+    /// Types; if the server declares none, those of earlier results.
     Wanted(Option<&'a Shape>),
 }
 
@@ -144,7 +144,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// Path, signature and a few words.
+/// Path, signature and a short description.
 fn brief(server: &ServerName, tool: &ToolEntry, number: usize, types: Types<'_>) -> Value {
     let step = STEPS.iter().find(|step| number < step.tools).unwrap_or(&STEPS[STEPS.len() - 1]);
     let mut entry = identified(server, tool);
@@ -200,8 +200,8 @@ fn value(raw: &Raw) -> Value {
     serde_json::from_str(raw.get()).unwrap_or_default()
 }
 
-/// A definition with its own URI under `key`, and that of its user interface (`_meta.ui.resourceUri`), written as
-/// `server|uri`. Everything else stays as the server wrote it.
+/// A definition whose URI under `key`, and that of its user interface (`_meta.ui.resourceUri`), are written as
+/// `server|uri`. Everything else is unchanged.
 pub fn qualified(server: &ServerName, raw: &Raw, key: &str) -> Box<Raw> {
     let Ok(mut fields) = RawObject::parse(raw) else { return raw.to_owned() };
     let path = |uri: String| format!("{}|{uri}", server.in_path());
@@ -215,7 +215,7 @@ pub fn qualified(server: &ServerName, raw: &Raw, key: &str) -> Box<Raw> {
             put(&mut ui, "resourceUri", &path(uri));
             meta.set("ui", ui.to_raw());
         }
-        // The key that earlier versions of the extension used.
+        // The key in earlier versions of the extension.
         if let Some(uri) = meta.text("ui/resourceUri") {
             put(&mut meta, "ui/resourceUri", &path(uri));
         }
@@ -225,7 +225,7 @@ pub fn qualified(server: &ServerName, raw: &Raw, key: &str) -> Box<Raw> {
 }
 
 fn put(object: &mut RawObject, key: &str, text: &str) {
-    // Text always serializes.
+    // Strings always serialize.
     let _ = object.put(key, &text);
 }
 

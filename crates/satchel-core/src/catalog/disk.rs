@@ -35,13 +35,13 @@ struct OfferFile {
     versions: Versions,
     #[serde(default)]
     lists: Option<BTreeSet<String>>,
-    /// There is a record of what was approved of it.
+    /// The server had a record of approvals.
     #[serde(default)]
     pinned: bool,
 }
 
-/// Writes a server's offer, and whether there is a record of what was approved of it. Failing is not fatal: it is read
-/// from the server again.
+/// Writes a server's offer, and whether it has a record of approvals. A failure is not fatal: the lists are read from
+/// the server again.
 pub fn write(path: &Path, offer: &Offer, pinned: bool) -> std::io::Result<()> {
     let raws = |entries: &[ResourceEntry]| entries.iter().map(|entry| entry.raw.clone()).collect();
     let stored = OfferFile {
@@ -65,17 +65,17 @@ pub fn write(path: &Path, offer: &Offer, pinned: bool) -> std::io::Result<()> {
     files::replace(path, &serde_json::to_vec(&stored)?)
 }
 
-/// An offer as it was kept.
+/// A stored offer.
 #[derive(Debug)]
 pub struct Kept {
     /// The offer.
     pub offer: Offer,
-    /// There was a record of what was approved of it. Where there is none now, it got lost.
+    /// There was a record of approvals. If there is none now, it was lost.
     pub pinned: bool,
 }
 
-/// Reads a server's offer; `None` where there is none. A file that cannot be read is moved aside, and its new place
-/// returned as the error.
+/// Reads a server's offer; `None` if there is none. A damaged file is moved aside, and its new path returned as the
+/// error.
 pub fn read(path: &Path) -> Result<Option<Kept>, String> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
@@ -87,7 +87,7 @@ pub fn read(path: &Path) -> Result<Option<Kept>, String> {
             let pinned = stored.pinned;
             Ok(Some(Kept { offer: offer(stored), pinned }))
         }
-        // Another version's; it is read from the server again and written over.
+        // Written by another version; the lists are read from the server again.
         Ok(_) => Ok(None),
         Err(error) => {
             let place = match files::set_aside(path) {

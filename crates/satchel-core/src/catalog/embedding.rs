@@ -19,7 +19,7 @@ const CONNECTING: Duration = Duration::from_secs(2);
 #[derive(Debug, thiserror::Error)]
 pub enum EmbedError {
     /// It cannot be asked, or did not answer in time.
-    #[error("the embedding source cannot be asked: {0}")]
+    #[error("the embedding source cannot be reached: {0}")]
     Http(#[from] reqwest::Error),
     /// It answered something else than one vector a text.
     #[error("the embedding source answered {0}")]

@@ -22,41 +22,41 @@ use crate::{
     trust::nature,
 };
 
-/// Everything one server offers.
+/// Everything that one server offers.
 #[derive(Debug, Clone, Default)]
 pub struct Offer {
-    /// Which setup of the server this was read from; another setup may offer something else.
+    /// The fingerprint of the entry it was read with; another entry may offer something else.
     pub setup: String,
-    /// The server's own title or name, where it told one.
+    /// The server's title or name, if known.
     pub title: Option<String>,
     /// Its `instructions`.
     pub instructions: Option<String>,
-    /// What it said of itself when it was connected; `None` where that was not kept.
+    /// Its self-description from the handshake; `None` if not stored.
     pub hello: Option<Said>,
-    /// The first answer of each list, by its method, without the items: what stood beside them.
+    /// By method, the first page of each list without its items.
     pub frames: BTreeMap<String, Box<Raw>>,
-    /// Its tools, in its order.
+    /// Its tools, in the server's order.
     pub tools: Vec<ToolEntry>,
     /// Its resources.
     pub resources: Vec<ResourceEntry>,
     /// Its resource templates.
     pub templates: Vec<ResourceEntry>,
-    /// Its prompts, unread.
+    /// Its prompts, unparsed.
     pub prompts: Vec<Box<Raw>>,
-    /// Which of its lists have been read; of the others nothing is known yet.
+    /// The lists that have been read; nothing is known about the others.
     pub lists: BTreeSet<String>,
-    /// What was left out, each with a reason a person can read.
+    /// What was left out, each with the reason.
     pub skipped: Vec<String>,
     /// Since when its tools are known, and when they changed.
     pub versions: Versions,
-    /// Tokens of all tool definitions as one list, counted later.
+    /// Tokens of all tool definitions as one list; counted later.
     pub tokens: OnceLock<usize>,
 }
 
-/// What a server said of itself, as it wrote it.
+/// A server's self-description, unchanged.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Said {
-    /// The revision it was spoken to in.
+    /// The negotiated revision.
     pub revision: String,
     /// Its `serverInfo`.
     pub server_info: Box<Raw>,
@@ -70,12 +70,12 @@ impl Offer {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// Since when a tool is known, and when it changed, also where a rule has renamed it.
+    /// The history of a tool, whether or not a rule renamed it.
     pub fn version(&self, tool: &ToolEntry) -> Option<&Version> {
         self.versions.get(tool.own_name.as_ref().unwrap_or(&tool.name))
     }
 
-    /// Whether it is the same to everybody who looks. Counts do not matter.
+    /// Is it the same for every observer? Token counts do not matter.
     pub fn is_same(&self, other: &Self) -> bool {
         let tools =
             |offer: &Self| offer.tools.iter().map(|tool| tool.raw.get().to_owned()).collect::<Vec<_>>();
@@ -94,7 +94,7 @@ impl Offer {
         tools(self) == tools(other) && rest(self) == rest(other)
     }
 
-    /// Takes over what was counted, where the tools are the same.
+    /// Takes over token counts, if the tools are the same.
     pub fn take_counts(&self, from: &Self) {
         let same = self.tools.len() == from.tools.len()
             && self.tools.iter().zip(&from.tools).all(|(tool, known)| tool.raw.get() == known.raw.get());
@@ -111,7 +111,7 @@ impl Offer {
         }
     }
 
-    /// What its tools deal with, by their names, most of them first.
+    /// The subjects of its tools, from their names, most frequent first.
     pub(super) fn subjects(&self, server: &ServerName) -> Vec<String> {
         let mut counts: Vec<(String, usize)> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
@@ -123,12 +123,12 @@ impl Offer {
             });
             counts[place].1 += 1;
         }
-        // Stable: of two as frequent, the one that the server lists first.
+        // A stable sort: of equally frequent subjects, the one listed first.
         counts.sort_by(|(_, a), (_, b)| b.cmp(a));
         counts.into_iter().map(|(subject, _)| subject).take(SUBJECTS).collect()
     }
 
-    /// The tool definitions as the server would list them: one JSON array.
+    /// The tool definitions as one JSON array, as the server would list them.
     pub fn definitions(&self) -> String {
         let tools: Vec<&str> = self.tools.iter().map(|tool| tool.raw.get()).collect();
         format!("[{}]", tools.join(","))
@@ -140,17 +140,17 @@ impl Offer {
 pub struct ToolEntry {
     /// Its name, as clients see it.
     pub name: String,
-    /// Its name on its own server, where a rule of the configuration has renamed it.
+    /// Its name on its own server, if a rule renamed it.
     pub own_name: Option<String>,
-    /// What it says of itself.
+    /// Its description.
     pub description: String,
-    /// Its title, where it has one.
+    /// Its title, if it has one.
     pub title: Option<String>,
-    /// Whether models may use it; some are for a server's own user interface only (`_meta.ui.visibility`).
+    /// May models use it? Some tools are only for a server's own user interface (`_meta.ui.visibility`).
     pub for_models: bool,
-    /// Its definition as the server wrote it.
+    /// Its definition, unchanged.
     pub raw: Box<Raw>,
-    /// Tokens of its definition, counted later.
+    /// Tokens of its definition; counted later.
     pub tokens: OnceLock<usize>,
     signature: OnceLock<Signature>,
     nature: OnceLock<Nature>,
@@ -158,7 +158,7 @@ pub struct ToolEntry {
 }
 
 impl ToolEntry {
-    /// Reads a definition that has passed [`super::validate`].
+    /// Parses a definition that has passed [`super::validate`].
     pub fn new(name: String, fields: &RawObject, raw: Box<Raw>) -> Self {
         let annotations =
             fields.get("annotations").and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
@@ -176,18 +176,18 @@ impl ToolEntry {
         }
     }
 
-    /// A number that stands for its definition.
+    /// The hash of its definition.
     pub(super) fn number(&self) -> u64 {
-        // Asked for at each call, and a definition may be long.
+        // Needed in each call, and a definition may be long.
         *self.number.get_or_init(|| super::number(self.raw.get()))
     }
 
-    /// What it does, as its server states it or its words suggest.
+    /// Its nature, as declared by its server or derived from its text.
     pub fn nature(&self) -> &Nature {
         self.nature.get_or_init(|| nature::of(&self.raw))
     }
 
-    /// Its name on its own server, which rules mean.
+    /// Its name on its own server, which rules use.
     pub fn name_there(&self) -> &str {
         self.own_name.as_deref().unwrap_or(&self.name)
     }
@@ -197,12 +197,12 @@ impl ToolEntry {
         &self.whole_signature().line
     }
 
-    /// Whether a correct call may need the input schema, because the signature leaves something out.
+    /// May a correct call require the input schema, because the signature leaves something out?
     pub fn needs_schema(&self) -> bool {
         self.whole_signature().misleads
     }
 
-    /// The signature with fewer optional parameters, of about `bytes` in all; what must be given stays.
+    /// The signature without some optional parameters, of about `bytes` in total; required ones stay.
     pub fn shorter_signature(&self, bytes: usize) -> Signature {
         if self.signature().len() <= bytes {
             return self.whole_signature().clone();
@@ -210,15 +210,14 @@ impl ToolEntry {
         signature::shorter(&self.name, &self.raw, bytes)
     }
 
-    /// The same for a program: with the types of what comes back, where they are known.
-    /// `seen` is what its results looked like.
+    /// The same for a script: with the types of the result, if known. `seen` is the shape of earlier results.
     pub fn typed_signature(&self, bytes: usize, seen: Option<&Shape>) -> Signature {
         signature::typed(&self.name, &self.raw, bytes, seen)
     }
 
-    /// Does its server say what comes back?
+    /// Does it declare an output schema?
     pub fn says_output(&self) -> bool {
-        // Nearly no tool does: most are not parsed for it.
+        // Very few tools do, so most need not be parsed.
         self.raw.get().contains("outputSchema")
             && RawObject::parse(&self.raw).is_ok_and(|fields| fields.get("outputSchema").is_some())
     }
@@ -227,33 +226,33 @@ impl ToolEntry {
         self.signature.get_or_init(|| signature::of(&self.name, &self.raw))
     }
 
-    /// The input schema as the server wrote it.
+    /// The input schema, unchanged.
     pub fn input_schema(&self) -> Option<Box<Raw>> {
         RawObject::parse(&self.raw).ok()?.remove("inputSchema")
     }
 
-    /// Which arguments it wants repeated in headers; none where its schema says so in a way that breaks the rules.
+    /// The arguments to repeat in headers; none if the declaration is invalid.
     pub fn param_headers(&self) -> Vec<ParamHeader> {
-        // Nearly no tool does: most are not parsed for it.
+        // Very few tools do, so most need not be parsed.
         let schema = self.raw.get().contains("x-mcp-header").then(|| self.input_schema()).flatten();
         let schema = schema.and_then(|schema| serde_json::from_str(schema.get()).ok());
         schema.and_then(|schema| param_headers::wanted(&schema).ok()).unwrap_or_default()
     }
 
-    /// What is wrong with what it wants repeated in headers. Over HTTP such a tool may not be used
+    /// The fault in that declaration. Over HTTP such a tool may not be used
     /// (`2026-07-28/basic/transports/streamable-http.mdx#schema-extension`).
     pub fn header_fault(&self) -> Option<String> {
         let schema = self.raw.get().contains("x-mcp-header").then(|| self.input_schema()).flatten()?;
         param_headers::wanted(&serde_json::from_str(schema.get()).ok()?).err()
     }
 
-    /// Its description's first sentences, at most `chars` characters, never cut inside a word.
+    /// The first sentences of its description, at most `chars` characters, never cut inside a word.
     pub fn summary(&self, chars: usize) -> String {
         shorten(&self.description, chars)
     }
 }
 
-/// `docs/extensions/apps/overview.mdx`: a tool whose visibility does not name the model is for the user interface.
+/// `docs/extensions/apps/overview.mdx`: a tool whose visibility does not include the model is for the user interface.
 fn is_for_models(fields: &RawObject) -> bool {
     let inner = |object: &RawObject, key: &str| object.get(key).and_then(|raw| RawObject::parse(raw).ok());
     let ui = inner(fields, "_meta").and_then(|meta| inner(&meta, "ui"));
@@ -261,33 +260,33 @@ fn is_for_models(fields: &RawObject) -> bool {
     visibility.is_none_or(|visibility| visibility.is_empty() || visibility.iter().any(|who| who == "model"))
 }
 
-/// One resource or template.
+/// A resource or template.
 #[derive(Debug, Clone)]
 pub struct ResourceEntry {
     /// Its URI or URI template.
     pub uri: String,
-    /// As the server wrote it.
+    /// Its definition, unchanged.
     pub raw: Box<Raw>,
 }
 
-/// The beginning of a text: whole sentences where they fit, else whole words.
+/// The beginning of a text: whole sentences if they fit, otherwise whole words.
 pub fn shorten(text: &str, chars: usize) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some((end, _)) = text.char_indices().nth(chars) else { return text };
     let sentence = sentence_ends(&text).take_while(|at| *at <= end).last();
-    // A first sentence of two words says too little to stop there.
+    // Do not stop after a very short first sentence.
     if let Some(at) = sentence.filter(|at| *at >= end / 3) {
         return text[..at].to_owned();
     }
-    // One character is kept for the mark that something follows.
+    // One character is reserved for the ellipsis.
     let room = text.char_indices().nth(chars.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
-    // A blank right after the room ends a word too.
+    // A blank right after the limit ends a word too.
     let next = text[room..].chars().next().map_or(room, |next| room + next.len_utf8());
     let words = text[..next].rfind(' ').unwrap_or(room);
     format!("{}…", text[..words].trim_end_matches([',', ';', ':', '-', '–', '(', ' ']))
 }
 
-/// Where sentences end, after their mark, in bytes.
+/// The positions after the ends of sentences, in bytes.
 fn sentence_ends(text: &str) -> impl Iterator<Item = usize> {
     text.char_indices().filter_map(move |(at, mark)| {
         let end = at + mark.len_utf8();
@@ -306,7 +305,7 @@ fn sentence_ends(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Whether the full stop after this belongs to a short form: "e.g.", "U.S.", "approx.", "1.".
+/// Does the full stop after this text belong to an abbreviation: "e.g.", "U.S.", "approx.", "1."?
 fn abbreviated(before: &str) -> bool {
     const SHORT_FORMS: [&str; 14] =
         ["approx", "ca", "cf", "dr", "etc", "fig", "incl", "max", "min", "mr", "mrs", "no", "st", "vs"];

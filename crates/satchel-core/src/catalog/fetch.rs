@@ -16,13 +16,13 @@ pub enum ListError {
     /// The request failed.
     #[error("{0}")]
     Call(#[from] CallError),
-    /// The answer is no list.
+    /// The response is not a list.
     #[error("its answer to {0} has no list of {1}")]
     Shape(&'static str, &'static str),
 }
 
 impl ListError {
-    /// Its class.
+    /// The corresponding code.
     pub fn code(&self) -> Code {
         let status = match self {
             ListError::Call(CallError::SignIn(need)) => return need.code,
@@ -41,12 +41,12 @@ impl ListError {
 struct List {
     items: Vec<Box<Raw>>,
     skipped: Vec<String>,
-    /// What stood beside the items on the first page.
+    /// The fields beside the items on the first page.
     frame: Option<Box<Raw>>,
 }
 
 impl List {
-    /// Keeps what stood beside the items, and gives the items.
+    /// Stores the fields beside the items, and returns the items.
     fn unframed(self, method: &str, offer: &mut Offer) -> Self {
         match &self.frame {
             Some(frame) => offer.frames.insert(method.to_owned(), frame.clone()),
@@ -56,7 +56,7 @@ impl List {
     }
 }
 
-/// The lists a server can have, in the order in which they are worth having.
+/// The lists of a server, in the order of their importance.
 pub const LISTS: [&str; 3] = ["tools", "resources", "prompts"];
 
 /// An offer of a server whose lists have not been read.
@@ -70,11 +70,11 @@ pub fn unread(hello: &Hello, setup: &str) -> Offer {
     Offer { setup, title, instructions, hello: Some(said), ..Offer::default() }
 }
 
-/// Reads one of [`LISTS`] into `offer`; `wait` is how long one page may take, and a `hosted` server
-/// is reached over HTTP. A list the server does not offer is empty.
+/// Reads one of [`LISTS`] into `offer`; `wait` is the timeout of one page, and `hosted` means that the server
+/// is reached over HTTP. A list that the server does not support is empty.
 ///
 /// # Errors
-/// [`ListError`] where the list cannot be read; `offer` is then as it was.
+/// [`ListError`] if the list cannot be read; `offer` is unchanged then.
 pub async fn read(
     link: &Link,
     hello: &Hello,
@@ -102,7 +102,7 @@ pub async fn read(
         }
         "resources" if offered => {
             let list = all_pages_if_known(link, "resources/list", "resources").await?;
-            // Templates came later than resources; many servers do not know the method.
+            // Templates were introduced after resources; many servers do not know the method.
             let templates = all_pages_if_known(link, "resources/templates/list", "resourceTemplates").await?;
             offer.resources = resources(list.unframed("resources/list", offer), "uri");
             offer.templates = resources(templates.unframed("resources/templates/list", offer), "uriTemplate");
@@ -121,7 +121,7 @@ pub async fn read(
     Ok(())
 }
 
-/// Some servers promise a list and do not know the method: then it is empty.
+/// Some servers announce a list without supporting the method: then it is empty.
 async fn all_pages_if_known(
     link: (&Link, Duration),
     method: &'static str,
@@ -135,7 +135,7 @@ async fn all_pages_if_known(
     }
 }
 
-/// An answer without its items, which keep their place in it; `None` where it has nothing else.
+/// A response without its items, whose position is kept; `None` if nothing else is in it.
 fn frame(fields: &RawObject, key: &str) -> Option<Box<Raw>> {
     let mut frame = fields.clone();
     frame.remove("nextCursor");
@@ -159,7 +159,7 @@ fn resources(list: List, key: &str) -> Vec<ResourceEntry> {
     list.items.into_iter().filter_map(entry).collect()
 }
 
-/// Follows `nextCursor` to its end, the limit, or the first cursor that comes again. An empty cursor is a cursor
+/// Follows `nextCursor` until the end, the limit, or a repeated cursor. An empty string is a valid cursor
 /// (`2025-11-25/server/utilities/pagination.mdx`).
 async fn all_pages(
     (link, wait): (&Link, Duration),
@@ -187,16 +187,13 @@ async fn all_pages(
         }
         list.items.extend(items);
         if list.items.len() > limits::TOOLS_PER_SERVER || bytes > limits::DEFINITIONS_BYTES {
-            list.skipped.push(format!("{key} after page {}: the list is larger than is kept", page + 1));
+            list.skipped.push(format!("{key} after page {}: the list is too large", page + 1));
             break;
         }
         match fields.text("nextCursor") {
             None => break,
             Some(next) if !seen.insert(next.clone()) => {
-                list.skipped.push(format!(
-                    "{key} after page {}: the server names the same next page again",
-                    page + 1
-                ));
+                list.skipped.push(format!("{key} after page {}: the server repeats a cursor", page + 1));
                 break;
             }
             Some(next) => cursor = Some(next),
@@ -211,7 +208,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads the list of a server whose pages each have one tool; `next` names what follows the page of that number.
+    /// Reads the list of a server with one tool per page; `next` is the cursor after the page of that number.
     async fn read_pages(next: impl Fn(usize) -> Option<String>) -> (usize, Vec<String>) {
         let (link, mut outbox) = Link::unheard();
         let answering = async {
@@ -233,7 +230,7 @@ mod tests {
         (list.items.len(), list.skipped)
     }
 
-    /// The limit of 500 pages, or the first cursor that comes again.
+    /// The limit of 500 pages, or a repeated cursor.
     #[tokio::test(start_paused = true)]
     async fn pages_are_read_up_to_a_limit_or_the_first_that_comes_again() {
         let of = |pages: usize| move |page: usize| (page + 1 < pages).then(|| page.to_string());

@@ -11,22 +11,22 @@ use satchel_mcp::{Raw, RawObject};
 use super::{Offer, ResourceEntry, number};
 use crate::model::{ResourcePath, ServerName, ToolPath, address::fits_template};
 
-/// The longest name of a tool that every client takes.
+/// The longest tool name that every client accepts.
 const LONGEST: usize = 64;
 
-/// The table of one catalog. Built when it is first asked for.
+/// The names of one catalog. Computed on first use.
 #[derive(Debug, Default)]
 pub struct Flat {
     tools: Listed,
     prompts: Listed,
     resources: Vec<Placed>,
     templates: Vec<Placed>,
-    /// Whose the addresses are that are listed, or that a tool names for its user interface: such resources need not be
+    /// The owners of addresses that are listed or that a tool names for its user interface; the latter need not be
     /// listed (`docs/extensions/apps/overview.mdx`).
     owners: HashMap<String, ServerName>,
 }
 
-/// Tools or prompts, in the order in which their servers list them, and by the names they have here.
+/// Tools or prompts, in their servers' order, and by flat name.
 #[derive(Debug, Default)]
 struct Listed {
     items: Vec<(ToolPath, Box<Raw>)>,
@@ -39,7 +39,7 @@ impl Listed {
     }
 }
 
-/// A resource or a template, as it is listed.
+/// A resource or template as listed.
 #[derive(Debug)]
 struct Placed {
     server: ServerName,
@@ -73,7 +73,7 @@ impl Flat {
         flat
     }
 
-    /// The items of one of the lists, as clients see them.
+    /// The items of a list, as clients see them.
     pub fn items(&self, method: &str) -> Vec<&Raw> {
         fn named(listed: &Listed) -> Vec<&Raw> {
             listed.items.iter().map(|(_, raw)| &**raw).collect()
@@ -89,17 +89,18 @@ impl Flat {
         }
     }
 
-    /// Which tool a name stands for.
+    /// The tool with this name.
     pub fn tool(&self, name: &str) -> Option<&ToolPath> {
         self.tools.get(name)
     }
 
-    /// Which prompt a name stands for.
+    /// The prompt with this name.
     pub fn prompt(&self, name: &str) -> Option<&ToolPath> {
         self.prompts.get(name)
     }
 
-    /// Whose an address is, and what it is called there: a resource's, one that fits a template, or one that says it.
+    /// The owner of an address and its own URI for it: a listed resource, one that matches a template, or a qualified
+    /// one.
     pub fn resource(&self, address: &str) -> Option<(ServerName, String)> {
         let known = self.resources.iter().chain(&self.templates).find(|placed| placed.address == address);
         if let Some(Placed { server, address, .. }) = known {
@@ -116,7 +117,7 @@ impl Flat {
         fits.map(|placed| (placed.server.clone(), address.to_owned()))
     }
 
-    /// What a server's resource is called here.
+    /// The address of a server's resource.
     pub fn address(&self, server: &ServerName, own: &str) -> String {
         match self.owners.get(own) {
             Some(owner) if owner != server => address_at(server, own),
@@ -125,8 +126,8 @@ impl Flat {
     }
 }
 
-/// A tool may name the page of its user interface; the page must be found under that name, and must be its own server's.
-/// `None` where the tool can stay as it is.
+/// A tool may name the page of its user interface; the page must be available under that name, and belong to the same
+/// server. `None` if the tool can stay unchanged.
 fn with_own_panel(
     raw: &Raw,
     server: &ServerName,
@@ -141,12 +142,12 @@ fn with_own_panel(
     let mut own = |fields: &mut RawObject, key: &str| {
         let Some(address) = fields.text(key) else { return };
         if owners.entry(address.clone()).or_insert_with(|| server.clone()) != server {
-            // A string always serializes.
+            // Strings always serialize.
             let _ = fields.put(key, &address_at(server, &address));
             changed = true;
         }
     };
-    // The key of earlier drafts stands beside the new one.
+    // The key in earlier drafts is kept beside the new one.
     own(&mut meta, "ui/resourceUri");
     if let Some(mut ui) = meta.get("ui").and_then(|ui| RawObject::parse(ui).ok()) {
         own(&mut ui, "resourceUri");
@@ -184,18 +185,18 @@ fn place(all: &mut Vec<Placed>, server: &ServerName, entries: &[ResourceEntry], 
     }
 }
 
-/// What the resource of a server is called where another one has its address.
+/// The address of a server's resource that collides with another one's.
 fn address_at(server: &ServerName, own: &str) -> String {
     ResourcePath { server: server.clone(), uri: own.to_owned() }.to_string()
 }
 
-/// What a tool is called, unless another one is called so already.
+/// The default name of a tool, unless another one has it.
 pub fn usual_name(server: &ServerName, tool: &str) -> String {
     flat_name(server.as_str(), tool, None)
 }
 
-/// `server-tool` with the characters that every client takes. One that is too long, or would be another's, ends with a
-/// mark made from its whole path.
+/// `server-tool` in characters that every client accepts. A name that is too long or collides ends with a hash of the
+/// whole path.
 fn flat_name(server: &str, name: &str, distinct: Option<&ToolPath>) -> String {
     let clean = |text: &str| -> String {
         text.chars()
@@ -211,14 +212,14 @@ fn flat_name(server: &str, name: &str, distinct: Option<&ToolPath>) -> String {
     format!("{kept}-{mark}")
 }
 
-/// Short, and the same on every machine and in every version.
+/// A short hash, the same on every machine and in every version.
 fn mark(text: &str) -> String {
     format!("{:08x}", number(text) >> 32)
 }
 
 fn renamed(raw: &Raw, key: &str, name: &str) -> Box<Raw> {
     let Ok(mut fields) = RawObject::parse(raw) else { return raw.to_owned() };
-    // A string always serializes.
+    // Strings always serialize.
     let _ = fields.put(key, &name);
     fields.to_raw()
 }
@@ -239,7 +240,7 @@ mod tests {
         assert_ne!(flat_name("s", "a.b", None), flat_name("s", "a/b", Some(&path("a/b"))));
     }
 
-    /// S29: ten thousand tools of many servers, with names made to be taken for each other.
+    /// S29: ten thousand tools of many servers, with names made to collide.
     #[test]
     fn ten_thousand_names_are_all_different_lead_back_and_stay() {
         let mut random = fastrand::Rng::with_seed(29);

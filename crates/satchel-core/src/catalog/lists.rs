@@ -12,23 +12,23 @@ use satchel_mcp::{Raw, object};
 use super::Catalog;
 use crate::{model::ServerName, stats::definitions::Definitions};
 
-/// Lists that are kept; the one that was asked for longest ago goes first.
+/// Number of cached lists; the least recently used is dropped.
 const KEPT: usize = 32;
-/// Marks that are kept.
+/// Number of cached marks.
 const MARKS: usize = 4096;
 
-/// Which list, and in which form.
+/// Identifies a list and its form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
-    /// The one server whose list it is; `None` for the list of all under names of their own.
+    /// The server of a single-server list; `None` for the list of all under flat names.
     pub server: Option<ServerName>,
     /// The key of its items.
     pub key: &'static str,
-    /// As the stateless revisions have it.
+    /// In the form of the stateless revisions.
     pub modern: bool,
 }
 
-/// A list as clients get it: the whole result, on one line.
+/// A list as clients receive it: the complete result on one line.
 #[derive(Debug)]
 pub struct List {
     json: Arc<str>,
@@ -36,10 +36,10 @@ pub struct List {
 }
 
 impl List {
-    /// A list of this result.
+    /// Creates a list from this result.
     pub fn new(result: impl Into<Box<str>>) -> Self {
         let result: Box<str> = result.into();
-        // Outside of strings a line break is only white space, and inside it is always escaped.
+        // Outside strings a line break is just white space, and inside it is always escaped.
         let breaks = result.contains(['\n', '\r']);
         let json = if breaks { result.replace(['\n', '\r'], " ").into() } else { result.into() };
         Self { json, definitions: OnceLock::new() }
@@ -50,7 +50,7 @@ impl List {
         &self.json
     }
 
-    /// What is recorded of a list of tools; `None` for another list.
+    /// The tool definitions to record; `None` for any other list.
     pub fn definitions(&self) -> Option<Arc<Definitions>> {
         self.definitions.get_or_init(|| Some(Arc::new(self.tools()?))).clone()
     }
@@ -63,14 +63,14 @@ impl List {
     }
 }
 
-/// A list, or where it will be when somebody has written it.
+/// A list, or a cell that will hold it when it has been written.
 type ListCell = Arc<OnceLock<Arc<List>>>;
-/// What stands for the items of one list of a server, or of all.
+/// The key of a mark: server or all, list, content.
 type Mark = (Option<ServerName>, &'static str, u64);
 
 #[derive(Debug, Default)]
 pub(super) struct Lists {
-    /// The one asked for last first.
+    /// Most recently used first.
     made: Mutex<VecDeque<(Asked, ListCell)>>,
     marks: Mutex<Vec<Mark>>,
 }
@@ -87,13 +87,13 @@ impl Lists {
 }
 
 impl Catalog {
-    /// A list of this catalog. `make` writes the result where nobody has asked for it yet.
+    /// A list of this catalog. `make` writes the result on first use.
     pub fn list(&self, asked: &Asked, make: impl FnOnce() -> Box<str>) -> Arc<List> {
-        // Others who ask for the same meanwhile wait for the one who writes it.
+        // Concurrent requests wait for the one who writes it.
         self.lists.place(asked).get_or_init(|| Arc::new(List::new(make()))).clone()
     }
 
-    /// A number that is another one where the items of a list are others. Holds for this run of the program.
+    /// A mark that changes when the items of a list change. Valid in this run of the program.
     pub fn mark<'a>(
         &'a self,
         server: Option<&ServerName>,

@@ -31,45 +31,45 @@ pub use entry::{Offer, ResourceEntry, Said, ToolEntry};
 pub struct Catalog {
     servers: Arc<BTreeMap<ServerName, Arc<Offer>>>,
     index: Arc<OnceLock<search::Indexed>>,
-    /// The index of an earlier catalog, where it has one, until ours is made of it.
+    /// The index of the previous catalog, if any, until this one's is built from it.
     before: Arc<Mutex<Option<Arc<OnceLock<search::Indexed>>>>>,
     subjects: Arc<OnceLock<BTreeMap<ServerName, Vec<String>>>>,
     flat: Arc<OnceLock<flat::Flat>>,
     lists: Arc<lists::Lists>,
     for_models: Arc<OnceLock<usize>>,
-    /// What stands for the meaning of each tool, by its position.
+    /// The hash of each tool's meaning text, by position.
     meant: Arc<OnceLock<Vec<Option<u64>>>>,
 }
 
-/// A number that stands for a text, the same on every machine and in every version: FNV-1a.
+/// A hash of a text, the same on every machine and in every version: FNV-1a.
 fn number(text: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// What helps a search besides its words.
+/// Evidence for ranking besides words.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Aids<'a> {
     /// What was used after similar searches.
     pub habits: Option<&'a search::Habits>,
-    /// What it means, where a model says so.
+    /// The embedding of the query, if a model is available.
     pub meaning: Option<&'a search::Meaning>,
-    /// What results of tools looked like.
+    /// The shapes of earlier results.
     pub shapes: Option<&'a shape::Shapes>,
 }
 
-/// A tool that was found.
+/// A search result.
 #[derive(Debug, Clone, Copy)]
 pub struct Found<'a> {
     /// Its server.
     pub server: &'a ServerName,
     /// The tool.
     pub tool: &'a ToolEntry,
-    /// What of its score are words and what is meaning, where both count.
+    /// The shares of words and meaning in its score, if both count.
     pub shares: Option<search::Shares>,
 }
 
-/// Does a request have the name of a tool in it as only a program would write it?
+/// Does a request contain a tool's name in the form that only a program would write?
 fn names(request: &str, tool: &str) -> bool {
     let of_a_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     let is_written = |c: char| matches!(c, '_' | '-' | '.' | '/');
@@ -78,35 +78,35 @@ fn names(request: &str, tool: &str) -> bool {
     request.trim() == tool || inside && words.any(|word| word == tool)
 }
 
-/// What stands for a tool's meaning.
+/// The text that is embedded for a tool.
 fn meaning_text(server: &ServerName, tool: &ToolEntry) -> String {
-    /// Models read no more than a few hundred words.
+    /// Models read only a few hundred words.
     const CHARS: usize = 1_000;
     let name: Vec<&str> = tool.name.split(['_', '-', '.', '/']).collect();
     format!("{server}: {}. {}", name.join(" "), entry::shorten(&tool.description, CHARS))
 }
 
-/// So many subjects of a server are known.
+/// Number of subjects kept per server.
 pub const SUBJECTS: usize = 3;
 
 impl Catalog {
-    /// A catalog of these offers.
+    /// Creates a catalog of these offers.
     pub fn new(servers: BTreeMap<ServerName, Arc<Offer>>) -> Self {
         Self { servers: Arc::new(servers), ..Self::default() }
     }
 
-    /// A catalog of these offers, after this one: what of it was read for searching is not read again.
+    /// Creates the next catalog; what was indexed for searching is reused.
     #[must_use]
     pub fn followed_by(&self, servers: BTreeMap<ServerName, Arc<Offer>>) -> Self {
         let before = match self.index.get() {
             Some(_) => Some(self.index.clone()),
-            // Nobody searched in it; then the one before it is still the latest.
+            // It was never searched; its predecessor's index is still the latest.
             None => self.before.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         };
         Self { servers: Arc::new(servers), before: Arc::new(Mutex::new(before)), ..Self::default() }
     }
 
-    /// Whether it is this very catalog, and not one made after it.
+    /// Is it the same instance?
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.servers, &other.servers)
     }
@@ -116,7 +116,7 @@ impl Catalog {
         &self.servers
     }
 
-    /// One server's offer, where its lists have been read once.
+    /// A server's offer, if its lists have been read.
     pub fn offer(&self, server: &str) -> Option<&Arc<Offer>> {
         self.servers.get(server)
     }
@@ -126,7 +126,7 @@ impl Catalog {
         self.servers.get(&path.server)?.tool(&path.tool)
     }
 
-    /// Everything under names of its own. Built once, when it is first asked for.
+    /// Everything under flat names. Computed on first use.
     pub fn flat(&self) -> &flat::Flat {
         self.flat
             .get_or_init(|| flat::Flat::of(self.servers.iter().map(|(server, offer)| (server, &**offer))))
@@ -137,17 +137,17 @@ impl Catalog {
         self.servers.iter().flat_map(|(server, offer)| offer.tools.iter().map(move |tool| (server, tool)))
     }
 
-    /// How many tools models may use. Counted once: what a client sees depends on it, and each request looks.
+    /// Number of tools that models may use. Cached, because every request checks it to choose the surface.
     pub fn tools_for_models(&self) -> usize {
         *self.for_models.get_or_init(|| self.tools().filter(|(_, tool)| tool.for_models).count())
     }
 
-    /// Tools that fit the query, best first. An empty query means all.
+    /// Tools that match the query, best first. An empty query matches all.
     pub fn find(&self, query: &str, server: Option<&str>) -> Vec<(&ServerName, &ToolEntry)> {
         self.find_with(query, server, &Aids::default())
     }
 
-    /// The same, with what else is known.
+    /// The same with further evidence.
     pub fn find_with(
         &self,
         query: &str,
@@ -157,7 +157,7 @@ impl Catalog {
         self.found(query, server, aids).into_iter().map(|found| (found.server, found.tool)).collect()
     }
 
-    /// The same, with what tools were found by.
+    /// The same with the shares of the score.
     pub fn found(&self, query: &str, server: Option<&str>, aids: &Aids<'_>) -> Vec<Found<'_>> {
         let wanted = |(name, tool): &(&ServerName, &ToolEntry)| {
             tool.for_models && server.is_none_or(|server| name.as_str() == server)
@@ -178,7 +178,7 @@ impl Catalog {
         hits.into_iter().map(|hit| found(all[hit.at], hit.shares)).collect()
     }
 
-    /// Why a tool fits the query, or how little; `None` where there is no such tool.
+    /// Why a tool matches the query, or how little; `None` if there is no such tool.
     pub fn explain(
         &self,
         query: &str,
@@ -192,12 +192,12 @@ impl Catalog {
         Some(search::Explanation { learned, shares: found.shares, ..explanation })
     }
 
-    /// What is to be turned into vectors for a request: the whole of it, and where it has several parts each of them.
+    /// The texts to embed for a request: the whole, and each part if there are several.
     pub fn parts(&self, query: &str) -> Vec<String> {
         self.index().parts(query)
     }
 
-    /// The number of each tool's text, by its position.
+    /// The hash of each tool's text, by position.
     fn meant_texts(&self) -> &[Option<u64>] {
         let text = |(server, tool): (&ServerName, &ToolEntry)| {
             tool.for_models.then(|| number(&meaning_text(server, tool)))
@@ -205,7 +205,7 @@ impl Catalog {
         self.meant.get_or_init(|| self.tools().map(text).collect())
     }
 
-    /// What is to be turned into vectors for all tools, each with its number.
+    /// The texts to embed for all tools, with their hashes.
     pub fn meaning_texts(&self) -> Vec<(u64, String)> {
         let text = |(server, tool): (&ServerName, &ToolEntry)| {
             let text = meaning_text(server, tool);
@@ -214,7 +214,7 @@ impl Catalog {
         self.tools().filter(|(_, tool)| tool.for_models).map(text).collect()
     }
 
-    /// What habits add to the tools at which positions.
+    /// The boost from habits, by position.
     fn lifts(&self, query: &str, habits: Option<&search::Habits>) -> HashMap<usize, search::Lift> {
         let Some(habits) = habits.filter(|habits| !habits.is_empty()) else { return HashMap::new() };
         let lifts = habits.lifts(query, self.index());
@@ -222,14 +222,14 @@ impl Catalog {
         lifts.into_iter().filter_map(at).collect()
     }
 
-    /// Where a tool stands among all.
+    /// A tool's position.
     fn position(&self, path: &ToolPath) -> Option<usize> {
         let before = self.servers.range::<ServerName, _>(..&path.server).map(|(_, offer)| offer.tools.len());
         let own = self.servers.get(&path.server)?.tools.iter().position(|tool| tool.name == path.tool)?;
         Some(before.sum::<usize>() + own)
     }
 
-    /// Built at the first search after a change, not at every change: lists change more often than people search.
+    /// Built at the first search after a change: lists change more often than people search.
     fn index(&self) -> &search::Index {
         let read = || {
             let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -238,7 +238,7 @@ impl Catalog {
         &self.index.get_or_init(read).index
     }
 
-    /// What a server's tools deal with, by their names, most of them first.
+    /// The subjects of a server's tools, most frequent first.
     pub fn subjects(&self, server: &str) -> &[String] {
         let all = self.subjects.get_or_init(|| {
             let of = |(server, offer): (&ServerName, &Arc<Offer>)| (server.clone(), offer.subjects(server));

@@ -7,10 +7,10 @@ use satchel_mcp::{Raw, RawObject};
 use super::{Offer, ToolEntry};
 use crate::{config::rules::ToolRule, model::ServerName};
 
-/// The key of a tool's `_meta` for its category.
+/// The `_meta` key of a tool's category.
 pub(super) const CATEGORY: &str = "dev.satchel/category";
 
-/// What clients see of an offer; the offer itself where no rule is for any of its tools.
+/// Applies the rules to an offer; returns it unchanged if none matches any of its tools.
 pub fn applied(server: &ServerName, offer: &Arc<Offer>, rules: &[ToolRule]) -> Arc<Offer> {
     let path = |tool: &ToolEntry| format!("{}:{}", server.in_path(), tool.name);
     let touched = |tool: &ToolEntry| rules.iter().any(|rule| rule.is_for(&path(tool)));
@@ -30,12 +30,12 @@ pub fn applied(server: &ServerName, offer: &Arc<Offer>, rules: &[ToolRule]) -> A
     Arc::new(Offer { tools, ..(**offer).clone() })
 }
 
-/// The tool as the rules want it; of two that say the same thing differently, the later one counts.
+/// Applies the rules to a tool; of contradicting rules, the later one takes precedence.
 fn edited(tool: &ToolEntry, rules: &[&ToolRule], names: &mut HashSet<String>) -> ToolEntry {
     let Ok(mut fields) = RawObject::parse(&tool.raw) else { return tool.clone() };
     let mut name = tool.name.clone();
     for rule in rules {
-        // A name that another tool has would hide that one.
+        // Taking another tool's name would hide that tool.
         if let Some(wanted) = rule.rename.as_ref().filter(|wanted| names.insert((*wanted).clone())) {
             name.clone_from(wanted);
             put(&mut fields, "name", wanted);

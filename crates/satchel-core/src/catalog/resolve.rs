@@ -4,11 +4,11 @@
 use super::Catalog;
 use crate::model::ToolPath;
 
-/// What clients put before the names of tools they got from a server.
+/// The prefix that clients put before tool names.
 const PREFIX: &str = "mcp";
 
 impl Catalog {
-    /// The one tool that a path can mean which names none exactly.
+    /// The only tool that an inexact path can mean.
     pub fn resolve(&self, path: &str) -> Option<ToolPath> {
         let wanted = letters(path);
         if wanted.is_empty() {
@@ -29,7 +29,7 @@ impl Catalog {
     }
 }
 
-/// Without separators and case.
+/// Without separators, ignoring case.
 fn letters(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -12,23 +12,23 @@ use serde_json::{Map, Value};
 use super::ToolEntry;
 use crate::{model::ToolPath, stats::retention};
 
-/// Results of one definition that are looked at.
+/// Number of results of one definition to learn from.
 const RESULTS: u32 = 5;
-/// Larger results are not looked at, in bytes.
+/// Maximum size of such a result, in bytes.
 pub const LARGEST: usize = 256 * 1024;
-/// Tools that are remembered; the one learned longest ago gives way.
+/// Number of tools remembered; the one learned longest ago is dropped.
 const TOOLS: usize = 400;
-/// Entries of a list that are looked at.
+/// Number of list items examined.
 const ENTRIES: usize = 20;
-/// Values within values.
+/// Maximum nesting.
 const DEPTH: usize = 4;
-/// Names of one object; more that have one type are values.
+/// Maximum number of fields of an object; more of one type are map entries.
 const NAMES: usize = 24;
 const FIELDS: usize = 12;
-/// Values of one result that are looked at, and types that are kept of it.
+/// Maximum number of values examined in one result, and of types kept.
 const VALUES: usize = 4_000;
 const TYPES: usize = 200;
-/// Bytes and digits of a name.
+/// Maximum length of a name, in bytes, and maximum number of digits in it.
 const NAME: usize = 40;
 const DIGITS: usize = 4;
 
@@ -40,16 +40,16 @@ const STRING: u8 = 16;
 const WORDS: [(u8, &str); 5] =
     [(BOOLEAN, "boolean"), (INTEGER, "int"), (NUMBER, "number"), (STRING, "string"), (NULL, "null")];
 
-/// The type of a value, as far as it was seen.
+/// The type of a value, as observed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Which plain values it had, a bit each.
+    /// The scalar types it had, as bits.
     #[serde(default, skip_serializing_if = "is_none")]
     plain: u8,
-    /// What its entries are, where it was a list.
+    /// The type of its items, if it was a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     list: Option<Box<Shape>>,
-    /// What its fields are, where it was an object.
+    /// Its fields, if it was an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fields: Option<Fields>,
 }
@@ -61,21 +61,21 @@ fn is_none(plain: &u8) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Fields {
-    /// Names that a program can rely on.
+    /// Fixed field names.
     Named { fields: Vec<Field>, more: bool },
-    /// Names that are values themselves: the type of the entries.
+    /// Names that are data: a map, with the type of its values.
     Any(Box<Shape>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Field {
     name: String,
-    /// Whether every result had it.
+    /// It was in every result.
     always: bool,
     shape: Shape,
 }
 
-/// What is left of the bounds while one value is looked at.
+/// The remaining limits while one value is examined.
 struct Room {
     values: usize,
 }
@@ -111,7 +111,7 @@ impl Shape {
         }
     }
 
-    /// What fits both.
+    /// The union of two shapes.
     #[must_use]
     pub fn merged(self, other: Self) -> Self {
         let list = match (self.list, other.list) {
@@ -125,7 +125,7 @@ impl Shape {
         Self { plain: self.plain | other.plain, list, fields }
     }
 
-    /// Which sorts of values it had; `null` is there in the place of any.
+    /// The kinds of values it had; `null` may replace any.
     fn sorts(&self) -> (u8, bool, bool) {
         (self.plain & !NULL, self.list.is_some(), self.fields.is_some())
     }
@@ -141,7 +141,7 @@ impl Shape {
         }
     }
 
-    /// Leaves out what is deepest until few enough types are left.
+    /// Drops the deepest types until few enough remain.
     fn shorten(&mut self) {
         for level in (1..=DEPTH).rev() {
             if self.count() <= TYPES {
@@ -177,7 +177,7 @@ impl Shape {
         }
     }
 
-    /// The type in one line of about `bytes` at most: what is deepest is left out where it is longer.
+    /// The type on one line of at most about `bytes`; the deepest parts are left out if it is longer.
     pub fn line(&self, bytes: usize) -> String {
         let lines = (0..=DEPTH + 1).rev().map(|levels| self.written(levels));
         let mut last = String::new();
@@ -228,7 +228,7 @@ impl Fields {
         Self::Named { fields: seen, more }
     }
 
-    /// The names are values.
+    /// An object as a map.
     fn any(fields: Vec<Field>) -> Self {
         let entry = fields.into_iter().map(|field| field.shape).reduce(Shape::merged);
         Self::Any(Box::new(entry.unwrap_or_default()))
@@ -264,7 +264,7 @@ impl Fields {
                 None => one.push(Field { always: false, ..field }),
             }
         }
-        // What has other names each time, and one type, has an entry for each of something.
+        // An object with different names each time and one type is a map.
         if (apart && are_alike(&one)) || are_values(&one) {
             return Self::any(one);
         }
@@ -280,14 +280,14 @@ impl Field {
     }
 }
 
-/// Have all entries one type?
+/// Do all fields have one type?
 fn are_alike(fields: &[Field]) -> bool {
     fields.windows(2).all(|two| two[0].shape.sorts() == two[1].shape.sorts())
 }
 
-/// Are the names of these fields values, by what the fields have in common?
+/// Do the fields' common features suggest that their names are data?
 fn are_values(fields: &[Field]) -> bool {
-    // Three objects of the same fields, or more texts or numbers than anybody gives names to.
+    // Three objects with the same fields, or more strings or numbers than anyone would name.
     let objects = || {
         let names = fields[0].shape.names();
         !names.is_empty() && fields.iter().all(|field| field.shape.names() == names)
@@ -305,7 +305,7 @@ fn are_values(fields: &[Field]) -> bool {
     }
 }
 
-/// Could a program be written with it? What looks like a number of something, an address, a path or a key is a value.
+/// Can it be a field name in a program? Ids, addresses, paths and keys are data.
 fn is_name(name: &str) -> bool {
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || "_$@".contains(c));
     let goes_on = name.chars().skip(1).all(|c| c.is_ascii_alphanumeric() || "_$-".contains(c));
@@ -320,20 +320,20 @@ fn is_name(name: &str) -> bool {
         && retention::redacted(&as_json()) == as_json()
 }
 
-/// What was learned of the results of tools whose servers do not say it.
+/// The learned shapes of tools without an output schema.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shapes {
-    /// By the paths of tools.
+    /// By tool path.
     #[serde(default)]
     tools: BTreeMap<String, Learned>,
-    /// Grows with each that is learned.
+    /// Increases with each tool learned.
     #[serde(default)]
     turn: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Learned {
-    /// Stands for the definition that it was learned of.
+    /// The hash of the definition it was learned for.
     definition: u64,
     results: u32,
     turn: u64,
@@ -346,13 +346,13 @@ impl Shapes {
         self.tools.is_empty()
     }
 
-    /// Would another result of this tool teach anything? Not where its server says what comes back.
+    /// Would another result of this tool add information? Not if it declares an output schema.
     pub fn wants(&self, path: &ToolPath, tool: &ToolEntry) -> bool {
         let enough = self.known(path, tool).is_some_and(|known| known.results >= RESULTS);
         !enough && !tool.says_output()
     }
 
-    /// A tool as it is now came to this value.
+    /// Learns from a result of the present definition.
     pub fn learn(&mut self, path: &ToolPath, tool: &ToolEntry, value: &Value) {
         let (definition, shape) = (tool.number(), Shape::of(value));
         self.turn += 1;
@@ -374,7 +374,7 @@ impl Shapes {
         }
     }
 
-    /// What the results of a tool looked like, since it is as it is.
+    /// The shape of a tool's results, for its present definition.
     pub fn of(&self, path: &ToolPath, tool: &ToolEntry) -> Option<&Shape> {
         self.known(path, tool).map(|known| &known.shape)
     }
@@ -384,13 +384,13 @@ impl Shapes {
         (known.definition == tool.number()).then_some(known)
     }
 
-    /// Forgets the tools of a server.
+    /// Forgets a server's tools.
     pub fn forget_server(&mut self, server: &str) {
         let is_its = |tool: &str| tool.parse::<ToolPath>().is_ok_and(|path| path.server.as_str() == server);
         self.tools.retain(|tool, _| !is_its(tool));
     }
 
-    /// What was read from a file that anybody may have written, within the bounds.
+    /// Enforces the limits on data from a file.
     #[must_use]
     pub fn checked(mut self) -> Self {
         self.tools.retain(|path, learned| {
@@ -474,7 +474,7 @@ mod tests {
         ] {
             assert_eq!(line(&[json!({ "id": 1, name: 2 })]), "{[name]: int}", "{name}");
         }
-        // One entry for each of something, although each could be a name.
+        // A map, although each key could be a name.
         let each = |names: &[&str], value: Value| {
             Value::Object(names.iter().map(|name| ((*name).to_owned(), value.clone())).collect())
         };

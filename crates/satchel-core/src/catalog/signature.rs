@@ -10,43 +10,43 @@ use serde_json::Value;
 
 use super::shape::Shape;
 
-/// Deeper objects are written as `object`.
+/// Objects nested deeper are written as `object`.
 const NESTING: usize = 3;
-/// Longer lists of values are cut.
+/// Maximum number of listed values.
 const VALUES: usize = 12;
-/// From here on, in bytes, what need not be given is left out.
+/// Length in bytes above which optional parameters are left out.
 const LONG: usize = 900;
-/// Longer types of an output are left out for its names.
+/// Maximum length of an output type; a longer one is reduced to names.
 const OUTPUT: usize = 400;
-/// A longer pattern says nothing at a glance.
+/// Maximum length of a pattern.
 const PATTERN: usize = 32;
-/// Schemas within schemas, and schemas altogether: one that contains itself has no end.
+/// Maximum nesting, and total number, of schemas: a recursive one has no end.
 const DEPTH: usize = 16;
 const SCHEMAS: usize = 1_000;
-/// References that lead to references.
+/// Maximum length of a chain of references.
 const HOPS: usize = 8;
 
-/// A call in one line.
+/// A call signature on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
     /// The line.
     pub line: String,
-    /// Whether a correct call may need what the line does not say.
+    /// May a correct call require something that the line does not say?
     pub misleads: bool,
 }
 
-/// The signature of a tool by its whole definition.
+/// The signature of a tool from its complete definition.
 pub fn of(name: &str, definition: &Raw) -> Signature {
     written_in(name, definition, LONG, true)
 }
 
-/// The same with fewer optional parameters: of about so many bytes, and without what comes back.
+/// The same without some optional parameters, of about this length, and without the result.
 pub fn shorter(name: &str, definition: &Raw, bytes: usize) -> Signature {
     written_in(name, definition, bytes, false)
 }
 
-/// The same for a program that uses what comes back: of about so many bytes, with the types of the output where its
-/// schema says them; where none does, with the types that earlier results had.
+/// The same for a script that uses the result: of about this length, with output types from the schema or from earlier
+/// results.
 pub fn typed(name: &str, definition: &Raw, bytes: usize, seen: Option<&Shape>) -> Signature {
     let mut signature = written_in(name, definition, bytes, false);
     let fields = RawObject::parse(definition).unwrap_or_default();
@@ -72,7 +72,7 @@ fn written_in(name: &str, definition: &Raw, most: usize, output: bool) -> Signat
     let writer = Writer::new(&input);
     let mut line = format!("{name}({})", writer.parameters(most));
     if let Some(output) = schema("outputSchema").filter(|_| output) {
-        // What comes back is seen when it comes; a short form of it misleads nobody.
+        // The caller sees the result anyway; abbreviating its type misleads nobody.
         let shape = Writer::new(&output).shape();
         if shape.len() <= LONG {
             line.push_str(" -> ");
@@ -102,7 +102,7 @@ impl<'a> Writer<'a> {
 
     fn parameters(&self, most: usize) -> String {
         let input = self.resolve(self.root);
-        // "Either a or b", "if a then b" are not in a list of parameters.
+        // Alternatives and conditions cannot be expressed in a parameter list.
         if conditions(input) {
             self.misleads.set(true);
         }
@@ -128,7 +128,7 @@ impl<'a> Writer<'a> {
         all.join(", ")
     }
 
-    /// What must be given, and what may.
+    /// Required and optional parameters.
     fn members(&self, schema: &'a Value, level: usize) -> (Vec<String>, Vec<String>) {
         let properties: Vec<(&String, &Value)> =
             schema.get("properties").and_then(Value::as_object).into_iter().flatten().collect();
@@ -156,7 +156,7 @@ impl<'a> Writer<'a> {
         (needed, rest)
     }
 
-    /// An object whose names are the caller's choice.
+    /// An object whose keys the caller chooses.
     fn any_names(&self, schema: &'a Value, level: usize) -> Option<String> {
         match schema.get("additionalProperties") {
             Some(Value::Bool(true)) => Some("[name]: any".to_owned()),
@@ -165,7 +165,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// An output by the names of its fields, which is what a caller needs to know.
+    /// An output as a list of its field names.
     fn shape(&self) -> String {
         match self.resolve(self.root).get("properties").and_then(Value::as_object) {
             Some(properties) => {
@@ -201,7 +201,7 @@ impl<'a> Writer<'a> {
             }
         }
         match schema.get("allOf").and_then(Value::as_array).map(Vec::as_slice) {
-            // How some generators say "this reference, with a description".
+            // How some generators write a reference with a description.
             Some([only]) if schema.get("properties").is_none() => return self.kind(only, level),
             Some(_) => return self.lost("object"),
             None => {}
@@ -300,7 +300,7 @@ impl<'a> Writer<'a> {
         kind
     }
 
-    /// Follows a reference within the document, one that does not lead back to itself.
+    /// Follows a local, non-circular reference.
     fn resolve(&self, schema: &'a Value) -> &'a Value {
         let mut current = schema;
         for _ in 0..HOPS {
@@ -317,7 +317,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Whether a schema asks for more than its properties say.
+/// Does a schema have constraints besides its properties?
 fn conditions(schema: &Value) -> bool {
     const CONDITIONS: [&str; 10] = [
         "oneOf",
@@ -334,7 +334,7 @@ fn conditions(schema: &Value) -> bool {
     CONDITIONS.iter().any(|key| schema.get(key).is_some())
 }
 
-/// Whether any value will do.
+/// Does it accept any value?
 fn says_nothing(schema: &Value) -> bool {
     const WORDS: [&str; 6] = ["description", "title", "default", "examples", "deprecated", "$comment"];
     match schema {
@@ -346,9 +346,9 @@ fn says_nothing(schema: &Value) -> bool {
     }
 }
 
-/// `(1..100)`; nothing where there is no bound that anyone would meet.
+/// `(1..100)`; empty if there is no practical bound.
 fn range(schema: &Value) -> String {
-    /// The bounds of machine integers, which generators write.
+    /// Bounds of machine integers, which generators write.
     const MACHINE: f64 = 2_000_000_000.0;
     let bound =
         |key: &str| schema.get(key).filter(|bound| bound.as_f64().is_some_and(|bound| bound.abs() < MACHINE));
@@ -360,7 +360,7 @@ fn range(schema: &Value) -> String {
     }
 }
 
-/// A name as it can be read in a list.
+/// A name in readable form.
 fn written(name: &str) -> String {
     let plain = !name.is_empty()
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.' | '@'));

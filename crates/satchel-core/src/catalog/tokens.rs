@@ -13,40 +13,40 @@ use tokio::{io::AsyncWriteExt, process::Command, sync::Semaphore};
 
 use super::Offer;
 
-/// What all counts are made with: the encoding, and who implements it in which version.
+/// The tokenizer of all counts: encoding, implementation and version.
 pub const TOKENIZER: &str = "o200k_base (tiktoken-rs 0.12.1)";
-/// How long counting may take.
+/// Timeout of a count.
 const TIME: Duration = Duration::from_secs(120);
-/// So many bytes of definitions are counted in one go.
+/// Maximum size of definitions counted together, in bytes.
 const TOGETHER: usize = 4 * 1024 * 1024;
 
-/// Why nothing was counted.
+/// Why counting failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CountError {
-    /// The counting process could not be started or spoken to.
+    /// The counting process could not be started or reached.
     #[error("cannot count tokens: {0}")]
     Process(#[from] std::io::Error),
-    /// It answered something else than one number a text.
+    /// It did not return one number per text.
     #[error("cannot count tokens: the counting process did not answer as expected")]
     Answer,
-    /// It took too long.
+    /// It timed out.
     #[error("cannot count tokens: the counting process took more than {} s", TIME.as_secs())]
     Time,
 }
 
-/// Counts offers: one process at a time, and everything that waits when it starts in one go, because each process loads
-/// the whole encoding.
+/// Counts offers with one process at a time, which takes everything that waits at its start, because each process
+/// loads the complete encoding.
 #[derive(Debug, Default)]
 pub struct Counter {
     waiting: Mutex<Vec<Arc<Offer>>>,
 }
 
 impl Counter {
-    /// Counts an offer's definitions, each alone and all as one list, where that has not been done and it is still `wanted`
-    /// then. `turn` is taken by whoever counts anything; `program` is our own.
+    /// Counts an offer's definitions, individually and as one list, unless that is done or no longer `wanted` when its turn
+    /// comes. `turn` limits counting to one process; `program` is this program.
     ///
     /// # Errors
-    /// [`CountError`]; the offer is then as it was.
+    /// [`CountError`]; the offer is unchanged then.
     pub async fn count(
         &self,
         turn: &Semaphore,
@@ -63,13 +63,13 @@ impl Counter {
         let mut together = self.take(offer);
         together.retain(|offer| offer.tokens.get().is_none());
         match together.as_slice() {
-            // Somebody else's turn did it.
+            // Counted in another caller's turn.
             [] => Ok(()),
             _ => count_all(program, &together).await,
         }
     }
 
-    /// The offer, and what of the others that wait has room beside it.
+    /// The offer, and as many of the waiting ones as fit.
     fn take(&self, offer: &Arc<Offer>) -> Vec<Arc<Offer>> {
         let mut waiting = self.waiting();
         waiting.retain(|other| !Arc::ptr_eq(other, offer));
@@ -118,26 +118,26 @@ async fn count_all(program: &Path, offers: &[Arc<Offer>]) -> Result<(), CountErr
     Ok(())
 }
 
-/// Counts texts. `program` is our own.
+/// Counts texts. `program` is this program.
 ///
 /// # Errors
-/// [`CountError`] where not all of them were counted.
+/// [`CountError`] if not all were counted.
 pub async fn count_texts(program: &Path, texts: &[&str]) -> Result<Vec<usize>, CountError> {
     let asked = serde_json::to_vec(texts).map_err(|_| CountError::Answer)?;
     let counts = tokio::time::timeout(TIME, ask(program, &asked)).await.map_err(|_| CountError::Time)??;
     if counts.len() == texts.len() { Ok(counts) } else { Err(CountError::Answer) }
 }
 
-/// About how many tokens a text has, from its length: what no answer waits for being counted.
+/// Estimates a text's tokens from its length, for answers that cannot wait.
 pub fn estimate(text: &str) -> usize {
-    // Definitions and descriptions of real servers have 3.5 to 4.5 bytes a token.
+    // Definitions and descriptions of real servers have 3.5 to 4.5 bytes per token.
     text.len().div_ceil(4)
 }
 
-/// Counts texts here and now. Loads the whole encoding; for programs that end soon.
+/// Counts texts in this process. Loads the complete encoding; for short-lived programs.
 ///
 /// # Errors
-/// [`CountError::Answer`] where the encoding cannot be loaded.
+/// [`CountError::Answer`] if the encoding cannot be loaded.
 pub fn count_here(texts: &[String]) -> Result<Vec<usize>, CountError> {
     let encoding = tiktoken_rs::o200k_base().map_err(|_| CountError::Answer)?;
     Ok(texts.iter().map(|text| encoding.count_ordinary(text)).collect())
@@ -147,7 +147,7 @@ async fn ask(program: &Path, texts: &[u8]) -> Result<Vec<usize>, CountError> {
     let mut command = Command::new(program);
     command.arg("tokens").env_clear().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.kill_on_drop(true).spawn()?;
-    // It reads everything before it answers, so writing first cannot lock up.
+    // It reads everything before it responds, so writing first cannot deadlock.
     if let Some(mut input) = child.stdin.take() {
         input.write_all(texts).await?;
         input.shutdown().await?;
@@ -156,7 +156,7 @@ async fn ask(program: &Path, texts: &[u8]) -> Result<Vec<usize>, CountError> {
     serde_json::from_slice(&output.stdout).map_err(|_| CountError::Answer)
 }
 
-/// The counting process's own life: a JSON list of texts in, a JSON list of numbers out.
+/// The main function of the counting process: a JSON list of texts in, a JSON list of numbers out.
 pub fn main() -> ExitCode {
     let mut asked = String::new();
     let read = std::io::stdin().read_to_string(&mut asked);
@@ -181,7 +181,7 @@ mod tests {
         Arc::new(Offer { tools, ..Offer::default() })
     }
 
-    /// A stand-in for the counting process: each text has as many tokens as a list of all has texts.
+    /// A substitute for the counting process: each text has as many tokens as the list has texts.
     #[cfg(unix)]
     #[tokio::test]
     async fn what_waits_for_a_turn_is_counted_together_by_one_process() {

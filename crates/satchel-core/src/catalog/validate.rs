@@ -6,7 +6,7 @@ use satchel_mcp::{Raw, RawObject, limits};
 
 use super::ToolEntry;
 
-/// The tools that can be offered, and for each one left out the reason.
+/// Valid tools, and the reason for each one left out.
 pub fn tools(items: Vec<Box<Raw>>) -> (Vec<ToolEntry>, Vec<String>) {
     let (mut tools, mut skipped) = (Vec::new(), Vec::new());
     let (mut names, mut bytes) = (HashSet::new(), 0);
@@ -67,8 +67,8 @@ fn tool(raw: Box<Raw>) -> Result<ToolEntry, String> {
     Ok(ToolEntry::new(name, &fields, raw))
 }
 
-/// `2025-11-25/server/tools.mdx#tool-names`: 1 to 128 of letters, digits, `_`, `-`, `.`. A slash between two parts is
-/// in use and harmless.
+/// `2025-11-25/server/tools.mdx#tool-names`: 1 to 128 letters, digits, `_`, `-`, `.`. A slash between two parts is
+/// common and harmless.
 fn name_fault(name: &str) -> Result<(), String> {
     let shown: String = name.chars().take(40).flat_map(char::escape_default).collect();
     if name.is_empty() {
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(many(limits::TOOLS_PER_SERVER).1.len(), 0);
         let (names, skipped) = many(limits::TOOLS_PER_SERVER + 5);
         assert_eq!((names.len(), skipped.len()), (limits::TOOLS_PER_SERVER, 1));
-        // As many of the largest as fit, and one more.
+        // As many of the largest size as fit, and one more.
         let most = limits::DEFINITIONS_BYTES / limits::TOOL_BYTES;
         let largest = |count: usize| {
             let one = |at: usize| sized(limits::TOOL_BYTES - 2).replace("\"a\"", &format!("\"{at:03x}\""));

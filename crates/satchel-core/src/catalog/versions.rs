@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use super::ToolEntry;
 
-/// Tools that a server no longer offers and may offer again, so many of them.
+/// Number of removed tools remembered, in case they return.
 const GONE: usize = 500;
 
-/// One tool through all its definitions.
+/// The history of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
-    /// How many definitions it has had.
+    /// Number of its definitions so far.
     pub number: u32,
     /// When it was first seen, in milliseconds since the Unix epoch.
     pub first_ms: u64,
     /// When its definition last changed.
     #[serde(default)]
     pub changed_ms: Option<u64>,
-    /// Stands for the definition it has now.
+    /// The hash of its present definition.
     print: u64,
     /// Since when it is not offered.
     #[serde(default)]
@@ -38,7 +38,7 @@ impl Versions {
         self.0.get(name)
     }
 
-    /// Whether each of these tools is known as it is.
+    /// Is each of these tools known in its present form?
     pub fn cover(&self, tools: &[ToolEntry]) -> bool {
         let is_known = |tool: &ToolEntry| {
             self.get(&tool.name).is_some_and(|known| known.gone_ms.is_none() && known.print == print(tool))
@@ -46,7 +46,7 @@ impl Versions {
         tools.iter().all(is_known)
     }
 
-    /// What becomes of them with the list that was read now.
+    /// Updates the history with a newly read list.
     #[must_use]
     pub fn followed_by(&self, tools: &[ToolEntry], now_ms: u64) -> Self {
         let mut all = self.clone();
@@ -86,19 +86,19 @@ fn print(tool: &ToolEntry) -> u64 {
     tool.number()
 }
 
-/// What a newly read list of tools has different, by name.
+/// The differences between two tool lists, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diff<'a> {
-    /// New ones.
+    /// New tools.
     pub added: Vec<&'a str>,
-    /// Those that are gone.
+    /// Removed tools.
     pub removed: Vec<&'a str>,
-    /// Those with another definition.
+    /// Tools with a changed definition.
     pub changed: Vec<&'a str>,
 }
 
 impl<'a> Diff<'a> {
-    /// What is different between two lists of tools.
+    /// Compares two tool lists.
     pub fn of(before: &'a [ToolEntry], now: &'a [ToolEntry]) -> Self {
         let by_name = |tools: &'a [ToolEntry]| -> BTreeMap<&'a str, &'a ToolEntry> {
             tools.iter().map(|tool| (tool.name.as_str(), tool)).collect()
@@ -117,7 +117,7 @@ impl<'a> Diff<'a> {
         diff
     }
 
-    /// Is nothing different?
+    /// Is there no difference?
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }
@@ -126,7 +126,7 @@ impl<'a> Diff<'a> {
 impl std::fmt::Display for Diff<'_> {
     /// `2 added (a, b), 1 removed (c)`
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        /// More names than these say nothing more.
+        /// Maximum number of names listed.
         const NAMES: usize = 10;
         let parts = [("added", &self.added), ("removed", &self.removed), ("changed", &self.changed)];
         let part = |(what, names): (&str, &Vec<&str>)| {

@@ -20,16 +20,16 @@ use crate::{
     files,
 };
 
-/// The most entries of ours that are looked for in one file.
+/// Maximum number of Satchel entries looked for in one file.
 const NAMES: usize = 9;
 
-/// Why a client's file is not touched.
+/// Why a client's file is not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// It has no file for this.
+    /// The client has no file that can be edited.
     #[error("{0} keeps its servers where no other program should write")]
     Paste(String),
-    /// It is not installed, and too little known to make its file.
+    /// It is not installed, and too little is known about it to create its file.
     #[error("{client} does not seem to be installed: there is no {}", path.display())]
     NotThere {
         /// Its name.
@@ -37,10 +37,10 @@ pub enum ConnectError {
         /// The file that would be written.
         path: PathBuf,
     },
-    /// It does not exist on this system.
-    #[error("{0} does not exist on this system")]
+    /// It is not available on this system.
+    #[error("{0} is not available on this system")]
     NotHere(String),
-    /// It cannot be connected that way.
+    /// It does not support this transport.
     #[error("{0} cannot be connected that way")]
     NoWay(String),
     /// The file cannot be read.
@@ -51,13 +51,13 @@ pub enum ConnectError {
         /// Why.
         error: DocumentError,
     },
-    /// The file is text of a kind we do not write.
-    #[error("{}: it is written in UTF-16", .0.display())]
+    /// The file has an encoding that Satchel does not write.
+    #[error("{}: it is encoded as UTF-16", .0.display())]
     Wide(PathBuf),
-    /// The file may not be written.
+    /// The file is write-protected.
     #[error("{} is write-protected", .0.display())]
     Protected(PathBuf),
-    /// It cannot take the entry.
+    /// The entry cannot be added.
     #[error("{}: {error}", path.display())]
     Edit {
         /// The file.
@@ -65,48 +65,48 @@ pub enum ConnectError {
         /// Why.
         error: EditError,
     },
-    /// Somebody else wrote it in the meantime.
+    /// Another program changed it in the meantime.
     #[error("{} was changed by another program a moment ago; try again", .0.display())]
     Changed(PathBuf),
-    /// The file system says no.
+    /// An I/O error.
     #[error("{0}")]
     Files(#[from] io::Error),
 }
 
-/// One file as it is and as it would be.
+/// A planned change to one file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The file, as the client names it; it may be a symbolic link.
+    /// The path as the client names it, possibly a symbolic link.
     pub path: PathBuf,
-    /// Its bytes; `None` where there is no file.
+    /// The present content; `None` if there is no file.
     pub before: Option<Vec<u8>>,
-    /// What is to be written.
+    /// The new content.
     pub after: Vec<u8>,
-    /// What our entry is called in it.
+    /// The name of Satchel's entry.
     pub name: String,
-    /// Our entry.
+    /// The entry.
     pub entry: Value,
-    /// How many of the innermost containers are made for it.
+    /// Number of innermost containers created for it.
     pub created: usize,
-    /// An entry of ours was there before.
+    /// It replaces an existing Satchel entry.
     pub replaces: bool,
 }
 
 impl Plan {
-    /// Is everything as wanted already?
+    /// Is there nothing to change?
     pub fn changes_nothing(&self) -> bool {
         self.before.as_ref() == Some(&self.after)
     }
 }
 
-/// The change of a file, line by line, with everything that stands in it; `None` where there is no file yet.
+/// The change as a line diff, unredacted.
 pub fn patch(path: &Path, before: Option<&String>, after: &str) -> String {
     let old = before.map_or("/dev/null".into(), |_| path.display().to_string());
     let diff = TextDiff::from_lines(before.map_or("", String::as_str), after);
     diff.unified_diff().context_radius(3).header(&old, &path.display().to_string()).to_string()
 }
 
-/// The files of a client that would be written: those that exist, else the one that would be made.
+/// The files of a client to write: those that exist, otherwise the one to create.
 ///
 /// # Errors
 /// [`ConnectError::NotHere`], [`ConnectError::Paste`], [`ConnectError::NotThere`].
@@ -128,17 +128,17 @@ pub fn targets(client: &Client, machine: &Machine) -> Result<Vec<PathBuf>, Conne
         if client.tier != Tier::A && !folder {
             return Err(ConnectError::NotThere { client: client.title().to_owned(), path: first });
         }
-        // Of several places the one whose folder is there already is the one the client looks at.
+        // Of several candidates, the client uses the one whose folder exists.
         let likely = candidates.iter().find(|path| path.parent().is_some_and(Path::exists));
         targets.push(likely.cloned().unwrap_or(first));
     }
     Ok(targets)
 }
 
-/// Plans the change of one file, from its bytes.
+/// Plans the change of one file.
 ///
 /// # Errors
-/// [`ConnectError`]; the file is then left alone.
+/// [`ConnectError`]; the file is not changed then.
 pub fn plan(
     client: &Client,
     ourselves: &Ourselves,
@@ -175,7 +175,7 @@ fn decode(path: &Path, bytes: &[u8]) -> Result<Document, ConnectError> {
     }
 }
 
-/// The file's ending says more than the table where the two differ.
+/// The file's extension overrides the table.
 pub fn format_of(client: &Client, path: &Path) -> Format {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("toml") => Format::Toml,
@@ -195,7 +195,7 @@ fn new_file(format: Format, holds: &Value) -> String {
     }
 }
 
-/// The name under which our entry lies there, or the first that nobody else has.
+/// The name of Satchel's present entry, or the first unused one.
 fn name_in(client: &Client, ourselves: &Ourselves, document: &Value) -> String {
     let names = (1..=NAMES).map(|number| match number {
         1 => ourselves.name.clone(),
@@ -212,14 +212,14 @@ fn name_in(client: &Client, ourselves: &Ourselves, document: &Value) -> String {
     free.unwrap_or_else(|| format!("{}-{}", ourselves.name, NAMES + 1))
 }
 
-/// Our entry in a client's document, and what it is called.
+/// Satchel's entry in a client's document, and its name.
 pub fn find(client: &Client, ourselves: &Ourselves, document: &Value) -> Option<(String, Value)> {
     let name = name_in(client, ourselves, document);
     let entry = at(document, &Spot { container: &client.key, list: client.list(), name: &name })?;
     Some((name, entry.clone()))
 }
 
-/// The bearer token in an entry of ours.
+/// The bearer token in a Satchel entry.
 pub fn token_in(entry: &Value) -> Option<String> {
     match entry {
         Value::String(text) => text.strip_prefix("Bearer ").map(ToOwned::to_owned),
@@ -229,11 +229,10 @@ pub fn token_in(entry: &Value) -> Option<String> {
     }
 }
 
-/// Writes what was planned: whole or not at all, with the rights the file had, through symbolic links, and reads it
-/// again.
+/// Writes a planned change atomically, preserving permissions and symbolic links, and reads it back.
 ///
 /// # Errors
-/// [`ConnectError::Changed`] where the file is no longer what was planned from.
+/// [`ConnectError::Changed`] if the file has changed since the plan.
 pub fn write(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), ConnectError> {
     let in_document = |error| ConnectError::Document { path: path.to_owned(), error };
     let there = read_bytes(path).map_err(in_document)?;
@@ -252,7 +251,7 @@ pub fn write(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), Con
             }
         }
     }
-    // Looked at once more where it is written: what the path leads to may be another file by now.
+    // Checked again at the time of writing: the path may lead to another file by now.
     if !files::replace_known(path, before, after)? {
         return Err(ConnectError::Changed(path.to_owned()));
     }
@@ -262,55 +261,55 @@ pub fn write(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), Con
     }
 }
 
-/// Removes a file that is ours altogether.
+/// Removes a file that Satchel created.
 ///
 /// # Errors
-/// [`ConnectError::Changed`] where the file is no longer as it was known.
+/// [`ConnectError::Changed`] if the file has changed.
 pub fn remove(path: &Path, before: &[u8]) -> Result<(), ConnectError> {
     if files::remove_known(path, before)? { Ok(()) } else { Err(ConnectError::Changed(path.to_owned())) }
 }
 
-/// What was written into one file, as far as taking it out again needs it.
+/// The record of a written file, needed to remove the entry again.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Written {
     /// The file.
     pub path: PathBuf,
-    /// What our entry is called.
+    /// The name of Satchel's entry.
     pub name: String,
-    /// The fingerprint of our entry, to see whether somebody edited it.
+    /// The entry's fingerprint, to detect edits.
     pub entry: String,
-    /// How many of the innermost containers were made for it.
+    /// Number of innermost containers created for it.
     pub created: usize,
-    /// The fingerprint of the whole file as we left it.
+    /// The fingerprint of the whole file as written.
     pub after: String,
-    /// A copy of the file as it was; `None` where there was none.
+    /// A copy of the original file; `None` if there was none.
     pub backup: Option<PathBuf>,
-    /// The file is ours altogether.
+    /// Satchel created the file.
     pub new_file: bool,
 }
 
-/// What tells an entry from an edited one.
+/// The fingerprint of an entry.
 pub fn entry_fingerprint(entry: &Value) -> String {
     fingerprint(entry.to_string().as_bytes())
 }
 
-/// A file without our entry.
+/// A file without Satchel's entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Without {
-    /// Exactly what was there before.
+    /// The exact original content.
     Restored(Vec<u8>),
-    /// What is there now, without our entry, because somebody wrote the file since.
+    /// The present content without the entry, because the file was changed since.
     Removed(Vec<u8>),
-    /// There was no file before, and nothing but ours is in it.
+    /// Satchel created the file, and nothing else is in it.
     Deleted,
-    /// Our entry is not in it any more.
+    /// The entry is no longer in it.
     Gone,
 }
 
-/// What a file would be without our entry.
+/// What a file would be without Satchel's entry.
 ///
 /// # Errors
-/// [`ConnectError`]; the file is then left alone.
+/// [`ConnectError`]; the file is not changed then.
 pub fn without(
     client: &Client,
     written: &Written,
@@ -351,7 +350,7 @@ fn only_the_container(document: &Value, keys: &[String]) -> bool {
         && (0..keys.len()).all(|depth| container(document, &keys[..depth]).is_some_and(alone))
 }
 
-/// The text a person can paste.
+/// The text for a person to paste.
 pub fn snippet(client: &Client, ourselves: &Ourselves, over: Transport, token: &str) -> Option<String> {
     let entry = ourselves.entry(client, over, token, &ourselves.name)?;
     if client.connect == Method::Paste {

@@ -6,43 +6,43 @@ use sha2::{Digest, Sha256};
 
 use crate::files;
 
-/// The largest file we look into.
+/// Maximum size of a file.
 pub const LARGEST: u64 = 10 * 1024 * 1024;
 
-/// The mark that some editors write before UTF-8.
+/// The byte order mark that some editors write.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How a text was encoded.
+/// The encoding of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
-    /// UTF-8, with or without the mark.
+    /// UTF-8, with or without a byte order mark.
     Utf8 {
-        /// With it.
+        /// Has a byte order mark.
         mark: bool,
     },
-    /// Two bytes a character. Read, never written.
+    /// UTF-16. Read, never written.
     Utf16,
 }
 
-/// A file's text, with what is needed to write it as it was.
+/// A file's text, and what is needed to write it back in the same encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// Without the mark.
+    /// Without the byte order mark.
     pub text: String,
-    /// As it was on disk.
+    /// The encoding on disk.
     pub encoding: Encoding,
 }
 
-/// Why a file cannot be taken as text.
+/// Why a file cannot be read as text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
     /// It cannot be read.
     #[error("cannot read it: {0}")]
     Unreadable(String),
-    /// It is larger than any such file.
+    /// It is too large.
     #[error("it is larger than {} MB", LARGEST / 1024 / 1024)]
     TooLarge,
-    /// It is no text.
+    /// It is not valid text.
     #[error("it is not valid UTF-8 (byte {0})")]
     NotText(usize),
 }
@@ -58,7 +58,7 @@ pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, DocumentError> {
 }
 
 impl Document {
-    /// Reads bytes as text: UTF-8, or UTF-16 where the file says so.
+    /// Decodes UTF-8, or UTF-16 with a byte order mark.
     ///
     /// # Errors
     /// [`DocumentError::NotText`].
@@ -84,7 +84,7 @@ impl Document {
         Ok(Self { text: text.to_owned(), encoding: Encoding::Utf8 { mark } })
     }
 
-    /// The bytes of a changed text, encoded as the file was.
+    /// Encodes a changed text like the original file.
     pub fn encode(&self, text: &str) -> Vec<u8> {
         match self.encoding {
             Encoding::Utf8 { mark: true } => [MARK, text.as_bytes()].concat(),
@@ -93,7 +93,7 @@ impl Document {
     }
 }
 
-/// What tells one content from another.
+/// A fingerprint of content.
 pub fn fingerprint(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

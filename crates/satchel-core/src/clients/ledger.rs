@@ -13,87 +13,87 @@ use serde::{Deserialize, Serialize};
 use super::{connect::Written, table::Transport};
 use crate::{clock::now_ms, files, model::clients::Surface};
 
-/// Steps that can be taken back; older ones are forgotten with their copies.
+/// Number of steps that can be undone; older ones are deleted with their copies.
 const STEPS: usize = 100;
 
-/// A client that we are connected to.
+/// The record of a connected client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectionRecord {
-    /// How it speaks to us.
+    /// The transport.
     pub over: Transport,
-    /// When, in milliseconds since the Unix epoch.
+    /// When it was connected, in milliseconds since the Unix epoch.
     pub added_ms: u64,
-    /// When it asked us something for the first time since.
+    /// When it made its first request since.
     #[serde(default)]
     pub seen_ms: Option<u64>,
-    /// Every file our entry is in.
+    /// The files that contain Satchel's entry.
     pub files: Vec<Written>,
 }
 
-/// A file that servers were taken out of.
+/// A file from which servers were removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenOut {
     /// The file.
     pub path: PathBuf,
-    /// A copy of it as it was.
+    /// A copy of the original file.
     pub backup: PathBuf,
-    /// The fingerprint of what we left.
+    /// The fingerprint of the file as written.
     pub after: String,
 }
 
-/// Something that can be taken back.
+/// A step that can be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum Step {
-    /// Our entry went into a client's files.
+    /// Satchel's entry was added to a client's files.
     Connected {
         /// The client's id.
         client: String,
     },
-    /// It came out again.
+    /// Satchel's entry was removed.
     Disconnected {
         /// The client's id.
         client: String,
-        /// How it spoke to us.
+        /// The previous transport.
         over: Transport,
     },
-    /// Servers came in.
+    /// Servers were imported.
     Imported {
-        /// Their names with us.
+        /// Their names in Satchel.
         servers: Vec<String>,
-        /// Credentials that were stored for them.
+        /// The secrets stored for them.
         secrets: Vec<String>,
-        /// Files they were taken out of.
+        /// The files from which they were removed.
         #[serde(default)]
         taken_out: Vec<TakenOut>,
     },
     /// A server was updated.
     Updated {
-        /// Its name with us.
+        /// Its name in Satchel.
         server: String,
-        /// Its entry as it was.
+        /// Its previous entry.
         before: serde_json::Value,
-        /// Credentials that were stored for it.
+        /// The secrets stored for it.
         secrets: Vec<String>,
     },
-    /// Parts of another setup were taken.
+    /// Parts of another setup were applied.
     SetUp {
-        /// The parts by their ids, as they were; null for what was not there.
+        /// The previous parts by id; null for a part that did not exist.
         before: BTreeMap<String, serde_json::Value>,
-        /// Credentials that were stored for them.
+        /// The secrets stored for them.
         secrets: Vec<String>,
     },
 }
 
-/// What a user chose for one client.
+/// The user's choices for one client.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Choices {
-    /// What it sees of us.
+    /// Its surface.
     pub surface: Surface,
-    /// Servers, and tools as `server:tool`, that it does not see.
+    /// Hidden servers, and tools as `server:tool`.
     pub hidden: BTreeSet<String>,
-    /// The profile that it is bound to; of a name that there is none of, it sees nothing.
+    /// The profile it is bound to; if that does not exist, it sees nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
 }
@@ -106,7 +106,7 @@ struct Book {
     choices: BTreeMap<String, Choices>,
 }
 
-/// The ledger of one data directory.
+/// The client ledger of a data directory.
 #[derive(Debug)]
 pub struct Ledger {
     file: PathBuf,
@@ -115,7 +115,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Opens the ledger. A damaged one is set aside: our entries are then known by what is in them.
+    /// Opens the ledger. A damaged one is moved aside: entries are then recognized by their content.
     pub fn open(data: &Path) -> (Self, Option<String>) {
         let file = data.join("connections.json");
         let (book, trouble) = match std::fs::read(&file).map(|bytes| serde_json::from_slice(&bytes)) {
@@ -131,35 +131,35 @@ impl Ledger {
         (Self { file, copies: data.join("copies"), book: Mutex::new(book) }, trouble)
     }
 
-    /// What was written for a client.
+    /// The record of a client.
     pub fn record(&self, client: &str) -> Option<ConnectionRecord> {
         self.book().records.get(client).cloned()
     }
 
-    /// What a user chose for a client.
+    /// The user's choices for a client.
     pub fn choices(&self, client: &str) -> Choices {
         self.book().choices.get(client).cloned().unwrap_or_default()
     }
 
-    /// The clients that are bound to a profile, each with its name.
+    /// The bound clients with their profiles.
     pub fn bound(&self) -> BTreeMap<String, String> {
         let book = self.book();
         let bound = book.choices.iter().filter_map(|(id, of)| Some((id.clone(), of.profile.clone()?)));
         bound.collect()
     }
 
-    /// What a user chose for every client.
+    /// The user's choices for all clients.
     pub fn all_choices(&self) -> BTreeMap<String, Choices> {
         self.book().choices.clone()
     }
 
-    /// Changes what a user chose.
+    /// Changes the user's choices.
     pub fn choose(&self, client: &str, change: impl FnOnce(&mut Choices)) -> io::Result<()> {
         self.change(|book| change(book.choices.entry(client.to_owned()).or_default()))
     }
 
-    /// Our entry is in these files now, or will be in a moment: written down before they are, so that it can be taken out
-    /// whatever happens in between.
+    /// Records that Satchel's entry is, or is about to be, in these files. Recorded first, so that it can be removed
+    /// after a crash.
     pub fn connected(&self, client: &str, record: ConnectionRecord) -> io::Result<()> {
         self.change(|book| {
             book.records.insert(client.to_owned(), record);
@@ -170,7 +170,7 @@ impl Ledger {
         })
     }
 
-    /// What was to be written was not. `record` is what holds instead.
+    /// Records that the files were not written. `record` is what applies instead.
     pub fn not_connected(&self, client: &str, record: Option<ConnectionRecord>) -> io::Result<()> {
         match record {
             Some(record) => self.change(|book| drop(book.records.insert(client.to_owned(), record))),
@@ -178,7 +178,7 @@ impl Ledger {
         }
     }
 
-    /// Every file that something was written into.
+    /// Every file that Satchel has written to.
     pub fn files(&self) -> BTreeSet<PathBuf> {
         let book = self.book();
         let of_records = book.records.values().flat_map(|record| &record.files).map(|file| &file.path);
@@ -192,7 +192,7 @@ impl Ledger {
         of_records.chain(of_steps.map(|file| &file.path)).cloned().collect()
     }
 
-    /// Our entry is in no file of this client any more. `again` says that it may come back.
+    /// Records that no file of this client contains the entry any more. `again`: connecting it again can be undone.
     pub fn disconnected(&self, client: &str, again: bool) -> io::Result<()> {
         self.change(|book| {
             let record = book.records.remove(client);
@@ -203,7 +203,7 @@ impl Ledger {
         })
     }
 
-    /// Servers came in.
+    /// Records an import.
     pub fn imported(
         &self,
         servers: Vec<String>,
@@ -213,12 +213,12 @@ impl Ledger {
         self.change(|book| book.steps.push(Step::Imported { servers, secrets, taken_out }))
     }
 
-    /// A server is about to be updated.
+    /// Records an update before it is made.
     pub fn updated(&self, server: String, before: serde_json::Value, secrets: Vec<String>) -> io::Result<()> {
         self.change(|book| book.steps.push(Step::Updated { server, before, secrets }))
     }
 
-    /// Parts of another setup are about to be taken.
+    /// Records parts of another setup before they are applied.
     pub fn set_up(
         &self,
         before: BTreeMap<String, serde_json::Value>,
@@ -232,7 +232,7 @@ impl Ledger {
         self.book().steps.last().cloned()
     }
 
-    /// The last step was taken back.
+    /// Removes the last step after it was undone.
     pub fn forget(&self, step: &Step) -> io::Result<()> {
         self.change(|book| {
             if let Some(at) = book.steps.iter().rposition(|known| known == step) {
@@ -241,7 +241,7 @@ impl Ledger {
         })
     }
 
-    /// A client asked us something. Returns whether that is news.
+    /// Records a request of a client. Returns whether it is the first.
     pub fn saw(&self, client: &str) -> bool {
         let unseen = self.book().records.get(client).is_some_and(|record| record.seen_ms.is_none());
         if unseen {
@@ -257,7 +257,7 @@ impl Ledger {
         unseen
     }
 
-    /// Keeps a copy of a file as it is now.
+    /// Stores a copy of a file.
     pub fn keep(&self, client: &str, path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
         files::create_private_dir(&self.copies)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();

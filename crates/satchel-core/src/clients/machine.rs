@@ -9,22 +9,22 @@ use std::{
 use super::table::{PerOs, Signs};
 use crate::platform::{Environment, Platform};
 
-/// An operating system and the variables of its user.
+/// An operating system and a user's environment.
 #[derive(Debug, Clone)]
 pub struct Machine {
-    /// The system, and the environment.
+    /// The environment, which includes the system.
     pub environment: Environment,
 }
 
 impl Machine {
-    /// This computer, with some variables as somebody else sees them.
+    /// This computer, with some variables from another process.
     pub fn here(others: &BTreeMap<String, String>) -> Self {
         let mut environment = Environment::of_this_process();
         environment.extend(others.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         Self { environment }
     }
 
-    /// Which system.
+    /// The operating system.
     pub fn platform(&self) -> Platform {
         self.environment.platform()
     }
@@ -34,8 +34,8 @@ impl Machine {
         self.environment.variable(name)
     }
 
-    /// A text with its variables: `${X}`, `${X:-default}`, where the default may hold variables again. `None` where
-    /// one without a default is not set.
+    /// Expands variables: `${X}`, `${X:-default}`, where the default may contain variables. `None` if one without a
+    /// default is not set.
     pub fn fill(&self, template: &str) -> Option<String> {
         let Some(start) = template.find("${") else { return Some(template.to_owned()) };
         let mut depth = 0;
@@ -61,7 +61,7 @@ impl Machine {
         Some(format!("{}{value}{rest}", &template[..start]))
     }
 
-    /// The paths a template stands for: one, or with `*` every one that exists.
+    /// The paths that match a template: one, or with `*` all that exist.
     pub fn paths(&self, template: &str) -> Vec<PathBuf> {
         let Some(path) = self.fill(template) else { return vec![] };
         if !path.contains('*') {
@@ -71,7 +71,7 @@ impl Machine {
         let mut found = vec![PathBuf::new()];
         for (index, part) in path.split(separator).enumerate() {
             found = match part.split_once('*') {
-                // The root, or a drive.
+                // The root or a drive.
                 None if index == 0 => vec![PathBuf::from(format!("{part}{}", std::path::MAIN_SEPARATOR))],
                 None => found.into_iter().map(|base| base.join(part)).collect(),
                 Some((start, end)) => found.iter().flat_map(|base| matching(base, start, end)).collect(),
@@ -90,7 +90,7 @@ impl Machine {
         lists.all.iter().chain(own).flat_map(|template| self.paths(template)).collect()
     }
 
-    /// The first sign of a client that is there.
+    /// The first existing sign of a client.
     pub fn sign(&self, signs: &Signs) -> Option<PathBuf> {
         let own = match self.platform() {
             Platform::Linux => &signs.linux,
@@ -112,7 +112,7 @@ impl Machine {
         found.or_else(|| signs.commands.iter().find_map(|command| self.program(command)))
     }
 
-    /// A program in the search path.
+    /// Finds a program in PATH.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         let (endings, path) = (self.environment.program_endings(), self.variable("PATH")?);
         std::env::split_paths(&path)

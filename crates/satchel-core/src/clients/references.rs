@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-/// Reads a placeholder at the beginning of a text: its length there, and the one spelling of it.
+/// Parses a placeholder at the start of a text: returns its length and its canonical form.
 type Reads = fn(&str) -> Option<(usize, String)>;
 
-/// A spelling that some clients understand, by its name in the table.
+/// The placeholder syntaxes of clients, by their names in the table.
 const SYNTAXES: &[(&str, Reads)] = &[
     ("mcphubCmd", |_| None),
     ("ghSecret", gh_secret),
@@ -31,19 +31,19 @@ const SYNTAXES: &[(&str, Reads)] = &[
 #[derive(Debug)]
 pub struct References<'a> {
     understood: &'a [String],
-    /// `%X%` is a variable on Windows only; elsewhere it is part of an encoded address.
+    /// `%X%` is a variable on Windows only; elsewhere it may be percent-encoding.
     windows: bool,
-    /// Every placeholder met, in the one spelling.
+    /// Every placeholder found, in canonical form.
     pub found: BTreeSet<String>,
 }
 
 impl<'a> References<'a> {
-    /// Those that the client understands.
+    /// For a client that supports these syntaxes.
     pub fn of(understood: &'a [String], windows: bool) -> Self {
         Self { understood, windows, found: BTreeSet::new() }
     }
 
-    /// The text in the one spelling. What the client does not understand stays as it is.
+    /// Translates placeholders to canonical form. Unsupported ones stay as they are.
     pub fn translate(&mut self, text: &str) -> String {
         if self.understands("mcphubCmd")
             && let Some(command) = text.strip_prefix("$: ")
@@ -75,7 +75,7 @@ impl<'a> References<'a> {
         out
     }
 
-    /// Remembers a placeholder and gives it back.
+    /// Records a placeholder and returns it.
     pub fn note(&mut self, canonical: String) -> String {
         self.found.insert(canonical.clone());
         canonical
@@ -86,12 +86,12 @@ impl<'a> References<'a> {
     }
 }
 
-/// Are all of these spellings known?
+/// Are all of these syntaxes known?
 pub fn known(names: &[String]) -> bool {
     names.iter().all(|name| SYNTAXES.iter().any(|(known, _)| known == name))
 }
 
-/// Does the text hold a placeholder in the one spelling?
+/// Does the text contain a placeholder in canonical form?
 pub fn holds_reference(text: &str) -> bool {
     ["${env:", "${input:", "${file:", "${secret:", "${host:", "${cmd:"]
         .iter()
@@ -102,7 +102,7 @@ fn env((length, name): (usize, &str)) -> (usize, String) {
     (length, format!("${{env:{name}}}"))
 }
 
-/// What stands between `start` and `end` at the beginning of the text, and the length of all three.
+/// The text between `start` and `end` at the beginning, and the total length.
 fn word_in<'a>(text: &'a str, start: &str, end: &str, is: fn(&str) -> bool) -> Option<(usize, &'a str)> {
     let inside = text.strip_prefix(start)?;
     let length = inside.find(end)?;

@@ -3,7 +3,8 @@
 use super::table::Client;
 use crate::model::clients::Surface;
 
-/// What a client sees: what the user chose, or what suits it. Never [`Surface::Auto`]. The reason is for people.
+/// The surface in effect: the user's choice, or what suits the client. Never [`Surface::Auto`]. The reason is for
+/// people.
 pub fn effective(client: Option<&Client>, chosen: Surface, tools: usize) -> (Surface, String) {
     match (chosen, client) {
         (Surface::Router, _) => (Surface::Router, "chosen".into()),

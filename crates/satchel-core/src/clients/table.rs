@@ -11,33 +11,33 @@ use crate::edit::Format;
 /// How well a client's file is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Tier {
-    /// Place and shape are documented or were seen: the file is edited.
+    /// Location and format are documented or verified: the file is edited.
     A,
-    /// Known from third parties: edited only where the file or its folder exists, and said to be untested.
+    /// Known from third parties: edited only if the file or its folder exists, and reported as untested.
     B,
-    /// No file that could be edited safely: a person pastes.
+    /// No file that can be edited safely: a person pastes.
     C,
 }
 
-/// Where a fact comes from, the best first.
+/// The source of a fact, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Evidence {
-    /// Seen by running the client.
+    /// Verified by running the client.
     Probe,
-    /// Its source text.
+    /// Its source code.
     Source,
     /// Its documentation.
     Doc,
-    /// Somebody else's word.
+    /// Third parties.
     Secondary,
     /// Memory.
     Recall,
-    /// Nothing.
+    /// None.
     Unknown,
 }
 
-/// How a client is told about us.
+/// How Satchel is added to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
@@ -47,13 +47,13 @@ pub enum Method {
     Paste,
 }
 
-/// What a client's connection to us speaks over.
+/// The transport of a client's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Transport {
-    /// It asks our endpoint itself.
+    /// Streamable HTTP to the endpoint.
     Http,
-    /// It starts `satchel bridge`.
+    /// The client starts `satchel bridge`.
     Stdio,
 }
 
@@ -61,7 +61,7 @@ pub enum Transport {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PerOs {
-    /// On all of them.
+    /// On all systems.
     pub all: Vec<String>,
     /// On Linux.
     pub linux: Vec<String>,
@@ -71,11 +71,11 @@ pub struct PerOs {
     pub windows: Vec<String>,
 }
 
-/// What shows that a client is installed.
+/// Signs that a client is installed.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Signs {
-    /// Files or directories on every system.
+    /// Files or directories on all systems.
     pub all: Vec<String>,
     /// On Linux.
     pub linux: Vec<String>,
@@ -83,14 +83,14 @@ pub struct Signs {
     pub macos: Vec<String>,
     /// On Windows.
     pub windows: Vec<String>,
-    /// Programs in the search path.
+    /// Programs in PATH.
     pub commands: Vec<String>,
-    /// An extension of VS Code and its relatives, as `publisher.name`.
+    /// An extension of VS Code or its forks, as `publisher.name`.
     #[serde(rename = "vscodeExtension")]
     pub extension: Option<String>,
 }
 
-/// What a client does with an address that has no type beside it.
+/// How a client treats an address without a type.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Untyped {
@@ -99,109 +99,109 @@ pub enum Untyped {
     Http,
     /// The older transport with server-sent events.
     Sse,
-    /// It leaves the entry out.
+    /// It ignores the entry.
     Skip,
-    /// It knows no addresses.
+    /// It does not support addresses.
     Unsupported,
 }
 
-/// Where a file switches tools of all servers on and off, by `SERVER_TOOL`; `*` stands for anything.
+/// Where a file switches tools of all servers on and off, as `SERVER_TOOL`; `*` matches anything.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolSwitches {
-    /// Objects with `true`, `false`, `"allow"` or `"deny"` for each name.
+    /// Objects that map names to `true`, `false`, `"allow"` or `"deny"`.
     pub keys: Vec<String>,
-    /// Objects with the client's agents by name, which may have such objects of their own.
+    /// Objects of agents by name, which may have such objects too.
     pub agents: Vec<String>,
 }
 
-/// How an entry is read.
+/// The format of an entry.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that are independent of each other")]
 pub struct Shape {
-    /// Entries lie in a list, not in a map.
+    /// Entries are in a list instead of a map.
     pub list: bool,
-    /// The field with an entry's name, where they lie in a list.
+    /// The field with an entry's name, for a list.
     pub name_field: Option<String>,
-    /// What names it otherwise.
+    /// The alternative name field.
     pub name_fallback: Option<String>,
-    /// The field that says which transport.
+    /// The field with the transport type.
     #[serde(rename = "type")]
     pub type_field: Option<String>,
-    /// Words for a program.
+    /// Types that mean a program.
     pub stdio_types: Vec<String>,
-    /// Words for Streamable HTTP.
+    /// Types that mean Streamable HTTP.
     pub http_types: Vec<String>,
-    /// Words for server-sent events.
+    /// Types that mean server-sent events.
     pub sse_types: Vec<String>,
-    /// Words for parts of the client itself.
+    /// Types that mean a part of the client itself.
     pub host_internal_types: Vec<String>,
-    /// The program.
+    /// The field with the program.
     pub command: String,
-    /// The program and its arguments are one list.
+    /// Program and arguments are one list.
     pub command_is_array: bool,
     /// The program may be an object with path, arguments and variables.
     pub nested_command: bool,
-    /// The arguments.
+    /// The field with the arguments.
     pub args: String,
-    /// Of a program they stand in the address field, divided by spaces.
+    /// For a program, they are in the address field, separated by spaces.
     pub stdio_args_in_url: bool,
-    /// The variables.
+    /// The field with the variables.
     pub env: String,
-    /// A list of variables that are passed on.
+    /// The field with names of variables to pass on.
     pub env_vars: Option<String>,
-    /// An empty variable is passed on.
+    /// An empty variable is passed on from the environment.
     pub empty_env_means_inherit: bool,
-    /// A list of variables whose values the client keeps in the keychain.
+    /// The field with variables whose values are in the client's keychain.
     pub keychain_env: Option<String>,
-    /// The working directory.
+    /// The field with the working directory.
     pub cwd: String,
-    /// The address; the first that is there counts.
+    /// The fields with the address; the first existing one counts.
     pub url: Vec<String>,
     /// The address field that always means Streamable HTTP.
     pub http_url_key: Option<String>,
     /// What an address without a type means.
     pub url_without_type: Untyped,
-    /// The headers, as paths with dots; the first that is there counts.
+    /// The fields with headers, as dotted paths; the first existing one counts.
     pub headers: Vec<String>,
-    /// A map from headers to variables.
+    /// The field that maps headers to variables.
     pub env_headers: Option<String>,
-    /// The variable with the bearer token.
+    /// The field with the variable that contains the bearer token.
     pub bearer_env: Option<String>,
-    /// The bearer token itself.
+    /// The field with the bearer token itself.
     pub api_key_bearer: Option<String>,
-    /// A switch that turns the entry off.
+    /// The field that disables the entry.
     pub disabled_field: Option<String>,
-    /// A switch that turns it on.
+    /// The field that enables it.
     pub enabled_field: Option<String>,
-    /// A word that is "enabled" or "disabled".
+    /// A field with the value "enabled" or "disabled".
     pub state_field: Option<String>,
-    /// A list elsewhere in the file with the names of entries that are off.
+    /// The path of a list of disabled entries elsewhere in the file.
     pub excluded_path: Option<Vec<String>>,
-    /// Where the file switches tools of all servers on and off.
+    /// Where the file switches tools on and off.
     pub tool_switches: Option<ToolSwitches>,
-    /// An object elsewhere in the file that says of entries, by name, whether they are on and what they are called.
+    /// The path of an object elsewhere in the file with entries' state and display name.
     pub extras: Option<Vec<String>>,
-    /// An entry with nothing but a switch belongs to another file.
+    /// An entry with nothing but a switch refers to another file.
     pub enablement_only: bool,
-    /// What an entry with nothing but settings is.
+    /// What an entry with nothing but settings refers to.
     pub settings_only: Option<String>,
-    /// The time a call may take.
+    /// The field with the timeout of a call.
     pub timeout_field: Option<String>,
-    /// In seconds instead of milliseconds.
+    /// It is in seconds instead of milliseconds.
     pub timeout_in_seconds: bool,
-    /// Only these tools.
+    /// The field with allowed tools.
     pub tools_allow: Option<String>,
-    /// An empty list of them means none at all.
+    /// An empty list of them allows none.
     pub empty_allows_none: bool,
-    /// Not these tools.
+    /// The field with denied tools.
     pub tools_deny: Option<String>,
-    /// Tools that run without a question.
+    /// The field with tools that run without asking.
     pub auto_approve: Option<String>,
-    /// The object that transport fields may also lie in.
+    /// The object that may contain the transport fields.
     pub nested_transport: Option<String>,
-    /// Other places in the same file where entries lie.
+    /// Alternative locations of entries in the same file.
     pub alt_keys: Vec<Vec<String>>,
 }
 
@@ -254,33 +254,33 @@ impl Default for Shape {
     }
 }
 
-/// Another file a client reads.
+/// Another file that a client reads.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Also {
-    /// What kind of file, for example `user-legacy`.
+    /// Its scope, for example `user-legacy`.
     pub scope: String,
-    /// Where.
+    /// Its paths.
     pub paths: PerOs,
-    /// The keys to its entries, where they are others.
+    /// The keys to its entries, if different.
     pub key: Option<Vec<String>>,
-    /// The client whose entries its entries look like, where it is another.
+    /// The client whose entry format it uses, if different.
     pub like: Option<String>,
 }
 
-/// A file inside a project.
+/// A file in a project.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectFile {
-    /// Below the project.
+    /// Its path within the project.
     pub path: String,
     /// The keys to its entries.
     pub key: Vec<String>,
-    /// The client whose entries its entries look like, where it is another.
+    /// The client whose entry format it uses, if different.
     pub like: Option<String>,
 }
 
-/// Entries that hold for one project only, kept in the user's file.
+/// Project-specific entries in the user's file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PerProject {
@@ -288,72 +288,72 @@ pub struct PerProject {
     pub key: Vec<String>,
     /// The keys from a project to its entries.
     pub servers: Vec<String>,
-    /// The field of a project with the names of the user's servers that are off there.
+    /// A project's field with the names of disabled user servers.
     pub disabled: String,
 }
 
-/// One client.
+/// A supported client.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Client {
     /// Its id, for example `claude-code`.
     pub id: String,
-    /// Its name, for people.
+    /// Its display name.
     pub name: String,
     /// How well it is known.
     pub tier: Tier,
-    /// How we know where its file is.
+    /// How the location of its file is known.
     pub evidence: Evidence,
-    /// The user's file: candidates, the first that exists counts, else the first is made.
+    /// Candidates for the user's file: the first existing one counts; if none exists, the first is created.
     #[serde(default)]
     pub paths: PerOs,
-    /// Every candidate that exists is written, because it cannot be told which one is read.
+    /// Every existing candidate is written, because it is unknown which one is read.
     #[serde(default)]
     pub write_all: bool,
-    /// Files that are written too where they exist.
+    /// Additional files that are written if they exist.
     #[serde(default)]
     pub also_write: PerOs,
-    /// How the file is written.
+    /// The file format.
     pub format: Format,
-    /// What a new file holds beside the entries.
+    /// The content of a new file besides the entries.
     #[serde(default)]
     pub new_file: Option<Value>,
-    /// What the client does with a file that it cannot read.
+    /// What the client does with a file that it cannot parse.
     #[serde(default)]
     pub on_syntax_error: Option<String>,
-    /// The literal keys to the entries.
+    /// The keys to the entries.
     pub key: Vec<String>,
-    /// How entries are read.
+    /// The entry format.
     pub entry: Shape,
-    /// The placeholders it fills, by their names in `references.rs`.
+    /// The placeholder syntaxes it supports, by their names in `references.rs`.
     #[serde(default)]
     pub references: Vec<String>,
-    /// How it is told about us.
+    /// How Satchel is added.
     pub connect: Method,
-    /// What it should speak over.
+    /// The preferred transport.
     pub transport: Transport,
-    /// The entry that makes it ask our endpoint.
+    /// The entry for HTTP.
     #[serde(default)]
     pub http: Option<Value>,
-    /// The entry that makes it start the bridge.
+    /// The entry for the bridge.
     #[serde(default)]
     pub stdio: Option<Value>,
-    /// Where it keeps sign-ins to servers in plain text: files to be named to a person, and never read.
+    /// Files in which it stores sign-ins in plain text: named to the user, never read.
     #[serde(default)]
     pub token_files: PerOs,
-    /// Its own program for adding servers, where that is the documented way.
+    /// Its own command for adding servers, if that is the documented way.
     #[serde(default)]
     pub own_command: Option<OwnCommand>,
-    /// What shows that it is there.
+    /// Signs that it is installed.
     #[serde(default)]
     pub detect: Signs,
-    /// Further files with entries.
+    /// Additional files with entries.
     #[serde(default)]
     pub also_read: Vec<Also>,
-    /// Files inside a project.
+    /// Files in a project.
     #[serde(default)]
     pub project_files: Vec<ProjectFile>,
-    /// Entries for one project in the user's file.
+    /// Project-specific entries in the user's file.
     #[serde(default)]
     pub per_project: Option<PerProject>,
     /// When a change takes effect.
@@ -362,26 +362,26 @@ pub struct Client {
     /// What the user has to do next.
     #[serde(default)]
     pub after_connect: Option<String>,
-    /// Does it follow when the list of tools changes?
+    /// Does it support change notifications for tools?
     #[serde(default)]
     pub list_changed: Option<bool>,
-    /// Does it keep tool definitions back by itself until they are needed?
+    /// Does it defer tool definitions until they are needed?
     #[serde(default)]
     pub defers_tools: bool,
-    /// The most tools it takes.
+    /// Maximum number of tools.
     #[serde(default)]
     pub tool_limit: Option<usize>,
 }
 
-/// A client's own program for adding servers. `${NAME}` stands for the entry's name; the entry goes in as JSON.
+/// A client's own command for adding servers. `${NAME}` is the entry's name; the entry is passed as JSON.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnCommand {
-    /// Looked up in the search path.
+    /// The program, searched in PATH.
     pub program: String,
-    /// Adds the entry that is on standard input.
+    /// The arguments that add the entry on standard input.
     pub add: Vec<String>,
-    /// Removes it.
+    /// The arguments that remove it.
     pub remove: Vec<String>,
 }
 
@@ -392,7 +392,7 @@ struct Table {
     clients: Vec<Client>,
 }
 
-/// All clients, in the order in which they are shown.
+/// All clients, in display order.
 pub fn clients() -> &'static [Client] {
     static TABLE: OnceLock<Vec<Client>> = OnceLock::new();
     TABLE.get_or_init(|| {
@@ -401,7 +401,7 @@ pub fn clients() -> &'static [Client] {
     })
 }
 
-/// The variables that say where clients' files are, and where programs are found.
+/// The variables that determine where clients' files and programs are.
 pub fn variables() -> std::collections::BTreeSet<&'static str> {
     let mut names: std::collections::BTreeSet<&str> =
         ["PATH", "HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"].into();
@@ -409,7 +409,7 @@ pub fn variables() -> std::collections::BTreeSet<&'static str> {
         let end = piece.find([':', '}']).unwrap_or(0);
         names.insert(&piece[..end]);
     }
-    // What we put into entries is no variable.
+    // Placeholders for Satchel's own values are not variables.
     for ours in ["URL", "URL_LOCALHOST", "TOKEN", "BRIDGE", "BRIDGE_ARGS", "NAME", "UUID"] {
         names.remove(ours);
     }
@@ -422,12 +422,12 @@ pub fn client(id: &str) -> Option<&'static Client> {
 }
 
 impl Client {
-    /// Its name without what it comes as: "Claude Code" of "Claude Code (CLI, IDE extension)".
+    /// Its name without the part in parentheses: "Claude Code" of "Claude Code (CLI, IDE extension)".
     pub fn title(&self) -> &str {
         self.name.split(" (").next().unwrap_or(&self.name)
     }
 
-    /// The field that names an entry, where entries lie in a list.
+    /// The name field, if entries are in a list.
     pub fn list(&self) -> Option<&str> {
         self.entry.list.then(|| self.entry.name_field.as_deref().unwrap_or("name"))
     }

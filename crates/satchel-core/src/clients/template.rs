@@ -4,25 +4,25 @@ use serde_json::{Map, Value};
 
 use super::table::{Client, Transport};
 
-/// What we are called in other programs' files. Short, for the names of tools are limited; no underscore, since
-/// Gemini CLI takes a name apart at the first one.
+/// Satchel's name in other programs' files. Short, because tool names are limited; no underscore, because Gemini CLI
+/// splits names at the first one.
 pub const NAME: &str = "satchel";
 
-/// How we can be reached.
+/// How clients reach Satchel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ourselves {
-    /// What our entry is called.
+    /// The entry's name.
     pub name: String,
-    /// Where the endpoint is.
+    /// The endpoint's URL.
     pub url: String,
-    /// The program that is the bridge, as an absolute path.
+    /// The bridge program's absolute path.
     pub bridge: String,
-    /// The words that make it a bridge; `--client ID` follows.
+    /// The arguments that start the bridge; followed by `--client ID`.
     pub bridge_words: Vec<String>,
 }
 
 impl Ourselves {
-    /// The entry for a client. `None` where it cannot be connected that way.
+    /// The entry for a client. `None` if it does not support this transport.
     pub fn entry(&self, client: &Client, over: Transport, token: &str, name: &str) -> Option<Value> {
         let template = match over {
             Transport::Http => client.http.as_ref(),
@@ -31,7 +31,7 @@ impl Ourselves {
         Some(Filling { ourselves: self, client: &client.id, token, name }.value(template))
     }
 
-    /// Is this entry one of ours, perhaps from before, with another port or place?
+    /// Is this a Satchel entry, possibly of an earlier port or path?
     pub fn wrote(&self, client: &Client, entry: &Value) -> bool {
         let shape = &client.entry;
         let inner = shape.nested_transport.as_deref().and_then(|field| entry.get(field)).unwrap_or(entry);
@@ -49,7 +49,7 @@ impl Ourselves {
     }
 }
 
-/// Both on this computer, both with the same path: the port changes when the usual one is taken.
+/// Both on this computer with the same path: the port changes if the default one is taken.
 fn same_endpoint(url: &str, ours: &str) -> bool {
     let path = |url: &str| -> Option<String> {
         let rest = url.strip_prefix("http://")?;
@@ -114,7 +114,7 @@ impl Filling<'_> {
             .replace("${UUID}", &self.uuid())
     }
 
-    /// Always the same for the same client, so that connecting twice changes nothing. Version 8 of RFC 9562.
+    /// Deterministic per client, so that connecting twice changes nothing. Version 8 of RFC 9562.
     fn uuid(&self) -> String {
         use sha2::{Digest, Sha256};
         let mut hash: Vec<u8> = Sha256::digest(format!("satchel/{}", self.client)).to_vec();

@@ -14,16 +14,16 @@ use subtle::ConstantTimeEq;
 
 use crate::files;
 
-/// Tokens kept for one client; the oldest goes first.
+/// Number of tokens per client; the oldest is dropped.
 const KEPT: usize = 8;
 
-/// Why a token could not be made.
+/// Why a token could not be issued.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// The id cannot be one.
+    /// The id is invalid.
     #[error("\"{0}\" cannot be a client's id; use 1 to 64 letters, digits, _, - and .")]
     Id(String),
-    /// The file cannot be written, or there is no randomness.
+    /// The file cannot be written, or there are no random numbers.
     #[error("cannot keep the token: {0}")]
     Failed(String),
 }
@@ -49,7 +49,7 @@ struct TokenFile {
 }
 
 impl Tokens {
-    /// Reads the tokens kept in this data directory. A damaged file is set aside; clients must be connected again then.
+    /// Loads the stored tokens. A damaged file is moved aside; clients must then be connected again.
     pub fn open(data: &Path) -> (Self, Option<String>) {
         let file = data.join("clients.json");
         let read = match std::fs::read(&file) {
@@ -59,7 +59,7 @@ impl Tokens {
         };
         let (stored, trouble) = match read {
             Ok(stored) => (stored, None),
-            // The next token would be written over it, readable or not.
+            // The next token would overwrite it, readable or not.
             Err(error) => {
                 let place = match files::set_aside(&file) {
                     Ok(aside) => format!("set aside as {}", aside.display()),
@@ -80,7 +80,7 @@ impl Tokens {
         (Self { file, held: Mutex::new(Held { kept, ephemeral: vec![] }) }, trouble)
     }
 
-    /// Makes a token for a client. An ephemeral one is valid until this process ends and is never written.
+    /// Issues a token to a client. An ephemeral one is valid until this process exits and is never written.
     pub fn make(&self, client: &str, ephemeral: bool) -> Result<String, TokenError> {
         let valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         if client.is_empty() || client.len() > 64 || !client.chars().all(valid) {
@@ -92,7 +92,7 @@ impl Tokens {
         let mut held = self.held();
         if ephemeral {
             held.ephemeral.push((client.to_owned(), hash_of(&token)));
-            // A bridge that is started over and over must not fill our memory.
+            // A bridge that is restarted over and over must not exhaust memory.
             let surplus = held.ephemeral.len().saturating_sub(1024);
             held.ephemeral.drain(..surplus);
             return Ok(token);
@@ -107,7 +107,7 @@ impl Tokens {
         Ok(token)
     }
 
-    /// Every token of a client is worth nothing from now on.
+    /// Revokes every token of a client.
     pub fn revoke(&self, client: &str) -> Result<(), TokenError> {
         let mut held = self.held();
         let mut kept = held.kept.clone();
@@ -119,21 +119,21 @@ impl Tokens {
         Ok(())
     }
 
-    /// Every client that has a token that is still good.
+    /// Clients with a valid token.
     pub fn holders(&self) -> BTreeSet<String> {
         let held = self.held();
         let kept = held.kept.iter().filter(|(_, all)| !all.is_empty()).map(|(id, _)| id);
         kept.chain(held.ephemeral.iter().map(|(owner, _)| owner)).cloned().collect()
     }
 
-    /// Has a client any token that is still good?
+    /// Does a client have a valid token?
     pub fn holds(&self, client: &str) -> bool {
         let held = self.held();
         held.kept.get(client).is_some_and(|all| !all.is_empty())
             || held.ephemeral.iter().any(|(owner, _)| owner == client)
     }
 
-    /// Whose token this is. Takes the same time whether and wherever it is found.
+    /// The client that a token belongs to, in constant time.
     pub fn owner(&self, token: &str) -> Option<String> {
         let asked = hash_of(token);
         let held = self.held();

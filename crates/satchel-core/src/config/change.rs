@@ -15,33 +15,33 @@ use crate::model::{
     server::Sandbox,
 };
 
-/// Why a change was refused. The configuration is then as it was.
+/// Why a change was refused. The configuration is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeError {
-    /// There is no server of that name.
+    /// No server has that name.
     #[error("there is no server \"{0}\"")]
     Unknown(String),
-    /// There is already one.
+    /// A server with that name exists.
     #[error("there is already a server \"{0}\"; remove it first, or replace it")]
     Exists(String),
-    /// The name cannot be one.
+    /// The name is invalid.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// There is no profile of that name.
+    /// No profile has that name.
     #[error("there is no profile \"{0}\"")]
     UnknownProfile(String),
-    /// There is already one.
+    /// A profile with that name exists.
     #[error("there is already a profile \"{0}\"")]
     ProfileExists(String),
-    /// Somebody would see something else without it.
+    /// The profile is in use: removing it would change what its users see.
     #[error("the profile \"{name}\" is in use: {by}")]
     ProfileInUse {
         /// Its name.
         name: String,
-        /// By whom.
+        /// Its users.
         by: String,
     },
-    /// The result would not be a valid configuration.
+    /// The resulting configuration would be invalid.
     #[error("{0}")]
     Invalid(String),
 }
@@ -52,10 +52,10 @@ impl From<ConfigError> for ChangeError {
     }
 }
 
-/// The configuration after the change. What the change does not name stays as it is, unknown fields included.
+/// Applies a change. Everything the change does not name stays as it is, including unknown fields.
 ///
 /// # Errors
-/// [`ChangeError`] where the change makes no sense.
+/// [`ChangeError`] if the change cannot be applied.
 pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
     let there = |name: &str| config.servers().contains_key(name) || config.faults().contains_key(name);
     let known = |name: &str| -> Result<(), ChangeError> {
@@ -65,7 +65,7 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
             None => Err(ChangeError::Unknown(name.to_owned())),
         }
     };
-    // What is wrong with an entry keeps nobody from correcting it or taking it out.
+    // A faulty entry can still be corrected or removed.
     let written = |name: &str| there(name).then_some(()).ok_or_else(|| ChangeError::Unknown(name.to_owned()));
     match change {
         Change::Add { name, target, startup, era, replace } => {
@@ -100,7 +100,7 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
                 if !rules.is_empty() {
                     let block = root.entry(TOOL_RULES).or_insert_with(|| Value::Array(Vec::new()));
                     if let Some(block) = block.as_array_mut() {
-                        // A second import says nothing new.
+                        // Importing twice adds no duplicates.
                         block.retain(|rule| !rules.contains(rule));
                         block.extend(rules.iter().cloned());
                     }
@@ -139,7 +139,7 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
                 if let Some(servers) = root.get_mut(SERVERS).and_then(Value::as_object_mut) {
                     servers.shift_remove(name);
                 }
-                // They would hold for whatever gets this name next.
+                // They would apply to the next server of this name.
                 if let Some(rules) = root.get_mut(TOOL_RULES).and_then(Value::as_array_mut) {
                     rules.retain(|rule| !is_own(rule));
                 }
@@ -152,7 +152,7 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
             known(name)?;
             Ok(config.edited(|servers| {
                 if let Some(entry) = servers.get_mut(name).and_then(Value::as_object_mut) {
-                    // Other programs write the opposite; two switches that disagree would help nobody.
+                    // Other programs use the opposite; two contradictory switches would be confusing.
                     entry.shift_remove("disabled");
                     if *enabled {
                         entry.shift_remove("enabled");
@@ -211,13 +211,13 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
     }
 }
 
-/// The entry with the old one's texts where [`HIDDEN`] stands.
+/// Replaces [`HIDDEN`] by the text of the old entry.
 fn unhidden(old: Option<&Value>, new: &Value) -> Result<Value, String> {
     match new {
         Value::String(text) if text == HIDDEN => match old {
             Some(Value::String(text)) => Ok(json!(text)),
             _ => Err(format!(
-                "\"{HIDDEN}\" stands where nothing is hidden; write the value, or ${{secret:NAME}}"
+                "\"{HIDDEN}\" stands for no hidden value here; write the value, or ${{secret:NAME}}"
             )),
         },
         Value::Object(fields) => {
@@ -234,7 +234,8 @@ fn unhidden(old: Option<&Value>, new: &Value) -> Result<Value, String> {
     }
 }
 
-/// With the rule at the end, where it counts, and without one that is for the same tool and client and only permits.
+/// Appends the rule, so that it takes precedence, and removes an earlier one for the same tool and client that only
+/// sets a permission.
 fn permitted(
     config: &Config,
     tool: &str,

@@ -3,27 +3,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A text that other values are put into.
+/// A text with references to variables and secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template(Vec<Piece>);
 
-/// A stretch of a text.
+/// A part of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// As it stands.
+    /// Literal text.
     Text(String),
-    /// A variable of the environment.
+    /// An environment variable.
     Variable {
         /// Its name.
         name: String,
-        /// What counts where it is not set.
+        /// The value to use if it is not set.
         default: Option<String>,
     },
-    /// The name of a secret.
+    /// A secret, by name.
     Secret(String),
 }
 
-/// Where values come from.
+/// Resolves references.
 pub trait Values {
     /// The value of an environment variable.
     fn variable(&self, name: &str) -> Option<String>;
@@ -32,7 +32,7 @@ pub trait Values {
 }
 
 impl Template {
-    /// Reads a text. `${` without an end is ordinary text.
+    /// Parses a text. An unterminated `${` is literal text.
     pub fn parse(text: &str) -> Self {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -54,12 +54,12 @@ impl Template {
         Self(pieces)
     }
 
-    /// What it is made of, in order.
+    /// Its parts, in order.
     pub fn into_pieces(self) -> Vec<Piece> {
         self.0
     }
 
-    /// The names of the secrets it needs.
+    /// The names of the secrets it references.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
             Piece::Secret(name) => Some(name.as_str()),
@@ -67,7 +67,7 @@ impl Template {
         })
     }
 
-    /// The text with its values. What has none is added to `missing`.
+    /// Substitutes values. Adds references that have none to `missing`.
     pub fn fill(&self, values: &impl Values, missing: &mut BTreeSet<String>) -> String {
         let mut text = String::new();
         for piece in &self.0 {
@@ -93,7 +93,7 @@ impl Template {
     }
 }
 
-/// The text written so that nothing in it is a reference: reading it gives exactly the text.
+/// Escapes a text so that parsing yields exactly that text, without references.
 pub fn literal(text: &str) -> String {
     let (mut escaped, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, inside, after)) = next_reference(rest) {
@@ -116,7 +116,7 @@ fn next_reference(text: &str) -> Option<(&str, &str, &str)> {
     }
 }
 
-/// Names as programs use them. Anything else, such as a shell's `${x%%y}`, is left as it stands.
+/// Is this a valid name? Anything else, such as a shell's `${x%%y}`, stays literal.
 fn is_reference(inside: &str) -> bool {
     let name = inside.split_once(":-").map_or(inside, |(name, _)| name);
     let name = name.strip_prefix("secret:").unwrap_or(name);
@@ -134,7 +134,7 @@ fn reference(inside: &str) -> Piece {
     }
 }
 
-/// Fills a map's values; see [`Template::fill`].
+/// Fills the values of a map; see [`Template::fill`].
 pub fn fill_map(
     map: &BTreeMap<String, String>,
     values: &impl Values,

@@ -24,65 +24,65 @@ use crate::model::{
     },
 };
 
-/// The largest configuration, in bytes.
+/// Maximum size of the file, in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
-/// The block's key.
+/// Key of the servers.
 pub const SERVERS: &str = "mcpServers";
-/// The largest request of a client, in MiB.
+/// Key of the maximum request size, in MiB.
 const MAX_REQUEST: &str = "maxRequestMiB";
-/// The key of the block that says what is recorded.
+/// Key of the settings for recording.
 pub const HISTORY: &str = "history";
-/// The key of the address that traces are exported to.
+/// Key of the OpenTelemetry endpoint that traces are exported to.
 pub const OTLP_ENDPOINT: &str = "otlpEndpoint";
-/// The key of the block that names who turns texts into vectors.
+/// Key of the embedding service.
 pub const EMBEDDING: &str = "embedding";
-/// The key of how tools are searched for.
+/// Key of the search settings.
 pub const SEARCH: &str = "search";
-/// The key of the switch that lets the hub's inside be looked at.
+/// Key of the switch for the debug status.
 pub const DEBUG_STATUS: &str = "debugStatus";
-/// How many bytes of text a result may have before it is cut: a number, or one for each client and `default`; 0 never
-/// cuts.
+/// Key of the limit above which results are cut, in bytes of text: a number, or one for each client and `default`; 0
+/// means no limit.
 pub const RESULT_CAP: &str = "resultCap";
-/// Rules over tools: a list of [`ToolRule`]s.
+/// Key of the tool rules: a list of [`ToolRule`]s.
 pub const TOOL_RULES: &str = "toolRules";
-/// What is done with tools that no rule is for: [`Defaults`].
+/// Key of the defaults for tools that no rule matches: [`Defaults`].
 pub const TOOL_DEFAULTS: &str = "toolDefaults";
-/// What becomes of a new server's first lists before a person has looked at them: `"offer"` or `"hold"`.
+/// Key of whether a new server's definitions are available before review: `"offer"` or `"hold"`.
 pub const NEW_SERVERS: &str = "newServers";
-/// Registries of servers: a list of addresses, each with a token where it wants one.
+/// Key of the registries: a list of addresses, each with a token if it requires one.
 pub const REGISTRIES: &str = "registries";
-/// The one that is asked where none is named.
+/// The default registry.
 pub const OFFICIAL_REGISTRY: &str = "https://registry.modelcontextprotocol.io";
-/// About what the clients with the least room take in one piece.
+/// About what the clients with the lowest limits accept in one result.
 const USUAL_RESULT_CAP: usize = 100_000;
-/// The key of the switch that lets servers' pictures be fetched.
+/// Key of the switch for fetching servers' icons.
 pub const PICTURES: &str = "pictures";
-/// The command that always means our own program.
+/// The command that always means the running Satchel program.
 pub const OWN_COMMAND: &str = "satchel";
 
-/// What is wrong with a configuration, and where.
+/// A fault in the configuration file, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct ConfigError {
-    /// Counted from 1.
+    /// Starts at 1.
     pub line: usize,
-    /// Counted from 1, in characters.
+    /// Starts at 1, in characters.
     pub column: usize,
     /// What was found and what was expected.
     pub message: String,
 }
 
-/// The configuration file as text. Whoever may write there may put a pipe in its place; nobody waits for that.
+/// Reads the configuration file. Never blocks: if the path is a named pipe, it is not read.
 ///
 /// # Errors
-/// Whatever the file system says, also where it is no text.
+/// Any I/O error, including invalid UTF-8.
 pub fn text_of(file: &Path) -> io::Result<String> {
     String::from_utf8(files::read_plain(file, LARGEST)?).map_err(|error| {
         io::Error::new(io::ErrorKind::InvalidData, format!("it is not valid UTF-8 ({})", error.utf8_error()))
     })
 }
 
-/// A good configuration: the text and the document as they are, and what they mean.
+/// A valid configuration: the text, the parsed document and the settings.
 #[derive(Debug, Clone)]
 pub struct Config {
     text: String,
@@ -102,11 +102,11 @@ pub struct Config {
     registries: Vec<RegistrySource>,
     pictures: bool,
     profiles: Profiles,
-    /// Rules that stand in the file and that nobody has accepted: what they restrict counts.
+    /// Rules in the file that nobody has accepted; only their restrictions are in effect.
     unaccepted: Option<(Vec<ToolRule>, Defaults)>,
 }
 
-/// Who turns texts into vectors, for searches by meaning: the block `embedding`.
+/// The embedding service for search by meaning: the block `embedding`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingSource {
     /// Its address.
@@ -118,9 +118,9 @@ pub struct EmbeddingSource {
 /// A registry of servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistrySource {
-    /// Its address, without `/v0.1` and without a slash at the end.
+    /// Its address, without `/v0.1` and without a trailing slash.
     pub url: String,
-    /// What it wants to see, as it is written: a reference to a secret.
+    /// Its token as written: a reference to a secret.
     pub token: Option<String>,
 }
 
@@ -135,11 +135,11 @@ impl RegistrySource {
 pub struct History {
     /// Are calls recorded at all?
     pub record: bool,
-    /// Does ranking learn from which tools were used after which searches? Never where calls are not recorded.
+    /// Does ranking learn from which tools were used after which searches? Always off if calls are not recorded.
     pub learn: bool,
-    /// Single calls are kept for so many days; sums for ever.
+    /// How many days single calls are stored; totals are stored forever.
     pub days: u32,
-    /// The ledger is kept smaller than this, in bytes.
+    /// Maximum size of the ledger, in bytes.
     pub bytes: u64,
 }
 
@@ -174,7 +174,7 @@ impl Default for Config {
     }
 }
 
-/// Two are equal that mean the same, however they are written.
+/// Compares the settings, not the text.
 impl PartialEq for Config {
     fn eq(&self, other: &Self) -> bool {
         self.document == other.document && self.servers == other.servers && self.faults == other.faults
@@ -182,7 +182,7 @@ impl PartialEq for Config {
 }
 
 impl Config {
-    /// What an empty home starts with: the embedded server, so that the first call needs nothing else.
+    /// The initial configuration: only the built-in server, so that the first call needs nothing else.
     pub fn first() -> Self {
         let toolbox = json!({ "command": OWN_COMMAND, "args": ["toolbox"] });
         let empty = Self::default();
@@ -190,10 +190,10 @@ impl Config {
         first.expect("the built-in configuration is valid")
     }
 
-    /// Reads a configuration. An empty text is an empty configuration.
+    /// Parses a configuration. An empty text is an empty configuration.
     ///
     /// # Errors
-    /// [`ConfigError`] with the place of the first thing that is wrong. What is wrong with the entry of a server is none;
+    /// [`ConfigError`] with the position of the first fault. A fault in a server's entry is not an error;
     /// see [`Config::faults`].
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let written = text;
@@ -202,7 +202,7 @@ impl Config {
             return Ok(Self { text: written.to_owned(), ..Self::default() });
         }
         let reader = ConfigReader { text };
-        // Syntax first: the whole document, so that the error has the place where reading stopped.
+        // Check the syntax of the whole document first, so that a syntax error has the right position.
         let document: Value = serde_json::from_str(text).map_err(|error| reader.syntax(&error))?;
         let (mut servers, mut request_bytes) = (BTreeMap::new(), limits::BODY_BYTES);
         let (mut history, mut debug_status, mut meaning) = (History::default(), true, true);
@@ -283,32 +283,32 @@ impl Config {
         })
     }
 
-    /// The configuration as it is written to disk: as a person wrote it, but for what was changed.
+    /// The text to write to disk: the user's own formatting, except where something was changed.
     pub fn to_text(&self) -> &str {
         &self.text
     }
 
-    /// What the user wants of every server.
+    /// All valid server entries.
     pub fn servers(&self) -> &BTreeMap<ServerName, ServerConfig> {
         &self.servers
     }
 
-    /// The entries that cannot be used, by name, each with what is wrong. They stay in the file as they are.
+    /// Faults of invalid server entries, by name. The entries stay in the file.
     pub fn faults(&self) -> &BTreeMap<String, ConfigError> {
         &self.faults
     }
 
-    /// A server's entry as it is written, unknown fields included.
+    /// A server's entry as written, including unknown fields.
     pub fn entry(&self, name: &str) -> Option<&Value> {
         self.document.get(SERVERS)?.get(name)
     }
 
-    /// A setting as it is written, by its key.
+    /// A setting as written, by key.
     pub fn setting(&self, key: &str) -> Option<&Value> {
         self.document.get(key)
     }
 
-    /// The largest request of a client, in bytes.
+    /// Maximum size of a client's request, in bytes.
     pub fn request_bytes(&self) -> usize {
         self.request_bytes
     }
@@ -318,77 +318,77 @@ impl Config {
         self.history
     }
 
-    /// May the hub's inside be looked at?
+    /// Is the debug status enabled?
     pub fn debug_status(&self) -> bool {
         self.debug_status
     }
 
-    /// Where traces are exported to, for programs that can.
+    /// The OpenTelemetry endpoint, for builds that can export.
     pub fn otlp_endpoint(&self) -> Option<&str> {
         self.otlp_endpoint.as_deref()
     }
 
-    /// Who turns texts into vectors, where the user named somebody.
+    /// The embedding service, if one is configured.
     pub fn embedding(&self) -> Option<&EmbeddingSource> {
         self.embedding.as_ref()
     }
 
-    /// May a model help searches by what they mean?
+    /// Is search by meaning enabled?
     pub fn searches_by_meaning(&self) -> bool {
         self.meaning
     }
 
-    /// May a model be told of a server in the catalog where nothing here fits?
+    /// May search results suggest servers from the catalog if no tool matches?
     pub fn suggests_servers(&self) -> bool {
         self.suggests
     }
 
-    /// What becomes of some tools.
+    /// The tool rules.
     pub fn tool_rules(&self) -> &[ToolRule] {
         &self.rules
     }
 
-    /// What is done with tools that no rule is for.
+    /// The defaults for tools that no rule matches.
     pub fn tool_defaults(&self) -> &Defaults {
         &self.tool_defaults
     }
 
-    /// Are the first lists of a new server held back until a person has looked at them?
+    /// Are the definitions of a new server held back until a person reviews them?
     pub fn holds_new_servers(&self) -> bool {
         self.holds_new_servers
     }
 
-    /// Who lists servers that can be added, in the order in which they are asked.
+    /// The registries, in the order in which they are queried.
     pub fn registries(&self) -> &[RegistrySource] {
         &self.registries
     }
 
-    /// May pictures of servers be fetched from where the servers say they are?
+    /// May servers' icons be fetched?
     pub fn shows_pictures(&self) -> bool {
         self.pictures
     }
 
-    /// Named sets of servers, and which one counts for whom.
+    /// The profiles, and who uses them.
     pub fn profiles(&self) -> &Profiles {
         &self.profiles
     }
 
-    /// Rules that stand in the file and that nobody has accepted: only what they restrict is in force.
+    /// Rules in the file that nobody has accepted: only their restrictions are in effect.
     pub fn unaccepted_rules(&self) -> Option<(&[ToolRule], &Defaults)> {
         self.unaccepted.as_ref().map(|(rules, defaults)| (rules.as_slice(), defaults))
     }
 
-    /// The same file, with everything in force that stands in it.
+    /// The same configuration with every setting in effect, accepted or not.
     pub fn as_written(&self) -> Self {
         Self::parse(self.to_text()).unwrap_or_else(|_| self.clone())
     }
 
-    /// The document as it is written.
+    /// The parsed document.
     pub(super) fn document(&self) -> &Value {
         &self.document
     }
 
-    /// The same file with these guarded settings in force.
+    /// The same configuration with these guarded settings in effect.
     pub(super) fn with_guarded(
         mut self,
         accepted: Config,
@@ -409,7 +409,7 @@ impl Config {
         Self { holds_new_servers, embedding, otlp_endpoint, registries, ..self }
     }
 
-    /// How many bytes of text a result for this client may have; 0 for any.
+    /// The size limit of a result for this client, in bytes of text; 0 means no limit.
     pub fn result_cap(&self, client: &str) -> usize {
         let cap = |value: &Value| value.as_u64().map(|cap| usize::try_from(cap).unwrap_or(usize::MAX));
         let configured = self.document.get(RESULT_CAP);
@@ -417,12 +417,12 @@ impl Config {
         of_client.or(configured).and_then(cap).unwrap_or(USUAL_RESULT_CAP)
     }
 
-    /// A copy with the entries of `mcpServers` edited as JSON, read again so that it is valid or refused.
+    /// Edits the servers as JSON and parses the result, which is refused if it is invalid.
     pub(super) fn edited(&self, edit: impl FnOnce(&mut Map<String, Value>)) -> Result<Self, ConfigError> {
         self.edited_in(SERVERS, edit)
     }
 
-    /// The same for another block of the document.
+    /// The same for another block.
     pub(super) fn edited_in(
         &self,
         block: &str,
@@ -449,7 +449,7 @@ impl Config {
             edit(root);
         }
         let mut after = Self::parse(&changed(&self.text, &mut Vec::new(), &self.document, &document)?)?;
-        // What was wrong before stays in the file; what is put there has to be right.
+        // Existing faults may remain in the file; a new or changed entry has to be valid.
         let is_new = |(name, fault): &(&String, &ConfigError)| {
             self.faults.get(*name).is_none_or(|known| known.message != fault.message)
                 || self.entry(name) != after.entry(name)
@@ -461,7 +461,7 @@ impl Config {
     }
 }
 
-/// The text that means `new`, where it meant `old`, and in which nothing else is touched.
+/// Changes a text from meaning `old` to meaning `new` without touching anything else.
 fn changed(text: &str, way: &mut Vec<String>, old: &Value, new: &Value) -> Result<String, ConfigError> {
     let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else { return Ok(text.to_owned()) };
     let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -489,7 +489,7 @@ fn changed(text: &str, way: &mut Vec<String>, old: &Value, new: &Value) -> Resul
     Ok(format!("{mark}{text}"))
 }
 
-/// Keeps the text at hand, to turn a place in it into line and column.
+/// Holds the text, to turn a byte position into line and column.
 struct ConfigReader<'a> {
     text: &'a str,
 }
@@ -498,7 +498,7 @@ type Fields<'a> = Vec<(String, &'a Raw)>;
 type Servers = (BTreeMap<ServerName, ServerConfig>, BTreeMap<String, ConfigError>);
 
 impl<'a> ConfigReader<'a> {
-    /// Other programs call the block otherwise; nobody wants a file in which it is overlooked.
+    /// Other programs use other keys; a file with one of those would otherwise be silently ignored.
     fn has_its_block(&self, root: &Fields<'a>) -> Result<(), ConfigError> {
         if root.iter().any(|(key, _)| key == SERVERS) {
             return Ok(());
@@ -510,7 +510,7 @@ impl<'a> ConfigReader<'a> {
         match root.iter().find(|(key, value)| is_meant(key) && value.get().starts_with('{')) {
             Some((key, value)) => {
                 let message = format!(
-                    "the servers stand under \"{key}\", as in other programs' files; rename it to \"{SERVERS}\""
+                    "the servers are under \"{key}\", as in other programs' files; rename it to \"{SERVERS}\""
                 );
                 Err(self.at(value.get(), message))
             }
@@ -518,7 +518,7 @@ impl<'a> ConfigReader<'a> {
         }
     }
 
-    /// Each entry stands for itself.
+    /// Parses each entry independently.
     fn servers(&self, block: &'a Raw) -> Result<Servers, ConfigError> {
         let all = all_fields(block.get());
         let all = all.map_err(|_| {
@@ -526,9 +526,9 @@ impl<'a> ConfigReader<'a> {
         })?;
         let (mut servers, mut faults) = (BTreeMap::new(), BTreeMap::new());
         for (name, entry) in all {
-            // Two readers could take different ones.
+            // Parsers disagree on which duplicate counts.
             if servers.remove(name.as_str()).is_some() || faults.contains_key(&name) {
-                let message = format!("\"{name}\" is there twice; keep one of them");
+                let message = format!("\"{name}\" occurs twice; keep one of them");
                 faults.insert(name, self.at(entry.get(), message));
                 continue;
             }
@@ -549,7 +549,7 @@ impl<'a> ConfigReader<'a> {
             read.map_err(|error| {
                 let text = error.to_string();
                 let why = text.split(" at line").next().unwrap_or(&text).to_owned();
-                self.at(raw.get(), format!("a rule of \"{TOOL_RULES}\" cannot be used: {why}"))
+                self.at(raw.get(), format!("a rule of \"{TOOL_RULES}\" is invalid: {why}"))
             })
         };
         let sound = |raw: &'a Raw| {
@@ -596,7 +596,7 @@ impl<'a> ConfigReader<'a> {
         let switch = |key: &str| field(&[key]).map(|(key, value)| self.switch(key, value)).transpose();
 
         let command = text(&["command"])?;
-        // Other programs' READMEs write the address under these names too.
+        // Other programs' documentation also uses these keys.
         let url = text(&["url", "serverUrl", "httpUrl"])?;
         let transport = match (command, url) {
             (Some(_), Some(_)) => {
@@ -716,7 +716,7 @@ impl<'a> ConfigReader<'a> {
                 "authorizeParameters" => oauth.authorize_parameters = self.map(&name, value)?,
                 "clientMetadataUrl" => {
                     let document = self.text_of(&name, value)?;
-                    // It is the client ID itself (draft-ietf-oauth-client-id-metadata-document, section 3).
+                    // The URL is the client ID itself (draft-ietf-oauth-client-id-metadata-document, section 3).
                     let path = document.strip_prefix("https://").and_then(|rest| rest.split_once('/'));
                     if path.is_none_or(|(host, path)| host.is_empty() || path.is_empty()) {
                         return Err(wrong("an address that begins with https:// and has a path"));
@@ -731,14 +731,14 @@ impl<'a> ConfigReader<'a> {
                     oauth.grant = serde_json::from_str(value.get())
                         .map_err(|_| wrong("\"authorization_code\" or \"client_credentials\""))?;
                 }
-                // Kept in the file, as everything that is not understood.
+                // Stays in the file, like every unknown field.
                 _ => {}
             }
         }
         Ok(oauth)
     }
 
-    /// `true` for a sandbox that allows nothing more, or what it allows.
+    /// `true` for a sandbox that allows nothing more, or an object with what it allows.
     fn sandbox(&self, key: &str, value: &'a Raw) -> Result<Option<Sandbox>, ConfigError> {
         if matches!(value.get(), "true" | "false" | "null") {
             return Ok((value.get() == "true").then(Sandbox::default));
@@ -750,9 +750,8 @@ impl<'a> ConfigReader<'a> {
                 "write" => sandbox.write = self.list("write", value)?,
                 "network" => sandbox.network = self.switch("network", value)?,
                 _ => {
-                    let message = format!(
-                        "\"{name}\" is none of \"read\", \"write\" and \"network\", which \"sandbox\" has"
-                    );
+                    let message =
+                        format!("\"sandbox\" has no \"{name}\"; expected \"read\", \"write\" or \"network\"");
                     return Err(self.at(value.get(), message));
                 }
             }
@@ -776,16 +775,15 @@ impl<'a> ConfigReader<'a> {
         for (key, value) in self.object(block.get(), &format!("\"{HISTORY}\""))? {
             let number = || {
                 let number = serde_json::from_str::<u32>(value.get()).ok().filter(|number| *number > 0);
-                number.ok_or_else(|| {
-                    self.at(value.get(), format!("\"{key}\" must be a whole number from 1 on"))
-                })
+                number
+                    .ok_or_else(|| self.at(value.get(), format!("\"{key}\" must be a positive whole number")))
             };
             match key.as_str() {
                 "record" => history.record = self.switch(&key, value)?,
                 "learn" => history.learn = self.switch(&key, value)?,
                 "days" => history.days = number()?,
                 "megabytes" => history.bytes = u64::from(number()?) * 1024 * 1024,
-                // Kept as it is, as every field that a later version may know.
+                // Stays in the file, like every unknown field.
                 _ => {}
             }
         }
@@ -795,7 +793,7 @@ impl<'a> ConfigReader<'a> {
     fn object(&self, json: &'a str, what: &str) -> Result<Fields<'a>, ConfigError> {
         fields(json).map_err(|error| {
             if json.trim_start().starts_with('{') {
-                // Only a key that occurs twice gets here: the syntax is known to be good.
+                // The syntax has been checked, so only duplicate keys get here.
                 let message = error.to_string();
                 let reason = message.split(" at line").next().unwrap_or(&message);
                 self.at(json, format!("{what}: {reason}"))
@@ -829,8 +827,7 @@ impl<'a> ConfigReader<'a> {
         }
     }
 
-    /// The block `search`.
-    /// A switch of the block about searches; all are on.
+    /// A switch of the block `search`; on by default.
     fn search_switch(&self, block: &'a Raw, wanted: &str) -> Result<bool, ConfigError> {
         let fields = self.object(block.get(), &format!("\"{SEARCH}\""))?;
         let field = fields.iter().find(|(key, _)| key == wanted);
@@ -888,7 +885,7 @@ impl<'a> ConfigReader<'a> {
         })
     }
 
-    /// A string, or a number or switch written without quotes: `"PORT": 3000` is common and clear.
+    /// A string, or an unquoted number or boolean: `"PORT": 3000` is common and unambiguous.
     fn scalar(&self, what: &str, value: &Raw) -> Result<String, ConfigError> {
         match serde_json::from_str::<Value>(value.get()) {
             Ok(Value::String(text)) => Ok(text),
@@ -941,7 +938,7 @@ impl<'a> ConfigReader<'a> {
             .ok_or_else(wrong)
     }
 
-    /// An error at `part`, which must be a piece of the text.
+    /// An error at `part`, which must be a slice of the text.
     fn at(&self, part: &str, message: String) -> ConfigError {
         let offset = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
         let before = self.text.get(..offset).unwrap_or("");

@@ -13,18 +13,18 @@ use crate::model::{control::Change, nature::Permit};
 const KEYS: [&str; 7] =
     [TOOL_RULES, TOOL_DEFAULTS, NEW_SERVERS, EMBEDDING, OTLP_ENDPOINT, REGISTRIES, PICTURES];
 
-/// The guarded settings of one configuration, as they are written there.
+/// The guarded settings of a configuration, as written.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Guarded(Map<String, Value>);
 
 impl Guarded {
-    /// Those of this configuration's file.
+    /// Those of this configuration file.
     pub fn of(config: &Config) -> Self {
         let value = |key: &&str| Some(((*key).to_owned(), config.document().get(*key)?.clone()));
         Self(KEYS.iter().filter_map(value).collect())
     }
 
-    /// As they were kept on disk; `None` where that is no set of good settings.
+    /// Parses stored settings; `None` if they are invalid.
     pub fn from_value(value: Value) -> Option<Self> {
         let Value::Object(fields) = value else { return None };
         let known = fields.keys().all(|key| KEYS.contains(&key.as_str()));
@@ -32,22 +32,22 @@ impl Guarded {
         (known && kept.as_config().is_some()).then_some(kept)
     }
 
-    /// As they are kept on disk, and shown.
+    /// The form that is stored and displayed.
     pub fn to_value(&self) -> Value {
         Value::Object(self.0.clone())
     }
 
-    /// Is nothing set?
+    /// Are there none?
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// A configuration that has these settings and nothing else.
+    /// A configuration with these settings and nothing else.
     fn as_config(&self) -> Option<Config> {
         Config::parse(&self.to_value().to_string()).ok()
     }
 
-    /// After a change that a person made through Satchel.
+    /// Applies a change that a person made through Satchel.
     pub fn after(&self, change: &Change) -> Self {
         let changed = self.as_config().and_then(|config| super::change::apply(&config, change).ok());
         match (change, changed) {
@@ -59,7 +59,7 @@ impl Guarded {
         }
     }
 
-    /// Does `next` add nothing but restrictions? Then it needs nobody's word.
+    /// Does `next` only add restrictions? Then it needs no approval.
     pub fn is_tightened_by(&self, next: &Guarded) -> bool {
         let (Some(before), Some(after)) = (self.as_config(), next.as_config()) else { return false };
         let address = |key: &str| next.0.get(key).is_none() || next.0.get(key) == self.0.get(key);
@@ -68,7 +68,7 @@ impl Guarded {
         let fewer = after.registries().iter().all(|named| before.registries().contains(named));
         let pictures = before.shows_pictures() || !after.shows_pictures();
         let off_before = before.tool_rules().iter().any(|rule| rule.permit == Some(Permit::Off));
-        // Of rules the last one counts, so all that were there must come in the same order.
+        // The last matching rule counts, so all present rules must occur in the same order.
         let mut known = before.tool_rules().iter().peekable();
         let stricter = after.tool_rules().iter().all(|rule| {
             if known.peek() == Some(&rule) {
@@ -98,8 +98,8 @@ impl Guarded {
 }
 
 impl Config {
-    /// What is in force of this file where a person accepted `accepted`: of rules the stricter of both, of addresses those
-    /// that were accepted.
+    /// The settings in effect for this file, given what a person accepted: the stricter of both for rules, the
+    /// accepted ones for addresses.
     pub fn under(&self, accepted: &Guarded) -> Config {
         if Guarded::of(self) == *accepted {
             return self.clone();
@@ -112,7 +112,7 @@ impl Config {
     }
 }
 
-/// The settings of a file as a person compares them.
+/// The settings formatted for a diff.
 pub fn readable(guarded: &Guarded) -> String {
     if guarded.is_empty() {
         return String::new();

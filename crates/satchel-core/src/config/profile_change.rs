@@ -9,7 +9,7 @@ use super::{
 };
 use crate::model::profiles::Profile;
 
-/// Makes a profile count for everybody who has no other; `None` for everything.
+/// Switches the active profile; `None` for none.
 pub(super) fn used(config: &Config, name: Option<&str>) -> Result<Config, ChangeError> {
     if let Some(name) = name {
         known(config, name)?;
@@ -20,7 +20,7 @@ pub(super) fn used(config: &Config, name: Option<&str>) -> Result<Config, Change
     })?)
 }
 
-/// Writes a profile: a new one, or the one that was called `was`, which is called otherwise from now on perhaps.
+/// Adds a profile, or changes and possibly renames the one called `was`.
 pub(super) fn put(
     config: &Config,
     name: &str,
@@ -53,7 +53,7 @@ pub(super) fn put(
     })?)
 }
 
-/// As it stands in the file.
+/// Its JSON in the file.
 fn entry_of(profile: &Profile) -> Value {
     let mut entry = Map::new();
     entry.insert("servers".into(), json!(profile.servers));
@@ -65,7 +65,7 @@ fn entry_of(profile: &Profile) -> Value {
     Value::Object(entry)
 }
 
-/// Takes a profile out that nobody uses: whoever did would see something else, or nothing.
+/// Removes an unused profile. Removing one in use would change what its users see.
 pub(super) fn removed(config: &Config, name: &str) -> Result<Config, ChangeError> {
     written(config, name)?;
     let profiles = config.profiles();
@@ -84,7 +84,7 @@ pub(super) fn removed(config: &Config, name: &str) -> Result<Config, ChangeError
     })?)
 }
 
-/// Binds a folder, or takes its binding away.
+/// Binds a folder, or removes its binding.
 pub(super) fn folder_bound(
     config: &Config,
     folder: &str,
@@ -119,7 +119,7 @@ fn known(config: &Config, name: &str) -> Result<(), ChangeError> {
     }
 }
 
-/// What is wrong with one keeps nobody from correcting it or taking it out.
+/// Does the profile exist? Invalid ones count too, so that they can be corrected or removed.
 fn written(config: &Config, name: &str) -> Result<(), ChangeError> {
     let there = config.profiles().has(name).then_some(());
     there.ok_or_else(|| ChangeError::UnknownProfile(name.to_owned()))

@@ -16,15 +16,15 @@ use crate::model::{
     profiles::Profile,
 };
 
-/// The key of the block of profiles.
+/// Key of the profiles.
 pub const PROFILES: &str = "profiles";
-/// The key of the name of the profile that counts for everybody who has no other.
+/// Key of the name of the active profile.
 pub const ACTIVE_PROFILE: &str = "activeProfile";
-/// The key of the block that gives folders a profile: a name for each absolute path.
+/// Key of the folder bindings: a profile for each absolute path.
 pub const FOLDER_PROFILES: &str = "folderProfiles";
-/// The longest name, in characters.
+/// Maximum length of a name, in characters.
 const LONGEST: usize = 64;
-/// Faces call the absence of a profile so.
+/// Interfaces use this name for having no profile.
 const EVERYTHING: &str = "everything";
 
 /// The profiles of a configuration.
@@ -36,29 +36,29 @@ pub struct Profiles {
     folders: BTreeMap<String, Result<String, ConfigError>>,
 }
 
-/// Who wants to see something.
+/// The facts that determine which profiles apply to a client.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Looking<'a> {
     /// The profile that a person bound the client to.
     pub bound: Option<&'a str>,
-    /// The profile that the client named in its address.
+    /// The profile named in the client's endpoint address.
     pub named: Option<&'a str>,
-    /// The folders that the client says it works in.
+    /// The folders that the client reports as roots.
     pub folders: &'a [String],
 }
 
-/// What somebody looks through: nothing in the way, or profiles that all have to let a thing through.
+/// The profiles that apply to a client; something is visible only if all of them let it through.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lens(Vec<Glass>);
 
 #[derive(Debug, Clone, PartialEq)]
 struct Glass {
     name: String,
-    /// Why nothing passes, where there is no good profile of that name.
+    /// The profile, or why it is missing or invalid, in which case nothing passes.
     filter: Result<Arc<Filter>, String>,
 }
 
-/// A good profile, ready to be asked. As many servers as there are are looked up in it, each time a client looks.
+/// A valid profile, prepared for lookups, which every request of a client makes for each server.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Filter {
     profile: Profile,
@@ -66,33 +66,33 @@ pub struct Filter {
 }
 
 impl Profiles {
-    /// The good ones.
+    /// The valid profiles.
     pub fn all(&self) -> &BTreeMap<String, Arc<Filter>> {
         &self.all
     }
 
-    /// Those that cannot be used, each with what is wrong.
+    /// The invalid profiles, each with its fault.
     pub fn faults(&self) -> &BTreeMap<String, ConfigError> {
         &self.faults
     }
 
-    /// The name of the one that counts for whoever has no other; `None` for everything.
+    /// The active profile, which applies to clients without their own; `None` for none.
     pub fn active(&self) -> Option<&str> {
         self.active.as_deref()
     }
 
-    /// The profiles of folders, or why one is not used.
+    /// The folder bindings, or why one is ignored.
     pub fn folders(&self) -> &BTreeMap<String, Result<String, ConfigError>> {
         &self.folders
     }
 
-    /// Is there one of this name, good or not?
+    /// Does a profile of this name exist, valid or not?
     pub fn has(&self, name: &str) -> bool {
         self.all.contains_key(name) || self.faults.contains_key(name)
     }
 
-    /// What somebody looks through. A client cannot leave the profile that a person bound it to, neither by its address
-    /// nor by the folders it states; they count only for clients that are bound to none.
+    /// The profiles that apply to a client. A client cannot escape the profile that a person bound it to, neither by
+    /// its address nor by its roots; roots count only for unbound clients.
     pub fn lens(&self, who: &Looking<'_>) -> Lens {
         let (first, second) = match (who.bound, who.named) {
             (Some(bound), named) => (Some(bound), named.filter(|named| *named != bound)),
@@ -102,7 +102,7 @@ impl Profiles {
         Lens(first.into_iter().chain(second).map(|name| self.glass(name)).collect())
     }
 
-    /// May anybody use the server who is bound to one of these profiles, or to none? Whoever is in a folder may.
+    /// Can anyone use the server, given the profiles that clients are bound to? Clients in bound folders count.
     pub fn may_use<'a>(&'a self, server: &str, bound: impl Iterator<Item = &'a str>) -> bool {
         let Some(active) = self.active() else { return true };
         let folders = self.folders.values().filter_map(|profile| profile.as_deref().ok());
@@ -110,12 +110,12 @@ impl Profiles {
         named.any(|name| self.all.get(name).is_some_and(|profile| profile.lets_in(server)))
     }
 
-    /// The profile of the first of these folders that has one; of several around it, that of the innermost.
+    /// The profile of the first of these folders that has one; of nested folders, the innermost.
     fn of_folders(&self, stated: &[String]) -> Option<&str> {
         stated.iter().find_map(|folder| {
             let around = self.folders.iter().filter(|(bound, _)| is_within(folder, bound));
             let (_, profile) = around.max_by_key(|(bound, _)| parts(bound).len())?;
-            // One that is written wrongly still says that not everything is meant.
+            // An invalid binding still shows that not everything is meant to be visible.
             Some(profile.as_deref().unwrap_or_default())
         })
     }
@@ -129,7 +129,7 @@ impl Profiles {
         Glass { name: name.to_owned(), filter }
     }
 
-    /// Reads one of the three fields; `None` where it is another. `at` turns a piece of the text into an error there.
+    /// Parses one of the three fields; `None` for any other. `at` creates an error at a piece of the text.
     pub(super) fn read(
         &mut self,
         key: &str,
@@ -151,13 +151,13 @@ impl Profiles {
         }
     }
 
-    /// Each entry stands for itself.
+    /// Parses each entry independently.
     fn read_all(&mut self, block: &Raw, at: &dyn Fn(&str, String) -> ConfigError) -> Result<(), ConfigError> {
         let entries = all_fields(block.get())
             .map_err(|_| at(block.get(), format!("\"{PROFILES}\" must be an object of profiles")))?;
         for (name, entry) in entries {
             if self.all.remove(&name).is_some() || self.faults.contains_key(&name) {
-                let message = format!("the profile \"{name}\" is there twice; keep one of them");
+                let message = format!("the profile \"{name}\" occurs twice; keep one of them");
                 self.faults.insert(name, at(entry.get(), message));
                 continue;
             }
@@ -180,7 +180,7 @@ impl Profiles {
         for (folder, value) in entries {
             let profile: Result<String, _> = serde_json::from_str(value.get());
             let profile = match profile {
-                _ if self.folders.contains_key(&folder) => Err("is there twice; keep one of them"),
+                _ if self.folders.contains_key(&folder) => Err("occurs twice; keep one of them"),
                 _ if !is_absolute(&folder) => Err("must be an absolute path"),
                 Err(_) => Err("must have the name of a profile"),
                 Ok(name) => Ok(name),
@@ -193,7 +193,7 @@ impl Profiles {
 }
 
 impl Lens {
-    /// Is anything in the way?
+    /// Does any profile apply?
     pub fn narrows(&self) -> bool {
         !self.0.is_empty()
     }
@@ -203,7 +203,7 @@ impl Lens {
         self.0.iter().map(|glass| glass.name.as_str())
     }
 
-    /// Why nothing at all can pass, where that is so: no such profile, or an empty one.
+    /// Why nothing can pass, if so: the profile is missing or empty.
     pub fn is_shut(&self) -> Option<String> {
         self.0.iter().find_map(|glass| match &glass.filter {
             Err(why) => Some(why.clone()),
@@ -214,12 +214,12 @@ impl Lens {
         })
     }
 
-    /// Why a server does not pass, where it does not.
+    /// Why a server does not pass; `None` if it does.
     pub fn keeps_out(&self, server: &str) -> Option<String> {
         self.refusal(|filter| filter.lets_in(server))
     }
 
-    /// Why a tool does not pass, where it does not: by its own name on its server.
+    /// Why a tool does not pass, by its own name on its server; `None` if it does.
     pub fn keeps_out_tool(&self, server: &str, tool: &str) -> Option<String> {
         self.refusal(|filter| filter.lets_through(server, tool))
     }
@@ -238,17 +238,17 @@ impl Filter {
         Self { servers: profile.servers.iter().cloned().collect(), profile }
     }
 
-    /// What it is made of.
+    /// The profile's content.
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// Is anything of the server let through?
+    /// Does it include the server?
     pub fn lets_in(&self, server: &str) -> bool {
         self.servers.contains(server)
     }
 
-    /// Is the tool of this name on its server let through?
+    /// Does it include this tool of the server?
     pub fn lets_through(&self, server: &str, tool: &str) -> bool {
         let paths = [in_path(server), server.into()].map(|server| format!("{server}{TOOL_SEPARATOR}{tool}"));
         let is_meant = |pattern: &String| paths.iter().any(|path| matches(pattern, path));
@@ -257,7 +257,7 @@ impl Filter {
         self.lets_in(server) && !except.iter().any(is_meant) && (only.peek().is_none() || only.any(is_meant))
     }
 
-    /// Does it let everything through that `other` would? For patterns only where it is plain.
+    /// Does it include everything that `other` does? Patterns are compared conservatively.
     pub fn has_all_of(&self, other: &Profile) -> bool {
         let left_out: BTreeSet<&String> = other.except.iter().collect();
         let Profile { only, except, .. } = &self.profile;
@@ -268,10 +268,10 @@ impl Filter {
 }
 
 impl Profile {
-    /// What is wrong with it, and with its name.
+    /// Checks the profile and its name.
     ///
     /// # Errors
-    /// A sentence about the first thing that is.
+    /// A sentence about the first fault.
     pub fn check(&self, name: &str) -> Result<(), String> {
         check_name(name)?;
         let is_path = |pattern: &&String| pattern.contains([TOOL_SEPARATOR, '*']);
@@ -286,7 +286,7 @@ impl Profile {
 
 fn check_name(name: &str) -> Result<(), String> {
     if name.trim().is_empty() || name.trim() != name {
-        return Err("a profile needs a name without blanks around it".to_owned());
+        return Err("a profile needs a name without leading or trailing whitespace".to_owned());
     }
     if name.chars().count() > LONGEST || name.contains(|c: char| c.is_control() || c == '/' || c == '\\') {
         return Err(format!(
@@ -294,7 +294,7 @@ fn check_name(name: &str) -> Result<(), String> {
         ));
     }
     if name.eq_ignore_ascii_case(EVERYTHING) {
-        return Err(format!("\"{name}\" stands for no profile at all; choose another name"));
+        return Err(format!("\"{name}\" is reserved; choose another name"));
     }
     Ok(())
 }
@@ -308,14 +308,14 @@ fn profile_of(name: &str, entry: &str) -> Result<Profile, String> {
     Ok(profile)
 }
 
-/// Could the pattern be for a tool of this server?
+/// Could the pattern match a tool of this server?
 fn may_be_for(pattern: &str, server: &str) -> bool {
     let of_path = pattern.split_once(TOOL_SEPARATOR).is_none_or(|(of, _)| matches(of, &in_path(server)));
     let as_written = pattern.strip_prefix(server).is_some_and(|rest| rest.starts_with(TOOL_SEPARATOR));
     of_path || as_written
 }
 
-/// Is it one on any system? A client on Windows states its folders as that system writes them.
+/// Is it absolute on any system? A client on Windows reports its folders in Windows form.
 fn is_absolute(folder: &str) -> bool {
     folder.starts_with('/') || folder.starts_with("\\\\") || has_drive(folder)
 }
@@ -329,14 +329,14 @@ fn is_within(folder: &str, bound: &str) -> bool {
     parts(folder).starts_with(&parts(bound))
 }
 
-/// The names on the way to a folder. Where paths have drives and backslashes, capitals make no difference.
+/// The components of a folder's path. Paths with drive letters and backslashes are compared without case.
 fn parts(path: &str) -> Vec<String> {
     let windows = has_drive(path) || path.starts_with("\\\\");
     let path = if windows { path.to_lowercase().replace('\\', "/") } else { path.to_owned() };
     let mut parts = Vec::new();
     for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
         match part {
-            // Nobody leaves a folder by writing its path so.
+            // `..` must not let a path escape its folder.
             ".." => drop(parts.pop()),
             part => parts.push(part.to_owned()),
         }
@@ -383,7 +383,7 @@ mod tests {
         ] {
             assert_eq!(profile.lets_through(server, tool), passes, "{profile:?} {server} {tool}");
         }
-        // A pattern does not let a server in.
+        // A pattern does not include a server.
         assert!(!profile(json!({ "only": ["git:*"] })).lets_through("git", "push"));
     }
 

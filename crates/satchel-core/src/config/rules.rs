@@ -9,45 +9,45 @@ use crate::model::{
     nature::Permit,
 };
 
-/// What becomes of the tools that `tool` names.
+/// A rule for the tools that match `tool`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ToolRule {
-    /// A path in which `*` stands for anything and `?` for one character: `github:delete_*`, `*:search`.
+    /// A path with `*` (anything) and `?` (one character): `github:delete_*`, `*:search`.
     pub tool: String,
-    /// Not those of them that these paths are for.
+    /// Exceptions: paths in the same syntax.
     #[serde(default)]
     pub except: Vec<String>,
-    /// Nobody sees it, and nobody can call it.
+    /// Hides the tool and refuses calls.
     #[serde(default)]
     pub hide: bool,
-    /// Another name.
+    /// Renames the tool.
     #[serde(default)]
     pub rename: Option<String>,
-    /// Another description.
+    /// Replaces the description.
     #[serde(default)]
     pub description: Option<String>,
     /// Annotations to add or replace, for example `{"readOnlyHint": true}`.
     #[serde(default)]
     pub annotations: Map<String, Value>,
-    /// What kind of tool it is, in a word; stands in its `_meta` as `dev.satchel/category`.
+    /// The category; added to `_meta` as `dev.satchel/category`.
     #[serde(default)]
     pub category: Option<String>,
-    /// Only for clients of this name, in which `*` and `?` stand for what they do in `tool`. Such a rule can only permit.
+    /// Only for clients whose name matches, with `*` and `?` as in `tool`. Such a rule can only set `permit`.
     #[serde(default)]
     pub client: Option<String>,
-    /// May it be called?
+    /// The permission.
     #[serde(default)]
     pub permit: Option<Permit>,
 }
 
 impl ToolRule {
-    /// Is it for the tool of this path?
+    /// Does it match the tool of this path?
     pub fn is_for(&self, path: &str) -> bool {
         matches(&self.tool, path) && !self.except.iter().any(|except| matches(except, path))
     }
 
-    /// Is it for this client? A person at a face is none.
+    /// Does it match this client? A person's own call has no client.
     pub fn is_for_client(&self, client: Option<&str>) -> bool {
         match (&self.client, client) {
             (None, _) => true,
@@ -56,7 +56,7 @@ impl ToolRule {
         }
     }
 
-    /// Those rules, and with them those that name this server as it is written, in whose paths its name stands otherwise.
+    /// The rules, plus copies of those that contain this server's name unescaped, with the name escaped as in paths.
     pub(super) fn as_in_paths(rules: Vec<Self>, server: &ServerName) -> Vec<Self> {
         let meant = |rule: &Self| {
             let tool = rule.tool.strip_prefix(server.as_str())?.strip_prefix(TOOL_SEPARATOR)?;
@@ -66,13 +66,13 @@ impl ToolRule {
         rules.into_iter().flat_map(both).collect()
     }
 
-    /// Could it be for a tool and a client that another rule, with these patterns, is for as well?
+    /// Could it match a tool and a client that these patterns match too?
     pub fn meets(&self, tool: &str, client: Option<&str>) -> bool {
         let clients = self.client.as_deref().zip(client);
         overlap(&self.tool, tool) && clients.is_none_or(|(ours, other)| overlap(ours, other))
     }
 
-    /// Is it for every tool that this server could have?
+    /// Does it match every tool that this server could have?
     pub fn is_for_all_of(&self, server: &str) -> bool {
         let server = &in_path(server);
         match self.tool.split_once(TOOL_SEPARATOR) {
@@ -82,12 +82,12 @@ impl ToolRule {
         }
     }
 
-    /// Could it be for a tool of this server?
+    /// Could it match a tool of this server?
     pub fn may_be_for(&self, server: &str) -> bool {
         self.tool.split_once(TOOL_SEPARATOR).is_none_or(|(of, _)| matches(of, &in_path(server)))
     }
 
-    /// What it says that makes no sense together.
+    /// The contradiction in it, if any.
     pub fn fault(&self) -> Option<&'static str> {
         let edits = self.hide
             || self.rename.is_some()
@@ -95,28 +95,28 @@ impl ToolRule {
             || !self.annotations.is_empty()
             || self.category.is_some();
         (self.client.is_some() && edits)
-            .then_some("a rule with \"client\" can only have \"permit\" beside it")
+            .then_some("a rule with \"client\" may have no other key than \"permit\"")
     }
 }
 
-/// What is done with tools that no rule is for, by what they do: the block `toolDefaults`. Without a value, reading and
-/// writing are allowed, and a person is asked about what is dangerous.
+/// The permissions of tools that no rule matches, by their effect: the block `toolDefaults`. Without a value, reading
+/// and writing are allowed, and dangerous tools ask a person.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Defaults {
-    /// Those that change nothing.
+    /// Read-only tools.
     #[serde(default)]
     pub reads: Option<Permit>,
-    /// Those that add or change.
+    /// Tools that add or change.
     #[serde(default)]
     pub writes: Option<Permit>,
-    /// Those of them that their server calls destructive; as the others without a value.
+    /// Those of them that their server declares destructive; without a value, treated like the others.
     #[serde(default)]
     pub destructive: Option<Permit>,
-    /// Those that may delete.
+    /// Tools that may delete.
     #[serde(default)]
     pub deletes: Option<Permit>,
-    /// Those that nobody knows.
+    /// Tools of unknown effect.
     #[serde(default)]
     pub unstated: Option<Permit>,
 }
@@ -128,11 +128,11 @@ impl Defaults {
     }
 }
 
-/// `*` is anything, `?` one character, and everything else itself.
+/// Glob matching: `*` matches anything, `?` one character.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut read) = (0, 0);
-    // Where the last star was, and how much it stands for so far.
+    // Position of the last star, and how much it matches so far.
     let mut star: Option<(usize, usize)> = None;
     while read < text.len() {
         match pattern.get(at) {
@@ -157,16 +157,16 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
     pattern[at..].iter().all(|c| *c == '*')
 }
 
-/// Patterns that together are longer than this are taken to overlap.
+/// Patterns whose combined length exceeds this are assumed to overlap.
 const COMPARED: usize = 4_096;
 
-/// Is there a text that fits both patterns?
+/// Is there a text that matches both patterns?
 fn overlap(one: &str, other: &str) -> bool {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     if one.len() + other.len() > COMPARED {
         return true;
     }
-    // Which places of the other pattern can be reached when so much of the one is read.
+    // Positions in the other pattern that are reachable after reading this much of the first.
     let mut reached = vec![false; other.len() + 1];
     reached[0] = true;
     for at in 0..=one.len() {
@@ -176,7 +176,7 @@ fn overlap(one: &str, other: &str) -> bool {
                 continue;
             }
             let (ours, theirs) = (one.get(at), other.get(place));
-            // A star may stand for nothing, or for whatever the other pattern has next.
+            // A star matches nothing, or whatever the other pattern has next.
             if theirs == Some(&'*') || ours == Some(&'*') && theirs.is_some() {
                 reached[place + 1] = true;
             }

@@ -5,10 +5,10 @@ use std::{path::Path, sync::Arc, time::Duration};
 use notify::{RecursiveMode, Watcher};
 use tokio::sync::Notify;
 
-/// How long a file must have been left alone before it is read: editors write in several steps.
+/// How long a file must stay unchanged before it is read: editors write in several steps.
 pub const SETTLE: Duration = Duration::from_millis(100);
 
-/// Watches until dropped.
+/// Watches a file until dropped.
 #[derive(Debug)]
 pub struct FileWatch {
     _watcher: notify::RecommendedWatcher,
@@ -16,11 +16,11 @@ pub struct FileWatch {
 }
 
 impl FileWatch {
-    /// Watches `file`, which need not exist. Its directory is watched, because replacing a file by renaming
+    /// Watches `file`, which need not exist. Watches its directory, because replacing a file by renaming
     /// would end a watch on the file itself.
     ///
     /// # Errors
-    /// Where the operating system cannot watch, for example because its limit of watches is reached.
+    /// If the operating system cannot watch, for example because its limit of watches is reached.
     pub fn new(file: &Path) -> notify::Result<Self> {
         let changed = Arc::new(Notify::new());
         let (wake, name) = (changed.clone(), file.file_name().map(ToOwned::to_owned));
@@ -28,7 +28,7 @@ impl FileWatch {
             notify::recommended_watcher(move |event: notify::Result<notify::Event>| match event {
                 Ok(event) if event.kind.is_access() => {}
                 Ok(event) => {
-                    // An event without paths says that events were lost: look.
+                    // An event without paths means that events were lost: check the file.
                     if event.paths.is_empty()
                         || event.paths.iter().any(|path| path.file_name() == name.as_deref())
                     {
@@ -46,10 +46,10 @@ impl FileWatch {
         Ok(Self { _watcher: watcher, changed })
     }
 
-    /// Watches what lies directly in a folder, which must exist.
+    /// Watches the direct content of a folder, which must exist.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// As for [`Self::new`].
     pub fn of_folder(folder: &Path) -> notify::Result<Self> {
         let changed = Arc::new(Notify::new());
         let wake = changed.clone();
@@ -62,7 +62,7 @@ impl FileWatch {
         Ok(Self { _watcher: watcher, changed })
     }
 
-    /// Waits for the next change, and until the file has settled.
+    /// Waits for the next change, until the file has settled.
     pub async fn changed(&self) {
         self.changed.notified().await;
         while tokio::time::timeout(SETTLE, self.changed.notified()).await.is_ok() {}

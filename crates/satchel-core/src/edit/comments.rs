@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 
-/// The text without comments and without a comma before a closing bracket.
+/// Removes comments and trailing commas.
 pub fn without_comments(text: &str) -> Cow<'_, str> {
     let mut blank: Vec<std::ops::Range<usize>> = Vec::new();
     let bytes = text.as_bytes();
-    // The last comma that nothing but space and comments follows so far.
+    // The last comma followed only by white space and comments so far.
     let mut comma = None;
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -15,7 +15,7 @@ pub fn without_comments(text: &str) -> Cow<'_, str> {
         let length = match byte {
             b'"' => string(rest),
             b'/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            // Without an end it is no comment; its reader stops there.
+            // Unterminated, so not a comment; the parser reports it.
             b'/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(1, |end| end + 4),
             _ => rest.chars().next().map_or(1, char::len_utf8),
         };
@@ -40,7 +40,7 @@ pub fn without_comments(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// How long the string is that a text begins with, its quotes included.
+/// The length of the string at the start of a text, including quotes.
 fn string(text: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {

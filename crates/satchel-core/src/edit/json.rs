@@ -11,7 +11,7 @@ use super::{
     twice, wrong_shape,
 };
 
-/// What one step inwards is, where the file does not tell.
+/// The default indentation.
 const STEP: &str = "  ";
 
 pub(super) fn parse(text: &str) -> Result<Option<Node>, SyntaxError> {
@@ -50,7 +50,7 @@ fn node(value: ast::Value<'_>) -> Node {
     Node { range, kind, flow: true, shared: false }
 }
 
-/// The bracketed thing that entries lie in.
+/// The object or list that contains the entries.
 struct Container<'a> {
     node: &'a Node,
     /// Each with its key.
@@ -61,7 +61,7 @@ pub(super) fn put(text: &str, spot: &Spot<'_>, entry: &Value) -> Result<(Ways, u
     let nl = line_ending(text);
     let root = match parse(text)? {
         Some(root) if !root.is_null() => root,
-        // Nothing but space and comments, or a null that stands for nothing.
+        // Only white space and comments, or null.
         empty => {
             let document = nested(spot, spot.container, entry);
             let mut written = written(&document, "", STEP, nl);
@@ -127,7 +127,7 @@ pub(super) fn put(text: &str, spot: &Spot<'_>, entry: &Value) -> Result<(Ways, u
 
 pub(super) fn take(text: &str, spot: &Spot<'_>, created: usize) -> Result<Ways, EditError> {
     let Some(root) = parse(text)? else { return Ok(vec![]) };
-    // From the top to the container, each with the index of the item that leads on.
+    // From the root to the container, each with the index of the next item.
     let mut way = Vec::new();
     let mut node = &root;
     for (depth, key) in spot.container.iter().enumerate() {
@@ -142,7 +142,7 @@ pub(super) fn take(text: &str, spot: &Spot<'_>, created: usize) -> Result<Ways, 
     }
     let Some(index) = find(node, spot)? else { return Ok(vec![]) };
     way.push((node, index));
-    // A container of ours in which nothing else lies goes with the entry.
+    // A container that was created for the entry and has nothing else in it is removed too.
     let mut level = way.len() - 1;
     for _ in 0..created.min(spot.container.len()) {
         let inside = way[level].0;
@@ -194,7 +194,7 @@ fn container(node: &Node) -> Container<'_> {
     Container { node, items }
 }
 
-/// The entry inside the containers that are missing.
+/// The entry wrapped in the missing containers.
 fn nested(spot: &Spot<'_>, missing: &[String], entry: &Value) -> Value {
     let innermost = match spot.list {
         None => Value::Object(Map::from_iter([(spot.name.to_owned(), entry.clone())])),
@@ -235,7 +235,7 @@ fn insert(
             let indent = indent_at(text, item.start);
             format!("{nl}{indent}{key}{}{closing_comma}", written(value, indent, step, nl))
         }
-        // The last comment may reach to the end of its line.
+        // The last comment may extend to the end of its line.
         None if rest_has_newline => {
             let indent = format!("{base}{step}");
             format!("{nl}{indent}{key}{}{closing_comma}", written(value, &indent, step, nl))
@@ -246,7 +246,7 @@ fn insert(
     merged(patches)
 }
 
-/// Two insertions at one place are one, so that their order is sure.
+/// Merges insertions at one position, to fix their order.
 fn merged(patches: Vec<Patch>) -> Vec<Patch> {
     match patches.as_slice() {
         [first, second] if first.range == second.range => {
@@ -268,7 +268,7 @@ fn remove(text: &str, container: &Container<'_>, index: usize) -> Vec<Patch> {
     if only && !before.comments && !after.comments {
         return vec![Patch::new(container.node.range.start + 1..container.node.range.end - 1, "")];
     }
-    // On one line the next one takes its place.
+    // On one line, the next item takes its place.
     if let (0, Some(next), false) = (index, container.items.get(1), after.comments)
         && !text[container.node.range.start..next.start].contains('\n')
     {
@@ -276,7 +276,7 @@ fn remove(text: &str, container: &Container<'_>, index: usize) -> Vec<Patch> {
     }
     let end = after.comma.map_or(item.end, |comma| comma + 1);
     let mut patches = vec![Patch::new(before.content_end..end, "")];
-    // Ours was the last one and had no comma, so the one before it was put there for ours.
+    // The removed item was the last and had no trailing comma, so the comma before it was added for it.
     if after.comma.is_none()
         && let Some(comma) = before.comma
     {
@@ -288,17 +288,17 @@ fn remove(text: &str, container: &Container<'_>, index: usize) -> Vec<Patch> {
     patches
 }
 
-/// What stands between an item and the next, or the closing bracket: space, comments, at most one comma.
+/// The text between an item and the next one or the closing bracket: white space, comments, at most one comma.
 #[derive(Debug)]
 struct Tail {
     comma: Option<usize>,
-    /// After the last comment or comma, or where the stretch begins.
+    /// After the last comment or comma, or at the start.
     content_end: usize,
     comments: bool,
 }
 
 impl Tail {
-    /// The stretch before a container's closing bracket.
+    /// The text before a container's closing bracket.
     fn between(text: &str, node: &Node, last_item_end: Option<usize>) -> Self {
         Self::scan(text, last_item_end.unwrap_or(node.range.start + 1), node.range.end - 1)
     }
@@ -329,7 +329,7 @@ impl Tail {
     }
 }
 
-/// One step inwards, as the file has it.
+/// The file's indentation.
 fn step_of(text: &str, root: &Node) -> String {
     let first = container(root).items.into_iter().find(|item| begins_line(text, item.start));
     let base = indent_at(text, root.range.start);
@@ -344,7 +344,7 @@ fn quoted(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
-/// A value over several lines. Its first line has no indentation.
+/// A multi-line value. Its first line is not indented.
 fn written(value: &Value, indent: &str, step: &str, nl: &str) -> String {
     let inner = format!("{indent}{step}");
     let lines: Vec<String> = match value {
@@ -361,7 +361,7 @@ fn written(value: &Value, indent: &str, step: &str, nl: &str) -> String {
     format!("{open}{nl}{}{nl}{indent}{close}", lines.join(&format!(",{nl}")))
 }
 
-/// A value on one line. YAML reads it too.
+/// A single-line value, valid in YAML too.
 pub(super) fn inline(value: &Value) -> String {
     match value {
         Value::Object(map) => {

@@ -17,65 +17,65 @@ use serde_json::{Map, Value};
 
 pub use comments::without_comments;
 
-/// How a file is written.
+/// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// JSON, with comments, trailing commas and what else is found in such files.
+    /// JSON, with comments, trailing commas and other common extensions.
     Json,
     /// TOML 1.0.
     Toml,
-    /// YAML 1.2, one document.
+    /// YAML 1.2, a single document.
     Yaml,
 }
 
-/// Where an entry lies: in a map under its name, or in a list where a field holds its name.
+/// The location of an entry: in a map under its name, or in a list with a name field.
 #[derive(Debug, Clone, Copy)]
 pub struct Spot<'a> {
-    /// Literal keys from the top to the container.
+    /// The keys from the root to the container.
     pub container: &'a [String],
-    /// The field that names an entry, where the container is a list.
+    /// The name field, if the container is a list.
     pub list: Option<&'a str>,
     /// The entry's name.
     pub name: &'a str,
 }
 
-/// A text that cannot be read, and where reading stopped.
+/// A syntax error and its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct SyntaxError {
-    /// Counted from 1.
+    /// Starts at 1.
     pub line: usize,
-    /// Counted from 1, in characters.
+    /// Starts at 1, in characters.
     pub column: usize,
-    /// What is wrong there.
+    /// The fault.
     pub message: String,
 }
 
-/// Why an entry was not put in or taken out. The text is then as it was.
+/// Why an entry was not added or removed. The text is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// The text cannot be read.
+    /// The text cannot be parsed.
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
-    /// It can, but does not have the shape that could take an entry.
+    /// Its structure cannot contain the entry.
     #[error("{0}")]
     Shape(String),
-    /// The edited text would mean something else than it should.
-    #[error("the change could not be made without touching something else")]
+    /// The edited text would not have the intended meaning.
+    #[error("the change cannot be made without altering other parts of the file")]
     Unfaithful,
 }
 
-/// A text with the entry in it.
+/// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edited {
-    /// The whole text.
+    /// The complete text.
     pub text: String,
-    /// How many of the innermost containers had to be made for the entry.
+    /// Number of innermost containers created for the entry.
     pub created: usize,
 }
 
-/// One replaced stretch of a text.
+/// A replacement of a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Patch {
     range: Range<usize>,
@@ -88,14 +88,14 @@ impl Patch {
     }
 }
 
-/// Several ways to make the same change, best first.
+/// Alternative edits with the same result, best first.
 type Ways = Vec<Vec<Patch>>;
 
 impl Format {
-    /// Reads the whole text. An empty text is `null`; of keys that occur twice the last one counts.
+    /// Parses a text. An empty text is `null`; of duplicate keys, the last one counts.
     ///
     /// # Errors
-    /// [`SyntaxError`] with the place.
+    /// [`SyntaxError`] with the position.
     pub fn read(self, text: &str) -> Result<Value, SyntaxError> {
         match self {
             Format::Json => Ok(json::parse(text)?.map_or(Value::Null, |node| node.to_value())),
@@ -104,7 +104,7 @@ impl Format {
         }
     }
 
-    /// Puts the entry in, or in place of the one at that spot.
+    /// Adds the entry, or replaces the one at that location.
     ///
     /// # Errors
     /// [`EditError`]; the text must not be written then.
@@ -121,7 +121,7 @@ impl Format {
             Format::Yaml => yaml::put(text, spot, entry)?,
         };
         let entry = match self {
-            // TOML cannot say null; there a field that is not said means the same.
+            // TOML has no null; a missing field means the same.
             Format::Toml => &without_nulls(entry),
             Format::Json | Format::Yaml => entry,
         };
@@ -130,8 +130,8 @@ impl Format {
         Ok(Edited { text, created })
     }
 
-    /// Takes the entry out, and with it as many of the innermost containers as `created` says, where nothing else is
-    /// in them. `None` where there is no such entry.
+    /// Removes the entry, and up to `created` of the innermost containers that become empty. `None` if there is no such
+    /// entry.
     ///
     /// # Errors
     /// [`EditError`]; the text must not be written then.
@@ -145,9 +145,9 @@ impl Format {
             Format::Toml => toml::take(text, spot)?,
             Format::Yaml => yaml::take(text, spot, created)?,
         };
-        // In TOML a container is only the way to its entries and goes with the last of them.
+        // In TOML a container exists only through its entries.
         let most = if self == Format::Toml { spot.container.len() } else { created };
-        // A container with somebody's comments in it stays, empty.
+        // A container with comments in it stays, empty.
         let wanted: Vec<Value> =
             (0..=most).map(|created| with(before.clone(), spot, None, created)).collect();
         self.faithful(text, ways, &wanted).map(Some)
@@ -165,7 +165,7 @@ impl Format {
     }
 }
 
-/// The entry at a spot.
+/// The entry at a location.
 pub fn at<'a>(document: &'a Value, spot: &Spot<'_>) -> Option<&'a Value> {
     let container = container(document, spot.container)?;
     match spot.list {
@@ -174,7 +174,7 @@ pub fn at<'a>(document: &'a Value, spot: &Spot<'_>) -> Option<&'a Value> {
     }
 }
 
-/// What literal keys lead to.
+/// The value at these keys.
 pub fn container<'a>(document: &'a Value, keys: &[String]) -> Option<&'a Value> {
     keys.iter().try_fold(document, |value, key| value.as_object()?.get(key))
 }
@@ -190,7 +190,7 @@ fn with(document: Value, spot: &Spot<'_>, entry: Option<&Value>, created: usize)
     document
 }
 
-/// Returns whether the value became empty and may go.
+/// Returns whether the value became empty and may be removed.
 fn edit(value: &mut Value, path: &[String], spot: &Spot<'_>, entry: Option<&Value>, created: usize) -> bool {
     let Some((key, rest)) = path.split_first() else {
         return edit_container(value, spot, entry) && created > 0;
@@ -259,13 +259,13 @@ fn apply(text: &str, mut patches: Vec<Patch>) -> String {
     edited
 }
 
-/// The line ending that the text uses most.
+/// The most frequent line ending.
 fn line_ending(text: &str) -> &'static str {
     let all = text.matches('\n').count();
     if text.matches("\r\n").count() * 2 > all { "\r\n" } else { "\n" }
 }
 
-/// Spaces and tabs at the beginning of the line that `position` is in.
+/// The indentation of the line at `position`.
 fn indent_at(text: &str, position: usize) -> &str {
     let line = &text[line_start(text, position)..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
@@ -275,13 +275,13 @@ fn line_start(text: &str, position: usize) -> usize {
     text[..position].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
-/// The end of the line, before its ending.
+/// The end of the line, before its line ending.
 fn line_end(text: &str, position: usize) -> usize {
     let end = text[position..].find('\n').map_or(text.len(), |newline| position + newline);
     if end > position && text[..end].ends_with('\r') { end - 1 } else { end }
 }
 
-/// Does the line hold nothing but space before this position?
+/// Is there only white space before this position on its line?
 fn begins_line(text: &str, position: usize) -> bool {
     text[line_start(text, position)..position].trim().is_empty()
 }
@@ -300,12 +300,12 @@ fn syntax_error(text: &str, offset: usize, message: impl Into<String>) -> Syntax
 }
 
 fn twice(key: &str) -> EditError {
-    EditError::Shape(format!("\"{key}\" is there twice"))
+    EditError::Shape(format!("\"{key}\" occurs twice"))
 }
 
 fn wrong_shape(keys: &[String], expected: &str) -> EditError {
     match keys {
-        [] => EditError::Shape(format!("the file does not hold {expected}")),
+        [] => EditError::Shape(format!("the file does not contain {expected}")),
         keys => EditError::Shape(format!("\"{}\" is not {expected}", keys.join("."))),
     }
 }

@@ -13,10 +13,10 @@ use super::{
     wrong_shape,
 };
 
-/// A text as plain values. Dates and numbers that JSON has not are texts.
+/// Parses a text to plain values. Dates and numbers that JSON lacks become strings.
 ///
 /// # Errors
-/// [`SyntaxError`] with its place.
+/// [`SyntaxError`] with its position.
 pub fn read(text: &str) -> Result<Value, SyntaxError> {
     Ok(Value::Object(object(parse(text)?.as_table())))
 }
@@ -105,7 +105,7 @@ pub(super) fn take(text: &str, spot: &Spot<'_>) -> Result<Ways, EditError> {
     let mut item: &Item = document.as_item();
     let mut ways = Ways::new();
     for key in spot.container {
-        // A container in one line that was made for the entry goes with it.
+        // An inline container that was created for the entry is removed too.
         ways.extend(inline::table_of(item).and_then(|table| inline::take(table, key)));
         match item.get(key) {
             Some(inner) => item = inner,
@@ -122,7 +122,7 @@ pub(super) fn take(text: &str, spot: &Spot<'_>) -> Result<Ways, EditError> {
             .map(|stretch| {
                 let mut start = line_start(text, stretch.start);
                 let end = past_line(text, stretch.end);
-                // One empty line before it went in with it.
+                // An empty line before it was added with it.
                 let before = text[..start].strip_suffix('\n');
                 let before = before.map(|before| before.strip_suffix('\r').unwrap_or(before));
                 if let Some(before) = before
@@ -163,7 +163,7 @@ fn replace_table(
     patches
 }
 
-/// Where a table and the tables below it stand, in their order; tables that follow each other are one stretch.
+/// The ranges of a table and its subtables, in order; adjacent tables form one range.
 fn stretches(text: &str, document: &Document<&str>, table: &Table) -> Vec<Range<usize>> {
     let mut headers = Vec::new();
     all_headers(document.as_table(), &mut headers);
@@ -187,7 +187,7 @@ fn stretches(text: &str, document: &Document<&str>, table: &Table) -> Vec<Range<
     stretches.into_iter().map(|(range, _)| range).collect()
 }
 
-/// The stretch of every table from its header to the last of its own values.
+/// The range of every table from its header to the last of its own values.
 fn below(table: &Table, found: &mut Vec<Range<usize>>) {
     let mut own = table.span();
     for (key, item) in table.iter() {
@@ -222,7 +222,7 @@ fn past_line(text: &str, position: usize) -> usize {
     text[position..].find('\n').map_or(text.len(), |newline| position + newline + 1)
 }
 
-/// The whole table, without a line ending after its last line.
+/// The complete table, without a final line ending.
 fn written(spot: &Spot<'_>, entry: &Value, nl: &str) -> String {
     let path: Vec<String> =
         spot.container.iter().map(String::as_str).chain([spot.name]).map(bare_key).collect();
@@ -256,7 +256,7 @@ fn bare_key(key: &str) -> String {
     if bare { key.to_owned() } else { quoted(key) }
 }
 
-/// A basic string. TOML wants DEL escaped too, which JSON leaves as it is.
+/// A basic string. TOML requires DEL to be escaped, which JSON does not.
 fn quoted(text: &str) -> String {
     Value::String(text.to_owned()).to_string().replace('\u{7f}', "\\u007f")
 }

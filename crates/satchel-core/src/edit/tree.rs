@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-/// One value of a document.
+/// A value in a document.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
-    /// Bytes of the text.
+    /// Its byte range.
     pub(super) range: Range<usize>,
     pub(super) kind: NodeKind,
-    /// YAML: written inside brackets. JSON is always written so.
+    /// YAML: flow style. JSON always is.
     pub(super) flow: bool,
-    /// YAML: other places refer to it, or it refers to another.
+    /// YAML: has an anchor or is an alias.
     pub(super) shared: bool,
 }
 
@@ -38,7 +38,7 @@ impl Node {
             NodeKind::Map(members) => {
                 let mut map = Map::new();
                 for member in members {
-                    // Of keys that occur twice the last one counts, as in every program that reads such files.
+                    // Of duplicate keys the last one counts, as in every program that reads such files.
                     map.insert(member.key.clone(), member.value.to_value());
                 }
                 Value::Object(map)
@@ -50,7 +50,7 @@ impl Node {
         matches!(&self.kind, NodeKind::Scalar(Value::Null))
     }
 
-    /// The text of an item's name, where the item is a map.
+    /// The value of an item's name field, if the item is a map.
     pub(super) fn text_of(&self, field: &str) -> Option<&str> {
         let NodeKind::Map(members) = &self.kind else { return None };
         let member = members.iter().rfind(|member| member.key == field)?;

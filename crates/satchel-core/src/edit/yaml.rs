@@ -13,9 +13,9 @@ use super::{
     twice, wrong_shape,
 };
 
-/// What one step inwards is, where the file does not tell.
+/// The default indentation.
 const STEP: usize = 2;
-/// How deep values may lie, and how many there may be with everything that references repeat.
+/// Maximum nesting, and maximum number of values including repetitions by aliases.
 const DEPTH: usize = 200;
 const NODES: usize = 500_000;
 
@@ -36,7 +36,7 @@ pub(super) fn parse(text: &str) -> Result<Option<Node>, SyntaxError> {
 
 struct YamlReader<'a> {
     text: &'a str,
-    /// Where every character begins, since the parser counts characters.
+    /// The byte offset of every character, since the parser counts characters.
     offsets: Vec<usize>,
     parser: Parser<'a, saphyr_parser::StrInput<'a>>,
     anchors: BTreeMap<usize, Node>,
@@ -57,7 +57,7 @@ impl<'a> YamlReader<'a> {
         syntax_error(self.text, self.offset(index), message)
     }
 
-    /// Without the space and the line endings that the parser counts in.
+    /// Without the white space and line endings that the parser includes.
     fn range(&self, span: Span) -> Range<usize> {
         let (start, end) = (self.offset(span.start.index()), self.offset(span.end.index()));
         start..start + self.text[start..end.max(start)].trim_end().len()
@@ -71,11 +71,11 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    /// `None` for what is no value.
+    /// `None` for an event that is no value.
     fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Option<Node>, SyntaxError> {
         self.nodes += 1;
         if depth > DEPTH || self.nodes > NODES {
-            return Err(self.error(span.start.index(), "the values lie too deep, or are too many"));
+            return Err(self.error(span.start.index(), "the values are nested too deeply, or are too many"));
         }
         let start = self.range(span);
         let (node, anchor) = match event {
@@ -109,7 +109,7 @@ impl<'a> YamlReader<'a> {
                     let (event, span) = self.next()?;
                     let Some(mut value) = self.node(event, span, depth + 1)? else { continue };
                     if value.range.is_empty() {
-                        // A value that is not written stands after its colon.
+                        // A missing value is positioned after its colon.
                         let colon = self.text[key.range.end..].find(':').map_or(0, |colon| colon + 1);
                         value.range = key.range.end + colon..key.range.end + colon;
                     }
@@ -126,7 +126,7 @@ impl<'a> YamlReader<'a> {
             }
             Event::Alias(anchor) => {
                 let Some(known) = self.anchors.get(&anchor) else {
-                    return Err(self.error(span.start.index(), "it refers to something around itself"));
+                    return Err(self.error(span.start.index(), "an alias refers to a value that contains it"));
                 };
                 let node = Node { range: start, shared: true, ..known.clone() };
                 self.nodes += count(&node);
@@ -309,7 +309,7 @@ pub(super) fn take(text: &str, spot: &Spot<'_>, created: usize) -> Result<Ways, 
     if all.len() > 1 {
         return Ok(vec![vec![without_lines(text, all[index].start(text)..all[index].value.end)]]);
     }
-    // The last entry: its containers go with it where they are ours, the next one stays, empty.
+    // The last entry: containers created for it are removed too; the next one stays, empty.
     if let Some((_, member)) = outermost(&parents, created) {
         return Ok(vec![vec![without_lines(text, member.key_range.start..member.value.range.end)]]);
     }
@@ -324,8 +324,7 @@ pub(super) fn take(text: &str, spot: &Spot<'_>, created: usize) -> Result<Ways, 
     ]])
 }
 
-/// The container that goes when its last entry does: of those that were made for the entry, the outermost one that has
-/// nothing else below it.
+/// The container to remove with its last entry: the outermost created one that has nothing else in it.
 fn outermost<'a>(parents: &[(&'a Node, &'a Member)], created: usize) -> Option<(&'a Node, &'a Member)> {
     let mut gone = 0;
     while gone < created.min(parents.len()) {
@@ -339,7 +338,7 @@ fn outermost<'a>(parents: &[(&'a Node, &'a Member)], created: usize) -> Option<(
     (gone > 0).then(|| parents[parents.len() - gone])
 }
 
-/// What goes with one of the parts between a pair of brackets, so that the commas are right afterwards.
+/// The range to remove for one of the items between brackets, so that the commas remain valid.
 fn from_flow(node: &Node, parts: &[Range<usize>], index: usize) -> Range<usize> {
     match (index, parts.get(index + 1)) {
         (_, Some(next)) => parts[index].start..next.start,
@@ -348,7 +347,7 @@ fn from_flow(node: &Node, parts: &[Range<usize>], index: usize) -> Range<usize> 
     }
 }
 
-/// An entry of a container as it stands in the text.
+/// An entry of a container in the text.
 struct YamlEntry<'a> {
     name: Option<&'a str>,
     /// The key, or the value of a list item.
@@ -421,7 +420,7 @@ fn add_to_flow(node: &Node, key: Option<&str>, value: &Value) -> Ways {
     vec![vec![patch]]
 }
 
-/// New lines at the end of a block, after the comments that stand there at its own indentation.
+/// Inserts lines at the end of a block, after comments at its own indentation.
 fn add_lines(text: &str, node: &Node, lines: impl Fn(usize) -> Vec<String>, nl: &str) -> Ways {
     let indent = column(text, node.range.start);
     let lines = lines(indent).join(nl);
@@ -442,7 +441,7 @@ fn add_lines(text: &str, node: &Node, lines: impl Fn(usize) -> Vec<String>, nl: 
         at = end;
     }
     let insertion = |at: usize| vec![Patch::new(at..at, format!("{nl}{lines}"))];
-    // A block of text may own the empty lines after it; then the new lines come after those.
+    // Empty lines may belong to a block scalar; insert after them.
     let past_blank = at.max(after_comments);
     let at_end = match text[..past_blank].ends_with('\n') {
         true => vec![Patch::new(past_blank..past_blank, format!("{lines}{nl}"))],
@@ -451,7 +450,7 @@ fn add_lines(text: &str, node: &Node, lines: impl Fn(usize) -> Vec<String>, nl: 
     vec![insertion(after_comments), insertion(plain), at_end]
 }
 
-/// The lines of this stretch, whole.
+/// The complete lines of this range.
 fn without_lines(text: &str, range: Range<usize>) -> Patch {
     let start = line_start(text, range.start);
     let end = line_end(text, range.end);
@@ -468,7 +467,7 @@ fn column(text: &str, position: usize) -> usize {
     text[line_start(text, position)..position].chars().count()
 }
 
-/// One step inwards, as the file has it.
+/// The file's indentation.
 fn step_of(text: &str, root: &Node) -> usize {
     let NodeKind::Map(members) = &root.kind else { return STEP };
     members

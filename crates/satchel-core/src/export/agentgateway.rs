@@ -13,7 +13,7 @@ use crate::{
     model::{ServerConfig, ServerName, TransportConfig, clients::Left, name::TOOL_SEPARATOR, nature::Permit},
 };
 
-/// Where its examples listen.
+/// The port in its examples.
 const PORT: u16 = 3000;
 
 pub(super) fn write(
@@ -35,7 +35,7 @@ pub(super) fn write(
             None => left.push(left_out("toolRules", &format!("what its rule for \"{}\" says", rule.tool))),
         }
     }
-    // Names as `server_tool`, also of the only one.
+    // Names are always `server_tool`, even with a single server.
     let mut mcp = json!({ "port": PORT, "prefixMode": "always" });
     if !rules.is_empty() {
         mcp["policies"] = json!({ "mcpAuthorization": { "rules": rules } });
@@ -83,7 +83,7 @@ fn all_filled<'a>(
     values.into_iter().map(|(name, value)| (name.clone(), filled(value, references).into())).collect()
 }
 
-/// A text with its references as the engine writes them.
+/// A text with its references in the engine's syntax.
 fn filled(text: &str, references: &mut References) -> String {
     let written = |part: TemplatePart| match part {
         TemplatePart::Text(text) => plain(&text),
@@ -94,19 +94,19 @@ fn filled(text: &str, references: &mut References) -> String {
     references.parts(text).into_iter().map(written).collect()
 }
 
-/// A text in which nothing is filled in.
+/// A text without references.
 fn plain(text: &str) -> String {
     text.replace('$', "$$")
 }
 
-/// A rule that lets through all but what ours forbids; `None` where there is no counterpart.
+/// A rule that allows everything except what Satchel's rule forbids; `None` without a counterpart.
 fn required(rule: &ToolRule, servers: &[(&ServerName, &ServerConfig)], labels: &[String]) -> Option<String> {
     let only_forbids = rule.rename.is_none() && rule.description.is_none() && rule.client.is_none();
     let forbids = rule.hide || rule.permit == Some(Permit::Off);
     if !(forbids && only_forbids) {
         return None;
     }
-    // A failing comparison is refused there, so what has no tool is let through first.
+    // There, a failing comparison denies, so what has no tool is allowed first.
     let tool = matching(&rule.tool, servers, labels);
     let except: Vec<String> =
         rule.except.iter().map(|except| format!("!{}", matching(except, servers, labels))).collect();
@@ -114,7 +114,7 @@ fn required(rule: &ToolRule, servers: &[(&ServerName, &ServerConfig)], labels: &
     Some(format!("!has(mcp.tool) || !({forbidden})"))
 }
 
-/// A pattern of ours over `server:tool`, with the server's name there.
+/// A Satchel pattern over `server:tool`, with the engine's server name.
 fn matching(pattern: &str, servers: &[(&ServerName, &ServerConfig)], labels: &[String]) -> String {
     let (server, tool) = pattern.split_once(TOOL_SEPARATOR).unwrap_or(("*", pattern));
     let known = servers.iter().position(|(name, _)| name.in_path() == server);
@@ -131,7 +131,7 @@ fn matching(pattern: &str, servers: &[(&ServerName, &ServerConfig)], labels: &[S
             )),
         }
     }
-    // Once for the regular expression, once for the text around it.
+    // Escaped once for the regular expression, once for the string around it.
     let regex = Value::from(format!("{regex}$")).to_string();
     plain(&format!("(mcp.tool.target + \"{TOOL_SEPARATOR}\" + mcp.tool.name).matches({regex})"))
 }

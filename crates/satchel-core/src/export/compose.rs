@@ -16,9 +16,9 @@ use crate::{
     model::{ServerConfig, ServerName, TransportConfig, clients::Left},
 };
 
-/// Where the gateway listens, on this computer alone.
+/// The port of the gateway, on this computer only.
 const PORT: u16 = 8811;
-/// Where values of secrets are written, one `NAME=value` a line. Beside the file, and never part of it.
+/// The file with the values of secrets, one `NAME=value` per line. Beside the exported file, never part of it.
 const SECRETS: &str = "./satchel.env";
 
 pub(super) fn write(
@@ -118,7 +118,7 @@ fn address(
     entry["remote"] = json!({ "url": url, "transport_type": "streamable-http" });
     let mut secrets = Vec::new();
     for (header, value) in headers {
-        // The gateway fills in `${NAME}` from the server's secrets, and nothing else.
+        // The gateway resolves `${NAME}` from the server's secrets, and nothing else.
         let mut written = String::new();
         for part in references.parts(value) {
             match part {

@@ -6,15 +6,15 @@ use crate::{
     registry::pinning,
 };
 
-/// What a container is made of.
+/// A container image and its arguments.
 pub(super) struct Container<'a> {
     pub(super) image: String,
-    /// What follows the image.
+    /// The arguments after the image.
     args: &'a [String],
 }
 
 impl Container<'_> {
-    /// What follows the image, where there is anything. Left out where references stand in it.
+    /// The arguments after the image, if any. Left out if they contain references.
     pub(super) fn arguments(
         &self,
         name: &ServerName,
@@ -30,8 +30,8 @@ impl Container<'_> {
     }
 }
 
-/// The container that an entry runs; `None` where it runs something else, which is then left out with the way to make an
-/// image. What a container is told beyond its variables is left out too.
+/// The container that an entry runs; `None` for anything else, which is left out with a hint on how to build an image.
+/// Container options other than variables are left out too.
 pub(super) fn container<'a>(
     name: &ServerName,
     transport: &'a TransportConfig,
@@ -57,7 +57,7 @@ pub(super) fn container<'a>(
     Some(Container { image: (*image).to_owned(), args })
 }
 
-/// Beyond what every such container is told: that it speaks over its standard streams and leaves nothing, and its variables.
+/// Is this an option other than the standard ones for such containers: interactive, temporary, variables?
 fn is_left_out(word: &str) -> bool {
     word.starts_with('-')
         && !matches!(word, "-i" | "-t" | "-it" | "--rm" | "--init" | "-e" | "--env" | "--interactive")

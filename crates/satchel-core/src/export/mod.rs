@@ -16,29 +16,29 @@ use crate::{
 };
 use reference::References;
 
-/// The engine whose configuration is written.
+/// The target engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
-    /// agentgateway 1.x: one file, programs and addresses. <https://agentgateway.dev/schema/config>
+    /// agentgateway 1.x: one file with programs and addresses. <https://agentgateway.dev/schema/config>
     AgentGateway,
-    /// The operator of ToolHive: resources of Kubernetes, images and addresses. `toolhive.stacklok.dev/v1beta1`
+    /// The ToolHive operator: Kubernetes resources for images and addresses. `toolhive.stacklok.dev/v1beta1`
     ToolHive,
     /// Docker Compose with Docker's MCP gateway: images and addresses. <https://github.com/docker/mcp-gateway>
     Compose,
 }
 
-/// What was written.
+/// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
-    /// The engine's configuration, as YAML.
+    /// The engine's configuration as YAML.
     pub text: String,
     /// What has no counterpart there, by server or setting.
     pub left: Vec<Left>,
-    /// What has to be given to the engine: the name it has there, and what it stands for here.
+    /// Values that the engine needs: the name there, and what it stands for in Satchel.
     pub needs: Vec<(String, String)>,
 }
 
-/// The enabled servers of a configuration for an engine. The toolbox is part of Satchel and stays here.
+/// Exports the enabled servers for an engine. The toolbox is part of Satchel and not exported.
 pub fn export(config: &Config, engine: Engine) -> Exported {
     let mut left = left_out_of_all(config);
     let mut references = References::default();
@@ -50,7 +50,7 @@ pub fn export(config: &Config, engine: Engine) -> Exported {
         Engine::Compose => compose::write(config, &servers, &mut references, &mut left),
     };
     let needs = references.needs();
-    let mut text = String::from("# Written by `satchel export`. Nothing secret stands in it.\n");
+    let mut text = String::from("# Written by `satchel export`. It contains no secrets.\n");
     for (name, what) in &needs {
         text.push_str(&format!("# needs {name}: {what}\n"));
     }
@@ -60,14 +60,14 @@ pub fn export(config: &Config, engine: Engine) -> Exported {
     Exported { text: text + &body, left, needs }
 }
 
-/// Settings that no other engine has.
+/// Settings that no engine has.
 fn left_out_of_all(config: &Config) -> Vec<Left> {
     let mut left = Vec::new();
     for (name, fault) in config.faults() {
         left.push(Left { place: name.clone(), reason: format!("its entry is wrong: {fault}") });
     }
     if *config.tool_defaults() != crate::config::rules::Defaults::default() {
-        left.push(left_out("toolDefaults", "what happens where no rule fits is Satchel's own"));
+        left.push(left_out("toolDefaults", "the defaults for calls that no rule matches"));
     }
     left
 }
@@ -95,13 +95,13 @@ fn left_out(place: &str, reason: &str) -> Left {
     Left { place: place.to_owned(), reason: reason.to_owned() }
 }
 
-/// A comment may not end its line early.
+/// Keeps a comment on one line.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || c == '$' { ' ' } else { c }).collect()
 }
 
-/// A name that is a label of DNS, which both engines take: lower-case letters, digits and hyphens, at most 63. Two that would
-/// be the same get numbers.
+/// DNS labels for server names, as both engines require: lower-case letters, digits and hyphens, at most 63
+/// characters. Duplicates get numbers.
 fn labels<'a>(names: impl Iterator<Item = &'a ServerName>) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     for name in names {

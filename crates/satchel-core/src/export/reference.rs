@@ -4,26 +4,26 @@ use std::collections::BTreeMap;
 
 use crate::config::expand::{Piece, Template};
 
-/// The names given so far, each with the reference that it stands for.
+/// The names assigned so far, each with its reference.
 #[derive(Debug, Default)]
 pub(super) struct References {
     names: BTreeMap<String, String>,
 }
 
-/// A text of our configuration, cut where references stand.
+/// A part of a configuration text, split at references.
 pub(super) enum TemplatePart {
     Text(String),
-    /// A variable of the environment, and what counts where it is not set.
+    /// An environment variable and its default.
     Variable {
         name: String,
         default: Option<String>,
     },
-    /// The name given to a secret.
+    /// The name assigned to a secret.
     Secret(String),
 }
 
 impl References {
-    /// What a text is made of. Names its secrets.
+    /// The parts of a text. Assigns names to its secrets.
     pub(super) fn parts(&mut self, text: &str) -> Vec<TemplatePart> {
         let named = |piece: Piece| match piece {
             Piece::Text(text) => TemplatePart::Text(text),
@@ -33,7 +33,7 @@ impl References {
         Template::parse(text).into_pieces().into_iter().map(named).collect()
     }
 
-    /// A text in which no reference stands, as it is; `None` for any other.
+    /// A text without references, unchanged; `None` for any other.
     pub(super) fn plain(&mut self, text: &str) -> Option<String> {
         let texts = self.parts(text).into_iter().map(|part| match part {
             TemplatePart::Text(text) => Some(text),
@@ -42,7 +42,7 @@ impl References {
         texts.collect()
     }
 
-    /// The name of a secret as a variable: of two that would have the same, the later gets a number.
+    /// The variable name of a secret; duplicates get numbers.
     fn secret(&mut self, secret: &str) -> String {
         let what = format!("the secret \"{secret}\" of Satchel");
         let base: String = secret
@@ -60,7 +60,7 @@ impl References {
         name
     }
 
-    /// A name that is given for something other than a secret alone.
+    /// Records a name for something other than a single secret.
     pub(super) fn note(&mut self, name: String, what: String) {
         self.names.insert(name, what);
     }

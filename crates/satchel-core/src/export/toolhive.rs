@@ -18,7 +18,7 @@ use crate::{
 };
 
 const VERSION: &str = "toolhive.stacklok.dev/v1beta1";
-/// The group and the Secret that everything is in.
+/// The group and the Secret that contain everything.
 const GROUP: &str = "satchel";
 const SECRET: &str = "satchel";
 
@@ -54,7 +54,7 @@ fn resource(kind: &str, name: &str, spec: &Value) -> Value {
     json!({ "apiVersion": VERSION, "kind": kind, "metadata": { "name": name }, "spec": spec })
 }
 
-/// A container that an entry runs; `None` where it runs something else.
+/// The container that an entry runs; `None` for anything else.
 fn image(
     name: &ServerName,
     transport: &TransportConfig,
@@ -107,7 +107,7 @@ fn address(
             Some(TemplatePart::Text(value)) => {
                 plain.insert(header.clone(), value.into());
             }
-            // A header there is a secret as a whole, with the word before the token.
+            // There, a header value is a secret as a whole, including the word before the token.
             _ => {
                 let key = format!("{label}.{header}");
                 secret
@@ -126,7 +126,7 @@ fn address(
     Some(spec)
 }
 
-/// The only part of a text; an empty text is one.
+/// The only part of a text; an empty text counts as one.
 fn only(mut parts: Vec<TemplatePart>) -> Option<TemplatePart> {
     match parts.len() {
         0 => Some(TemplatePart::Text(String::new())),

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-/// One document.
+/// Writes one document.
 pub(super) fn write(value: &Value) -> String {
     let mut text = String::new();
     block(value, 0, &mut text);
@@ -54,7 +54,7 @@ fn is_block(value: &Value) -> bool {
     }
 }
 
-/// The first field or item of an item stands behind its hyphen.
+/// The first field or item of an item follows its hyphen.
 fn indent(depth: usize, text: &mut String) {
     if text.is_empty() || text.ends_with('\n') {
         text.push_str(&"  ".repeat(depth));

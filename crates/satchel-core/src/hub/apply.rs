@@ -23,38 +23,38 @@ use crate::{
     tasks::{Panicked, caught, may_fail_here},
 };
 
-/// Why a change was not made. Nothing has changed then.
+/// Why a change was not applied. The configuration is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
-    /// The change makes no sense.
+    /// The change is invalid.
     #[error(transparent)]
     Change(#[from] ChangeError),
-    /// The file as it is cannot be read; writing it would lose what the user has there.
-    #[error("{file} cannot be changed before it is corrected: {error}")]
+    /// The file is currently invalid; rewriting it would lose the user's edits.
+    #[error("{file} must be corrected before it can be changed: {error}")]
     Broken {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The fault.
         error: ConfigError,
     },
     /// The file cannot be read or written.
     #[error("{0}")]
     Files(String),
-    /// The hub is ending.
+    /// The hub is stopping.
     #[error("the hub is shutting down")]
     Closing,
-    /// A fault of the hub. The file is as it was, or whole with the change in it.
+    /// An internal error. The file is either unchanged or completely written.
     #[error(transparent)]
     Panicked(#[from] Panicked),
 }
 
-/// A change and who waits for it.
+/// A change, and the caller waiting for it.
 #[derive(Debug)]
 pub(super) struct Asked {
     change: Change,
-    /// The handle through which it was asked for.
+    /// The caller's handle.
     by: Hub,
-    /// Whoever asks has accepted what runs from then on.
+    /// The caller accepts what runs after the change.
     accepts: bool,
     answer: oneshot::Sender<Result<(), ApplyError>>,
 }
@@ -76,7 +76,7 @@ pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
                     let made = caught(async { make(&by, &change, accepts).await }).await;
                     drop(turn);
                     if matches!(made, Ok(Ok(()))) {
-                        // Who is told that it was made finds it in the audit log.
+                        // A caller that gets a success finds the record in the audit log.
                         hub.recorder().written().await;
                     }
                     let _ = answer.send(made.unwrap_or_else(|error| Err(error.into())));
@@ -86,7 +86,7 @@ pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
             () = changed(watch.as_ref()) => {
                 let _turn = hub.inner.configured.accepted.turn.lock().await;
                 if caught(async { reload(&hub).await }).await.is_err() {
-                    tracing::error!("the changed configuration could not be read; what ran before goes on");
+                    tracing::error!("cannot read the changed configuration; the previous one stays in effect");
                 }
             }
             () = hub.inner.life.end().cancelled() => return,
@@ -109,8 +109,8 @@ async fn changed(watch: Option<&FileWatch>) {
     }
 }
 
-/// What the hub starts with: the file; where there is none, the built-in first configuration, which is then written;
-/// where it is broken, the last one that was good.
+/// The initial configuration: the file; if there is none, the built-in one, which is then written; if it is invalid,
+/// the last valid one.
 pub(super) fn first_config(hub: &Hub, accepted: Accepted<'_>) -> Config {
     let places = hub.places();
     match read(&places.config_file) {
@@ -135,13 +135,13 @@ pub(super) fn first_config(hub: &Hub, accepted: Accepted<'_>) -> Config {
     }
 }
 
-/// The file changed on disk.
+/// Applies changes made to the file.
 async fn reload(hub: &Hub) {
     may_fail_here("file");
     match read(&hub.places().config_file) {
         Ok(config) => {
             hub.clear_notice(Code::ConfigInvalid);
-            // A file that is gone does not mean that everything should go: editors remove and rename while they save.
+            // A missing file does not mean that all servers were removed: editors delete and rename while saving.
             let Some(written) = config else { return };
             let config = settings::in_force(hub, &written, Accepted::Nothing);
             if *hub.config() != config {
@@ -153,7 +153,7 @@ async fn reload(hub: &Hub) {
             }
         }
         Err(trouble) => {
-            tracing::warn!(%trouble, "the configuration cannot be used; what ran before goes on");
+            tracing::warn!(%trouble, "the configuration is invalid; the previous one stays in effect");
             hub.notice(Notice::new(Code::ConfigInvalid, trouble.to_string()));
         }
     }
@@ -162,7 +162,7 @@ async fn reload(hub: &Hub) {
 async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyError> {
     may_fail_here("change");
     let path = &hub.places().config_file;
-    // The file is the truth: it may have been edited by hand a moment ago.
+    // The file is authoritative: the user may have just edited it.
     let current = match read(path) {
         Ok(Some(config)) => config,
         Ok(None) => Config::clone(&hub.config()),
@@ -182,14 +182,14 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
     let in_force = settings::in_force(hub, &config, Accepted::Nothing);
     remember(hub, &config);
     audit::did_change(hub, change);
-    // What a program adds is a new server; what it makes of one that a person accepted waits for a look.
+    // A server added by a program is new; a program's change to an accepted server has to be reviewed.
     let is_new = |name: &&str| current.entry(name).is_none() && !approved::has_approvals(hub, name);
     let writes = matches!(change, Change::Add { .. } | Change::Put { .. } | Change::Edit { .. });
     let accepted = accepted(hub, &current, change).filter(|name| accepts || !writes || is_new(name));
     let accepted = accepted.map_or(Accepted::Nothing, |name| Accepted::Entry { name, by_person: accepts });
     registry::reconcile(hub, in_force, accepted).await;
     if let Change::Remove { name } = change {
-        // What waits for a look goes on waiting where a program takes it out and puts it in again.
+        // An entry that waits for review still waits after a program removes and re-adds it.
         if accepts || !waits {
             approved::forget_approvals(hub, name).await;
         }
@@ -198,8 +198,8 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
     Ok(())
 }
 
-/// The server whose entry a person wrote with this change. Whoever only sets up a sandbox, or wants the same once more, has
-/// accepted what runs, where that is what they saw.
+/// The server whose entry a person wrote with this change. A change of the sandbox, or a repeated identical entry,
+/// also accepts what runs, provided it is what the person saw.
 fn accepted<'a>(hub: &Hub, before: &Config, change: &'a Change) -> Option<&'a str> {
     let seen = |name: &str| {
         let servers = hub.servers();
@@ -222,7 +222,7 @@ enum Trouble {
     Unreadable(String),
 }
 
-/// `None` where there is nothing: no file, or an empty one, which is what an editor makes of it for a moment.
+/// `None` if there is no file, or an empty one: editors create that state while saving.
 fn read(path: &Path) -> Result<Option<Config>, Trouble> {
     let file = path.display().to_string();
     match text_of(path) {
@@ -239,7 +239,7 @@ fn remember(hub: &Hub, config: &Config) {
     if std::fs::read_to_string(&path).ok().as_deref() != Some(text)
         && let Err(error) = files::replace(&path, text.as_bytes())
     {
-        tracing::warn!(%error, "cannot keep a copy of the configuration");
+        tracing::warn!(%error, "cannot store a copy of the configuration");
     }
 }
 
@@ -258,11 +258,11 @@ impl From<ApplyError> for Refusal {
             ApplyError::Change(ChangeError::Name(_)) => (Code::BadName, ""),
             ApplyError::Change(ChangeError::Invalid(_)) => (Code::BadServer, ""),
             ApplyError::Broken { .. } => {
-                (Code::ConfigInvalid, "Correct the file at the place named, then try again.")
+                (Code::ConfigInvalid, "Correct the file at the position given, then try again.")
             }
             ApplyError::Files(_) => (Code::Unwritable, ""),
             ApplyError::Closing => (Code::Closing, ""),
-            ApplyError::Panicked(_) => (Code::Panicked, "Report it with what the log says."),
+            ApplyError::Panicked(_) => (Code::Panicked, "Report it, with the log."),
         };
         Refusal::new(code, error.to_string(), action)
     }

@@ -8,7 +8,7 @@ use crate::{
     review::{Accepted, Opening},
 };
 
-/// Reads what was approved of servers. For each whether it may not be started.
+/// Loads the approvals of servers. Returns for each whether its start is held back.
 pub(super) async fn open_approvals(hub: &Hub, openings: Vec<Opening>) -> Vec<bool> {
     let names: Vec<ServerName> = openings.iter().map(|opening| opening.name.clone()).collect();
     let opened = hub.inner.review.open(openings).await;
@@ -25,15 +25,15 @@ pub(super) async fn open_approvals(hub: &Hub, openings: Vec<Opening>) -> Vec<boo
     told.collect()
 }
 
-/// A person put this entry there, through Satchel.
+/// Accepts an entry that a person wrote through Satchel.
 pub(super) async fn accept_launch(hub: &Hub, name: &ServerName) {
     if let Err(error) = hub.inner.review.accept_launch(name).await {
-        tracing::warn!(server = %name, %error, "cannot keep that its entry was approved");
+        tracing::warn!(server = %name, %error, "cannot store that its entry was approved");
     }
 }
 
-/// Gives entries that a person accepted the secrets they name, where no other recipient has them. The servers that may
-/// be started with them now.
+/// Grants the entries a person accepted the secrets they reference, unless those belong to another recipient. Returns
+/// the servers that may start as a result.
 pub(super) async fn settle_secrets(hub: &Hub, accepted: Accepted<'_>) -> Vec<ServerName> {
     let mut names = Vec::new();
     for (name, detail) in hub.inner.review.settle_secrets(accepted).await {
@@ -45,43 +45,43 @@ pub(super) async fn settle_secrets(hub: &Hub, accepted: Accepted<'_>) -> Vec<Ser
     names
 }
 
-/// Why a server is not started, where that is because of its entry, a package or a secret.
+/// Refuses to start a server whose entry, package or secret is held back.
 pub(super) fn refuse_held_launch(hub: &Hub, name: &ServerName) -> Result<(), CallFailure> {
     let refused = hub.inner.review.refuses_start(name);
     refused.map_or(Ok(()), |because| Err(not_started(name, &because)))
 }
 
-/// The same, where that is because of its entry.
+/// Refuses to start a server whose entry is held back.
 pub(super) fn refuse_held_entry(hub: &Hub, name: &ServerName) -> Result<(), CallFailure> {
     let refused = hub.inner.review.refuses_entry(name);
     refused.map_or(Ok(()), |because| Err(not_started(name, because)))
 }
 
-/// Servers that ran on this computer before they came here count as approved at their first lists.
+/// Treats the first lists of an imported server as approved, because it already ran on this computer.
 pub(super) async fn trust_imported(hub: &Hub, name: &str) {
     if let Ok(name) = name.parse::<ServerName>() {
         hub.inner.review.trust_imported(&name).await;
     }
 }
 
-/// A person removed a server: what is called so next is another.
+/// Forgets the approvals of a removed server: the next one of that name is a different server.
 pub(super) async fn forget_approvals(hub: &Hub, name: &str) {
     if let Ok(name) = name.parse::<ServerName>() {
         hub.inner.review.forget(&name).await;
     }
 }
 
-/// Is anything of this server held back, or the server itself?
+/// Is the server, or anything it offers, held back?
 pub(super) fn holds_any(hub: &Hub, name: &str) -> bool {
     name.parse::<ServerName>().is_ok_and(|name| hub.inner.review.holds_any(&name))
 }
 
-/// Is it known what was approved of a server of this name?
+/// Are there approvals for a server of this name?
 pub(super) fn has_approvals(hub: &Hub, name: &str) -> bool {
     name.parse::<ServerName>().is_ok_and(|name| hub.inner.review.has_record(&name))
 }
 
-/// Why a definition may not be used, where it may not. Only asked of what is not on offer.
+/// Refuses a definition that is held back. Only for definitions that are not available.
 pub(super) fn refuse_held(hub: &Hub, server: &ServerName, kind: Kind, name: &str) -> Result<(), CallFailure> {
     let Some(because) = hub.inner.review.refuses(server, kind, name) else { return Ok(()) };
     let message = format!("\"{server}:{name}\" is held back: {because}");
@@ -89,7 +89,7 @@ pub(super) fn refuse_held(hub: &Hub, server: &ServerName, kind: Kind, name: &str
     Err(CallFailure::not_sent(Some(server), Some(Code::HeldBack), message, action))
 }
 
-/// The same for a request as a client wrote it.
+/// The same for a request in the client's own form.
 pub(super) fn refuse_held_request(
     hub: &Hub,
     server: &ServerName,

@@ -19,11 +19,11 @@ use crate::{
     upstream::ServerNotification,
 };
 
-/// What clients see, by client and by the profiles it looks through; under no name what everybody sees from whom nothing
-/// is hidden.
+/// Cached catalogs by client and by the profiles that apply to it; under no name, the catalog of clients from whom
+/// nothing is hidden.
 pub(super) type Audiences = Mutex<BTreeMap<Option<(Arc<str>, Vec<String>)>, Arc<Sight>>>;
 
-/// What a client sees, with what it was made of. What is made of it in turn is made once.
+/// What a client sees, with the catalog it was derived from. Derived values are computed once.
 #[derive(Debug)]
 pub(super) struct Sight {
     of: Catalog,
@@ -39,7 +39,7 @@ impl Sight {
         Self { of, by, hidden, catalog, offers: OnceLock::new(), of_one: Mutex::default() }
     }
 
-    /// What of the offers is one server's.
+    /// One server's part of the offers.
     fn offers_of_one(&self, server: &str, all: &Offers) -> Offers {
         let Some(offered) = all.iter().find(|offered| offered.server == server) else {
             return Offers::default();
@@ -49,14 +49,14 @@ impl Sight {
     }
 }
 
-/// May whoever looks through this handle see the server?
+/// Is the server visible through this handle?
 pub(super) fn shows(hub: &Hub, server: &str) -> bool {
     scope::knows(hub, server)
         && ruled::server_off(hub, server).is_none()
         && hub.lens().keeps_out(server).is_none()
 }
 
-/// The servers that are on and may be seen through this handle, by name; those that cannot be used are among them.
+/// The names of the enabled servers that are visible through this handle, including unusable ones.
 pub(super) fn enabled_servers(hub: &Hub) -> Vec<String> {
     let config = hub.config();
     let enabled = config.servers().iter().filter(|(_, server)| server.enabled);
@@ -65,17 +65,17 @@ pub(super) fn enabled_servers(hub: &Hub) -> Vec<String> {
     all.into_iter().filter(|name| shows(hub, name)).collect()
 }
 
-/// May whoever looks through this handle hear what a server said unasked?
+/// May this notification of a server be delivered through this handle?
 pub(super) fn may_hear(hub: &Hub, notification: &ServerNotification) -> bool {
     hub.calls().owned.may_hear(hub.context.client().unwrap_or_default(), notification)
 }
 
-/// What the enabled servers offer, as far as it may be seen through this handle.
+/// What the enabled servers offer, as far as it is visible through this handle.
 pub(super) fn catalog(hub: &Hub) -> Catalog {
     sight(hub).catalog.clone()
 }
 
-/// What a client could have been given directly, now. Of one server alone it would have been given that one's list.
+/// The tool lists that a client would have received directly. Through a single-server endpoint, that server's list.
 pub(super) fn offers_to(hub: &Hub, visit: &Visit) -> Offers {
     let sight = sight(hub);
     let all = sight.offers.get_or_init(|| {
@@ -90,7 +90,7 @@ fn sight(hub: &Hub) -> Arc<Sight> {
     let (whole, config, hidden) = (hub.inner.servers.catalog(), hub.config(), scope::hidden(hub));
     let lens = scope::lens_of(hub, &config);
     let sees_all = hidden.is_none() && !lens.narrows() && !ruled::may_be_off(hub, &config);
-    // Nobody's name is a client's.
+    // No client has an empty name.
     let viewer = hub.context.ruled_name();
     let through = || (viewer, lens.names().map(ToOwned::to_owned).collect());
     let (viewer, hidden) = ((!sees_all).then(through), hidden.unwrap_or_default());
@@ -115,7 +115,7 @@ fn sight(hub: &Hub) -> Arc<Sight> {
     sight
 }
 
-/// The offers without what is hidden: servers as they stand in paths, and tools as `server:tool`.
+/// Removes what is hidden: servers by their names in paths, and tools as `server:tool`.
 fn without(
     servers: &BTreeMap<ServerName, Arc<Offer>>,
     hidden: &BTreeSet<String>,
@@ -129,7 +129,7 @@ fn without(
             }
             let mut rest = Offer::clone(offer);
             rest.tools.retain(|tool| !hides(&tool.name));
-            // It was counted with them.
+            // The count included the hidden tools.
             rest.tokens.take();
             (server.clone(), Arc::new(rest))
         })

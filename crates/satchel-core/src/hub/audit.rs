@@ -3,23 +3,23 @@
 use super::Hub;
 use crate::model::{audit::AuditKind, control::Change};
 
-/// A request was turned away at the door, before it was anybody's.
+/// Records a request that was rejected before its client was known.
 pub(super) fn turned_away(hub: &Hub, why: &str, path: &str) {
     turned_away_from(hub, "", why, path);
 }
 
-/// The same of somebody who is known.
+/// Records a rejected request of a known client.
 pub(super) fn turned_away_from(hub: &Hub, who: &str, why: &str, path: &str) {
     hub.context.count_records(hub.recorder().turned_away(who, why, path));
 }
 
-/// The configuration was changed at a face. What a server is given in variables and headers is nobody's business.
+/// Records a configuration change. Values of variables and headers are left out.
 pub(super) fn did_change(hub: &Hub, change: &Change) {
     let (subject, detail) = match change {
         Change::Add { name, replace, .. } | Change::Put { name, replace, .. } => {
-            (name.clone(), if *replace { "server put in, or replaced" } else { "server added" }.to_owned())
+            (name.clone(), if *replace { "server added or replaced" } else { "server added" }.to_owned())
         }
-        Change::Edit { name, .. } => (name.clone(), "server set up differently".to_owned()),
+        Change::Edit { name, .. } => (name.clone(), "server reconfigured".to_owned()),
         Change::Duplicate { name, to } => (to.clone(), format!("server added, set up as \"{name}\" is")),
         Change::Remove { name } => (name.clone(), "server removed".to_owned()),
         Change::SetEnabled { name, enabled } => {

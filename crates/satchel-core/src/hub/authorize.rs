@@ -23,14 +23,14 @@ use crate::{
     upstream::ancestry::{Caller, Process},
 };
 
-/// Where in the audit log a request stands that came over the control channel and was turned away.
+/// The audit log's subject for a rejected request on the control channel.
 const CHANNEL: &str = "the control channel";
 
-/// Where the requests of a process come from that has connected to the control channel. `asked` says that it asked a
-/// person at its terminal, which is believed where it has one. Blocks.
+/// Determines who sends the requests of a process on the control channel. `asked` is its claim that it asked a
+/// person at its terminal; it counts only if the process has one. Blocks.
 ///
 /// # Errors
-/// A [`Refusal`] for whatever a server started, and for what is gone already.
+/// A [`Refusal`] if an MCP server started the process, or if it has exited.
 pub(super) fn origin_of(hub: &Hub, caller: Caller, asked: bool) -> Result<Origin, Refusal> {
     let process = match caller {
         Caller::Process(process) => process,
@@ -50,14 +50,14 @@ pub(super) fn origin_of(hub: &Hub, caller: Caller, asked: bool) -> Result<Origin
 }
 
 fn turned_away_gone(hub: &Hub) -> Refusal {
-    audit::turned_away_from(hub, "unknown program", "it ended before it could be looked at", CHANNEL);
-    Refusal::new(Code::FromAServer, "whoever asked was gone before it could be told who it was", "Try again.")
+    audit::turned_away_from(hub, "unknown program", "it exited before it could be identified", CHANNEL);
+    Refusal::new(Code::FromAServer, "the caller exited before it could be identified", "Try again.")
 }
 
-/// Refuses a program what only a person may have done.
+/// Refuses a loosening that a program requests.
 ///
 /// # Errors
-/// A [`Refusal`] with the code [`Code::NeedsPerson`] that says what to do.
+/// A [`Refusal`] with the code [`Code::NeedsPerson`] that says how a person can do it.
 pub(super) fn refuse_to_loosen(hub: &Hub, loosening: Option<Loosening>) -> Result<(), Refusal> {
     let Some(Loosening { what, command }) = loosening.filter(|_| !hub.context.is_for_a_person()) else {
         return Ok(());
@@ -67,10 +67,10 @@ pub(super) fn refuse_to_loosen(hub: &Hub, loosening: Option<Loosening>) -> Resul
         true => "Use the window.".to_owned(),
         false => format!("Run `{command}` in a terminal, or use the window."),
     };
-    Err(Refusal::new(Code::NeedsPerson, format!("{what} needs a person's yes"), action))
+    Err(Refusal::new(Code::NeedsPerson, format!("{what} needs a person's approval"), action))
 }
 
-/// For a request that loosens nothing.
+/// For requests that loosen nothing.
 pub(super) fn nothing<R>(_: &Hub, _: &R) -> Option<Loosening> {
     None
 }
@@ -121,11 +121,12 @@ pub(super) fn of_resume(_: &Hub, _: &Resume) -> Option<Loosening> {
 pub(super) fn of_undo(hub: &Hub, _: &Undo) -> Option<Loosening> {
     match hub.inner.clients.edits.last() {
         Some(Step::Updated { server, .. }) => {
-            Some(Loosening::new(format!("taking the update of \"{server}\" back"), "satchel undo"))
+            Some(Loosening::new(format!("undoing the update of \"{server}\""), "satchel undo"))
         }
-        Some(Step::SetUp { .. }) => {
-            Some(Loosening::new("putting the parts of the setup back that were taken over", "satchel undo"))
-        }
+        Some(Step::SetUp { .. }) => Some(Loosening::new(
+            "undoing the changes that were taken over from another setup",
+            "satchel undo",
+        )),
         _ => None,
     }
 }
@@ -158,7 +159,7 @@ pub(super) fn of_followed_setup(_: &Hub, FollowSetup { folder }: &FollowSetup) -
 }
 
 pub(super) fn of_kept(_: &Hub, KeepDeleted { server }: &KeepDeleted) -> Option<Loosening> {
-    let what = format!("letting \"{server}\" go on, which its registry has deleted");
+    let what = format!("keeping \"{server}\" running, which its registry has deleted");
     Some(Loosening::new(what, format!("satchel update {server} --keep")))
 }
 
@@ -195,37 +196,37 @@ pub(super) fn of_change(hub: &Hub, change: &Change) -> Option<Loosening> {
                 )),
             }
         }
-        // The whole entry, with its sandbox and everything else in it.
+        // The complete entry, including its sandbox.
         Change::Edit { name, .. } => Some(Loosening::new(format!("changing the entry of \"{name}\""), "")),
         Change::Put { name, replace: true, .. } => config
             .entry(name)
             .map(|_| Loosening::new(format!("replacing the entry of \"{name}\""), "")),
         Change::SetPictures { show: true } => Some(Loosening::new("letting pictures be fetched", "")),
         Change::PutProfile { was: Some(was), profile, .. } => binding::of_wider(hub, was, profile),
-        // Held back where it changes what a person accepted.
+        // The review holds it back if it changes what a person accepted.
         Change::Add { .. }
         | Change::Put { .. }
         | Change::Duplicate { .. }
         | Change::Remove { .. }
-        // What it runs and offers has its own approval.
+        // What it runs and offers is approved separately.
         | Change::SetEnabled { .. }
         | Change::SetKeepCalls { .. }
         | Change::SetLearning { .. }
         | Change::SetPictures { show: false }
-        // A profile only narrows, and what it has was approved before.
+        // A profile only restricts, and its content was approved before.
         | Change::UseProfile { .. }
         | Change::PutProfile { was: None, .. }
         | Change::RemoveProfile { .. }
         | Change::BindFolder { .. }
-        // Comes from a person who saw it, by a request of its own.
+        // Only sent for a person who saw it, by a separate request.
         | Change::TakeSetting { .. } => None,
     }
 }
 
-/// Where a request comes from that this very process makes of a hub of its own. Blocks.
+/// Determines the origin of requests that this process makes of its own hub. Blocks.
 ///
 /// # Errors
-/// A [`Refusal`] where a server started us.
+/// A [`Refusal`] if an MCP server started this process.
 pub fn origin_here(asked: bool) -> Result<Origin, Refusal> {
     let Some(process) = Process::own() else { return Ok(unknown(asked)) };
     match process.is_of_a_server(None, |_| false) {
@@ -237,8 +238,8 @@ pub fn origin_here(asked: bool) -> Result<Origin, Refusal> {
 fn of_a_server() -> Refusal {
     Refusal::new(
         Code::FromAServer,
-        "an MCP server that Satchel runs may not use its command line or its control channel, and nothing that it started \
-         may",
+        "an MCP server that Satchel runs, and any process that it started, may not use Satchel's command \
+         line or control channel",
         "Run the command in a terminal of your own, or use the window.",
     )
 }
@@ -250,7 +251,8 @@ fn origin(process: Process, asked: bool) -> Origin {
     }
 }
 
-/// A program that the system does not name. Where it never does, whoever says that a person was asked is believed.
+/// The origin of a process that the system cannot identify. On systems that never can, the caller's claim to have
+/// asked a person is believed.
 fn unknown(asked: bool) -> Origin {
     match asked && cfg!(windows) {
         true => Origin::Terminal { pid: 0 },
@@ -260,14 +262,14 @@ fn unknown(asked: bool) -> Origin {
 
 fn program(process: Process) -> Origin {
     let name = process.name();
-    // Of our own command line it matters who started it.
+    // For Satchel's own command line, record who started it.
     let starter = name.starts_with("satchel").then(|| process.starter()).flatten();
     let parent = starter.map(|(name, pid)| format!("{name} (pid {pid})"));
     Origin::Program { pid: Some(process.pid()), name, parent }
 }
 
-/// Can more be called after this change of the rules than before, or without a question that was asked before?
-/// `strictest`: without a rule, some tools are off.
+/// Does this rule change allow calls that were refused before, or skip a question that was asked? `strictest`: by
+/// default, some tools are off.
 fn loosens(
     rules: &[ToolRule],
     strictest: bool,
@@ -279,7 +281,7 @@ fn loosens(
     let now = same.filter_map(|rule| rule.permit).next_back();
     match permit {
         Some(Permit::Allow) => now != permit,
-        // The later rule counts, so it takes every other one out of force that is for the same tool.
+        // The later rule takes precedence, so it overrides every other rule for the same tool.
         Some(Permit::Ask) => {
             let is_off = |rule: &ToolRule| rule.permit == Some(Permit::Off) && rule.meets(tool, client);
             now != permit && (strictest || rules.iter().any(is_off))
@@ -321,7 +323,7 @@ mod tests {
             ("git:*", None, None, true),
             ("git:*", None, Some(Off), false),
             ("git:*", None, Some(Ask), false),
-            // Would take the rule about git:push out of force.
+            // Would override the rule for git:push.
             ("git:pu*", None, Some(Ask), true),
             ("*", Some("cursor"), Some(Ask), true),
             ("git:log", None, None, false),

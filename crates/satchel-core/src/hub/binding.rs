@@ -12,10 +12,10 @@ use crate::{
     },
 };
 
-/// Binds a client to a profile, or to none.
+/// Binds a client to a profile, or unbinds it.
 ///
 /// # Errors
-/// A [`Refusal`] where there is no such client or profile.
+/// A [`Refusal`] if there is no such client or profile.
 pub(super) fn bind(hub: &Hub, client: &str, profile: Option<String>) -> Result<(), Refusal> {
     if let Some(name) = &profile {
         known(hub.config().profiles(), name)?;
@@ -39,7 +39,7 @@ fn known(profiles: &Profiles, name: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses to take a profile from clients that are bound to it.
+/// Refuses to remove a profile that clients are bound to.
 ///
 /// # Errors
 /// A [`Refusal`] that names them.
@@ -58,10 +58,10 @@ pub(super) fn refuse_bound(hub: &Hub, change: &Change) -> Result<(), Refusal> {
     ))
 }
 
-/// Clients stay in their profile where it is called otherwise from now on.
+/// Rebinds clients when their profile is renamed.
 ///
 /// # Errors
-/// A [`Refusal`] where that cannot be kept; the client then sees nothing before it is bound again.
+/// A [`Refusal`] if that cannot be stored; the client then sees nothing until it is bound again.
 pub(super) fn follow_name(hub: &Hub, change: &Change) -> Result<(), Refusal> {
     let Change::PutProfile { name, was: Some(was), .. } = change else { return Ok(()) };
     if name == was {
@@ -77,7 +77,7 @@ fn clients_of(hub: &Hub, profile: &str) -> Vec<String> {
     bound.filter(|(_, own)| own == profile).map(|(client, _)| client).collect()
 }
 
-/// A person bound the client: only a person lets it out again.
+/// A client that a person bound can only be unbound by a person.
 pub(super) fn of_binding(hub: &Hub, BindClient { client, profile }: &BindClient) -> Option<Loosening> {
     let bound = hub.inner.clients.edits.choices(client).profile?;
     let command = match profile {
@@ -88,7 +88,7 @@ pub(super) fn of_binding(hub: &Hub, BindClient { client, profile }: &BindClient)
         .then(|| Loosening::new(format!("taking {client} out of the profile \"{bound}\""), command))
 }
 
-/// What a client that is bound to the profile may use becomes more only by a person's hand.
+/// Only a person may extend the profile that a client is bound to.
 pub(super) fn of_wider(hub: &Hub, was: &str, profile: &Profile) -> Option<Loosening> {
     let clients = clients_of(hub, was);
     let config = hub.config();

@@ -15,21 +15,21 @@ use crate::{
     stats::event::Visit,
 };
 
-/// Calls a tool again that was called before, with the arguments that were kept or with others. It goes the way of
-/// every call, and is recorded as one of a person.
+/// Repeats a call with its stored arguments or new ones. It passes the same checks as any call, and is recorded as
+/// made by a person.
 pub(super) async fn run_again(hub: &Hub, id: i64, arguments: Option<Value>) -> Result<ToolResult, Refusal> {
     let call = hub.recorder().call_detail(id).await?;
     let is_script = call.line.kind == CallKind::Script.as_str();
     if !is_script && (call.line.kind != CallKind::Call.as_str() || call.line.server.is_empty()) {
-        let message = format!("call {id} was neither one of a server's tool nor a script");
+        let message = format!("call {id} was neither a tool call nor a script");
         return Err(Refusal::new(Code::NotRepeatable, message, ""));
     }
     let kept = || {
         let text = call.arguments.as_deref()?;
-        // What was hidden or cut is not what was called.
+        // Redacted or cut arguments differ from what was called.
         Raw::from_string(text.to_owned()).ok().filter(|_| !text.contains("***"))
     };
-    // As a text they keep every digit.
+    // As text, they preserve every digit.
     let as_text = arguments.as_ref().is_some_and(Value::is_string);
     let given = arguments.map(|arguments| match arguments {
         Value::String(text) => Raw::from_string(text),
@@ -39,10 +39,11 @@ pub(super) async fn run_again(hub: &Hub, id: i64, arguments: Option<Value>) -> R
     let Some(arguments) = given.or_else(kept) else {
         let (message, action) = match is_script {
             true => (
-                "the text of this script was not kept, or not all of it: it is only where every server that it called keeps calls",
+                "the text of this script was not stored in full: it is stored only if calls of every \
+                 server it used are stored",
                 "Give it: {\"script\": \"…\", \"input\": …}.",
             ),
-            false => ("the arguments of this call were not kept, or not all of them", "Give the arguments."),
+            false => ("the arguments of this call were not stored in full", "Give the arguments."),
         };
         return Err(Refusal::new(Code::ArgumentsNotKept, message, action));
     };
@@ -62,21 +63,21 @@ async fn script_for_face(hub: &Hub, arguments: &Raw) -> Result<Box<Raw>, Refusal
     Ok(script.finish_hearing(|_, _| {}).await?)
 }
 
-/// Runs a script for a person, who calls as a client does. `arguments` are those of the tool, as they are recorded.
+/// Runs a script for a person, under the rules for clients. `arguments` are the tool's arguments as recorded.
 ///
 /// # Errors
-/// As [`Hub::run_script`].
+/// As for [`Hub::run_script`].
 pub(super) fn begin_script(hub: &Hub, wanted: Wanted, arguments: &Raw) -> Result<Script, CallFailure> {
     let (visit, observer) = observe_face_script(hub, arguments);
     hub.observed(&observer).run_script(&Caller::alone(face(hub)), &visit, wanted)
 }
 
-/// As whom a person calls here: from the window, or from the command line.
+/// The client name for calls of a person: the window or the command line.
 pub(super) fn face(hub: &Hub) -> &'static str {
     if hub.context.origin() == Some(&Origin::Window) { WINDOW } else { "satchel" }
 }
 
-/// Observes the script of a person, for whom its calls are recorded.
+/// Observes a person's script, so that its calls are recorded.
 fn observe_face_script(hub: &Hub, arguments: &Raw) -> (Arc<Visit>, Observer) {
     let visit = Visit { face: true, ..recorder::visit(face(hub), Program::default(), "", None) };
     let (visit, name) = (Arc::new(visit), script::TOOL);
@@ -85,7 +86,7 @@ fn observe_face_script(hub: &Hub, arguments: &Raw) -> (Arc<Visit>, Observer) {
     (visit, observer)
 }
 
-/// Observes the call of a person, who goes by this name.
+/// Observes a person's call under this client name.
 pub(super) fn observe_face(hub: &Hub, name: &str, path: &str, arguments: &Raw) -> Observer {
     let visit = Visit { face: true, ..recorder::visit(name, Program::default(), "", None) };
     let named = route::read_path(hub, path).ok();
@@ -94,7 +95,7 @@ pub(super) fn observe_face(hub: &Hub, name: &str, path: &str, arguments: &Raw) -
     hub.observe(&Arc::new(visit), CallKind::Call, path, &request)
 }
 
-/// Arguments that come as a text of JSON keep every digit, and so does the result, which is a text then.
+/// Calls a tool with arguments as an object or as JSON text. Text preserves every digit; the result is then text too.
 pub(super) async fn call_as_given(hub: &Hub, path: &str, arguments: &Value) -> Result<ToolResult, Refusal> {
     let bad = |error: String| Refusal::new(Code::BadArguments, error, "");
     let written = arguments.as_str().map_or_else(|| arguments.to_string(), ToOwned::to_owned);
@@ -112,10 +113,10 @@ async fn call_for_face(hub: &Hub, path: &str, raw: Box<Raw>) -> Result<Box<Raw>,
     Ok(running.finish().await?)
 }
 
-/// The same for a person, who gets the result whole.
+/// The same for a person, who receives the result uncut.
 ///
 /// # Errors
-/// As [`Hub::execute_tool`].
+/// As for [`Hub::execute_tool`].
 pub(super) async fn execute_for_face(
     hub: &Hub,
     path: &str,
@@ -127,7 +128,7 @@ pub(super) async fn execute_for_face(
     execute::execute(&hand, &Caller::alone("satchel"), path, params, false).await
 }
 
-/// A result for faces: as a text, or read as the language of the face reads numbers.
+/// A result as JSON text, or parsed with the caller's number precision.
 fn tool_result(result: &Raw, as_text: bool) -> Result<ToolResult, Refusal> {
     if as_text {
         return Ok(ToolResult(Value::from(result.get())));

@@ -4,10 +4,10 @@
 use super::{Hub, binding, route, sign_in};
 use crate::model::control::{Change, Refusal};
 
-/// Makes a change, from whichever face.
+/// Applies a change, whoever requests it.
 ///
 /// # Errors
-/// Where it makes no sense, cannot be written, or takes a profile from a client.
+/// If it is invalid, cannot be written, or removes a profile that a client is bound to.
 pub(super) async fn change(hub: &Hub, change: Change) -> Result<(), Refusal> {
     let change = route::by_own_name(hub, change);
     let removed = match &change {

@@ -42,12 +42,12 @@ use crate::{
     platform::Passing,
 };
 
-/// How long a client's own program may take to add or remove an entry.
+/// Timeout of a client's own command that adds or removes an entry.
 const OWN_COMMAND_TIME: Duration = Duration::from_secs(30);
 
 type Environment = BTreeMap<String, String>;
 
-/// Puts our entry into a client's files.
+/// Adds Satchel's entry to a client's files.
 pub(super) async fn connect_client(
     hub: &Hub,
     client: &str,
@@ -58,21 +58,21 @@ pub(super) async fn connect_client(
     add_to_client(hub, known(client)?, dry_run, over, environment).await
 }
 
-/// Takes our entry out of a client's files again.
+/// Removes Satchel's entry from a client's files.
 pub(super) fn disconnect_client(
     hub: &Hub,
     client: &str,
     dry_run: bool,
     environment: &Environment,
 ) -> Result<ClientChange, Refusal> {
-    // One that was connected by hand, and is in no table.
+    // A client that was connected manually and is not in the table.
     if known(client).is_err() && hub.inner.clients.tokens.holds(client) {
         return without_tokens(hub, client, client, dry_run);
     }
     remove_from_client(hub, known(client)?, dry_run, environment, true)
 }
 
-/// Takes everything of ours out of every client. One that cannot be written keeps none of the others.
+/// Removes all entries and tokens from every client. A failure for one client does not affect the others.
 pub(super) fn leave_clients(hub: &Hub, dry_run: bool, environment: &Environment) -> Departure {
     let mut departure = Departure::default();
     for client in table::clients() {
@@ -84,7 +84,7 @@ pub(super) fn leave_clients(hub: &Hub, dry_run: bool, environment: &Environment)
             }
         }
     }
-    // Whoever was connected by hand, and stands in no table.
+    // Clients that were connected manually and are not in the table.
     let by_hand = hub.inner.clients.tokens.holders().into_iter().filter(|id| known(id).is_err());
     for id in by_hand {
         match without_tokens(hub, &id, &id, dry_run) {
@@ -95,7 +95,7 @@ pub(super) fn leave_clients(hub: &Hub, dry_run: bool, environment: &Environment)
     departure
 }
 
-/// Chooses what a client sees of us.
+/// Sets a client's surface.
 pub(super) fn set_surface(hub: &Hub, client: &str, surface: Surface) -> Result<(), Refusal> {
     choose_for(hub, client, |choices| choices.surface = surface)
 }
@@ -117,7 +117,7 @@ pub(super) fn choose_for(hub: &Hub, client: &str, change: impl FnOnce(&mut Choic
     Ok(())
 }
 
-/// One of the table, one that has a token, or one that was seen.
+/// A client from the table, or one that has a token or has made a request.
 fn is_a_client(hub: &Hub, id: &str) -> Result<(), Refusal> {
     let seen = hub.view().clients().iter().any(|client| client.id == id);
     if seen || hub.inner.clients.tokens.holds(id) || hub.inner.clients.edits.record(id).is_some() {
@@ -126,14 +126,14 @@ fn is_a_client(hub: &Hub, id: &str) -> Result<(), Refusal> {
     known(id).map(drop)
 }
 
-/// What a client sees of us, and why. Never [`Surface::Auto`].
+/// The surface in effect for a client, and why. Never [`Surface::Auto`].
 pub(super) fn surface_of(hub: &Hub, client: &str) -> (Surface, String) {
     let chosen = hub.inner.clients.edits.choices(client).surface;
     surface::effective(table::client(client), chosen, hub.catalog().tools_for_models())
 }
 
-/// What a path means that a person wants to hide or to show. To be hidden there has to be such a server, or such a tool;
-/// of a server that was never read any tool can be.
+/// Resolves a path that a person wants to hide or show. To be hidden, the server or tool must exist; any tool name is
+/// accepted for a server whose list was never read.
 fn hidden_path(hub: &Hub, path: String, hide: bool) -> Result<String, Refusal> {
     if hub.servers().contains_key(path.as_str()) {
         return Ok(in_path(&path).into_owned());
@@ -223,7 +223,7 @@ fn duplicates(
     .collect()
 }
 
-/// How a client stands, by what we wrote and what is there now.
+/// A client's state, from what Satchel wrote and what the file contains now.
 fn state_of(hub: &Hub, client: &Client, file: Option<&Path>) -> ClientState {
     let ourselves = ourselves::ourselves(hub);
     let needs = |what: &str, message: String| ClientState::NeedsYou { what: what.into(), message };
@@ -231,7 +231,7 @@ fn state_of(hub: &Hub, client: &Client, file: Option<&Path>) -> ClientState {
         if client.connect == Method::Paste {
             return ClientState::Paste;
         }
-        // Perhaps a person pasted it.
+        // The user may have pasted it.
         let there = file.and_then(|path| entry_in(client, &ourselves, path).ok().flatten());
         return match there {
             Some((_, entry)) if is_ours(hub, client, &ourselves, &entry) => ClientState::Added,
@@ -256,7 +256,7 @@ fn state_of(hub: &Hub, client: &Client, file: Option<&Path>) -> ClientState {
             let token = connect::token_in(&entry).unwrap_or_default();
             let now = ourselves.entry(client, record.over, &token, &written.name);
             if now.is_some_and(|now| now != entry) {
-                let message = format!("{} has the address of before; connect it again", client.title());
+                let message = format!("{} has the old address; connect it again", client.title());
                 return needs("moved", message);
             }
         }
@@ -267,7 +267,7 @@ fn state_of(hub: &Hub, client: &Client, file: Option<&Path>) -> ClientState {
     }
 }
 
-/// An entry with our program, or with a token that we made for this client.
+/// Does the entry start this program, or use a token that was issued to this client?
 fn is_ours(hub: &Hub, client: &Client, ourselves: &Ourselves, entry: &Value) -> bool {
     let token = connect::token_in(entry);
     let made = token.as_deref().and_then(|token| hub.inner.clients.tokens.owner(token));
@@ -302,7 +302,7 @@ pub(super) async fn add_to_client(
     };
     let targets = match connect::targets(client, &machine) {
         Ok(targets) => targets,
-        // There is nothing to write; there is something to paste.
+        // Nothing can be written; return the snippet to paste.
         Err(error @ (ConnectError::Paste(_) | ConnectError::NotThere { .. })) => {
             let token = if dry_run { TOKEN_TO_COME.to_owned() } else { token_for(hub, client)? };
             change.snippet = connect::snippet(client, &ourselves, over, &token);
@@ -334,7 +334,7 @@ pub(super) async fn add_to_client(
         return Ok(change);
     }
     let files = to_write(hub, client, &plans, record.as_ref())?;
-    // A crash between the two would leave an entry that nobody knows the file's earlier bytes of.
+    // Store the record first: a crash in between would leave an entry without the file's original bytes.
     let mut written = ConnectionRecord { over, added_ms: now_ms(), seen_ms: None, files };
     hub.inner.clients.edits.connected(&client.id, written.clone()).map_err(unwritable)?;
     if let Err(refusal) = write_all(client, &machine, &plans, &mut written).await {
@@ -349,7 +349,7 @@ pub(super) async fn add_to_client(
     Ok(change)
 }
 
-/// What will be written, with copies of the files as they are.
+/// The files to write, with copies of their present content.
 fn to_write(
     hub: &Hub,
     client: &Client,
@@ -358,13 +358,13 @@ fn to_write(
 ) -> Result<Vec<Written>, Refusal> {
     let mut files = Vec::new();
     for plan in plans {
-        // What was there before the first time is what taking it out again should bring back.
+        // Removing the entry should restore the content from before the first connection.
         let earlier = record.and_then(|record| record.files.iter().find(|file| file.path == plan.path));
         let (backup, new_file, created) = match (earlier, &plan.before) {
             (Some(earlier), Some(before)) if fingerprint(before) == earlier.after => {
                 (earlier.backup.clone(), earlier.new_file, earlier.created)
             }
-            // A copy with an entry of ours in it is nothing to go back to.
+            // A copy that contains Satchel's own entry is not a state to restore.
             (Some(earlier), Some(_)) if plan.replaces => (None, earlier.new_file, earlier.created),
             (None, Some(_)) if plan.replaces => (None, false, 0),
             (_, Some(before)) => {
@@ -387,7 +387,7 @@ fn to_write(
     Ok(files)
 }
 
-/// A token that the client has already and that is still good.
+/// The client's present token, if it is still valid.
 fn token_there(hub: &Hub, client: &Client, ourselves: &Ourselves, targets: &[PathBuf]) -> Option<String> {
     targets.iter().find_map(|path| {
         let (_, entry) = entry_in(client, ourselves, path).ok()??;
@@ -403,7 +403,7 @@ fn token_for(hub: &Hub, client: &Client) -> Result<String, Refusal> {
     Ok(made)
 }
 
-/// Nothing of ours stands in a file of this client; only its tokens are taken from it.
+/// The client's files contain no entry, so only its tokens are revoked.
 fn without_tokens(hub: &Hub, client: &str, name: &str, dry_run: bool) -> Result<ClientChange, Refusal> {
     if !dry_run {
         revoke_tokens(hub, client)?;
@@ -413,13 +413,13 @@ fn without_tokens(hub: &Hub, client: &str, name: &str, dry_run: bool) -> Result<
         name: name.to_owned(),
         done: !dry_run,
         files: vec![],
-        next: Some(format!("Tokens that were made for {name} are worth nothing from now on.")),
+        next: Some(format!("Tokens that were issued to {name} are no longer valid.")),
         warnings: vec![],
         snippet: None,
     })
 }
 
-/// Whoever comes with one of them is turned away, and what is open with one of them ends.
+/// Revokes the client's tokens: requests with them are rejected, and open sessions end.
 fn revoke_tokens(hub: &Hub, client: &str) -> Result<(), Refusal> {
     hub.inner.clients.tokens.revoke(client).map_err(|error| unwritable(error.to_string()))?;
     hub.did_here(AuditKind::Access, client, "its tokens were revoked");
@@ -446,7 +446,7 @@ pub(super) fn remove_from_client(
         return without_tokens(hub, &client.id, client.title(), dry_run);
     }
     if files.is_empty() {
-        let message = format!("{} has no entry of ours", client.title());
+        let message = format!("{} has no Satchel entry", client.title());
         return Err(Refusal::new(Code::NotConnected, message, "See `satchel clients`."));
     }
     let mut changes = Vec::new();
@@ -469,7 +469,7 @@ pub(super) fn remove_from_client(
     })
 }
 
-/// Our entries in files that we did not write.
+/// Satchel entries in files that Satchel did not write.
 fn pasted(hub: &Hub, client: &Client, ourselves: &Ourselves, machine: &Machine) -> Vec<Written> {
     let targets = connect::targets(client, machine).unwrap_or_default();
     let found = targets.into_iter().filter_map(|path| {
@@ -519,7 +519,7 @@ fn refused(client: &Client, error: ConnectError) -> Refusal {
     Refusal::new(code, error.to_string(), action)
 }
 
-/// A file that cannot take our entry can still be helped by a person.
+/// Adds the snippet to paste to an error about a file.
 fn with_snippet(client: &Client, ourselves: &Ourselves, over: Transport, error: ConnectError) -> Refusal {
     let mut refusal = refused(client, error);
     if let Some(snippet) = connect::snippet(client, ourselves, over, TOKEN_TO_COME) {
@@ -531,7 +531,7 @@ fn with_snippet(client: &Client, ourselves: &Ourselves, over: Transport, error: 
 fn warnings(client: &Client) -> Vec<String> {
     let untested = client.tier == Tier::B;
     untested
-        .then(|| format!("Not tested with {}: look at the change first.", client.title()))
+        .then(|| format!("Not tested with {}: review the change first.", client.title()))
         .into_iter()
         .collect()
 }
@@ -545,9 +545,9 @@ fn file_change(client: &Client, plan: &Plan) -> FileChange {
 pub(super) fn remarks(files: &[FileChange]) -> Vec<String> {
     let said = files.iter().map(|file| match file.what.as_str() {
         "restored" => format!("{} is exactly what it was", file.path),
-        "deleted" => format!("{} was ours and is deleted", file.path),
+        "deleted" => format!("{} was created by Satchel and was deleted", file.path),
         "gone" => format!("our entry was no longer in {}", file.path),
-        _ => format!("{} was changed since; only our entry was taken out", file.path),
+        _ => format!("{} was changed since; only our entry was removed", file.path),
     });
     said.collect()
 }
@@ -584,7 +584,7 @@ fn take_out(client: &Client, written: &Written, dry_run: bool) -> Result<FileCha
     Ok(Changed { client, path, before, after: &after }.shown(what, &written.name))
 }
 
-/// Writes what was planned, and completes what is known of it.
+/// Writes the planned files and completes the record.
 async fn write_all(
     client: &Client,
     machine: &Machine,
@@ -597,7 +597,7 @@ async fn write_all(
             None => connect::write(&plan.path, plan.before.as_deref(), &plan.after)
                 .map_err(|error| refused(client, error))?,
         }
-        // As it is read again: a format may not be able to say all of it.
+        // Store it as it reads back: a format may not be able to express all of it.
         if let Some(entry) = read_entry(client, written).ok().flatten() {
             written.entry = connect::entry_fingerprint(&entry);
         }
@@ -605,14 +605,14 @@ async fn write_all(
     Ok(())
 }
 
-/// The entry that we wrote, as it is now.
+/// The present content of the entry that Satchel wrote.
 fn read_entry(client: &Client, written: &Written) -> Result<Option<Value>, ConnectError> {
     let Some(document) = read_document(client, &written.path)? else { return Ok(None) };
     let spot = crate::edit::Spot { container: &client.key, list: client.list(), name: &written.name };
     Ok(crate::edit::at(&document, &spot).cloned())
 }
 
-/// Any entry of ours in a file, and its name.
+/// The Satchel entry in a file, and its name.
 fn entry_in(
     client: &Client,
     ourselves: &Ourselves,
@@ -630,15 +630,15 @@ fn read_document(client: &Client, path: &Path) -> Result<Option<Value>, ConnectE
     read.map(Some).map_err(|error| ConnectError::Edit { path: path.to_owned(), error: error.into() })
 }
 
-/// A client starts the bridge long after we ended. What is written must be there then.
+/// Checks that the bridge's path is permanent: the client starts it long after this process has exited.
 fn will_last(bridge: &Path, machine: &Machine) -> Result<(), Refusal> {
     let Some(passing) = Passing::of(bridge, &machine.environment) else { return Ok(()) };
     let message = format!("the client could not start the bridge later: {passing}");
     Err(Refusal::new(Code::PassingPath, message, passing.action()))
 }
 
-/// Lets the client's own program write the entry, where that is the documented way: a running client would write over
-/// ours. Returns the file as it is then, if the entry is in it; `None` where we have to do it.
+/// Runs the client's own command to add the entry, if that is the documented way: a running client would overwrite a
+/// file edit. Returns the file's new content if the entry is in it; `None` if Satchel has to write it.
 async fn by_own_command(client: &Client, over: Transport, machine: &Machine, plan: &Plan) -> Option<Vec<u8>> {
     let own = client.own_command.as_ref()?;
     let program = machine.program(&own.program)?;
@@ -660,7 +660,7 @@ async fn by_own_command(client: &Client, over: Transport, machine: &Machine, pla
         call(&program, &named(&own.remove), machine, "").await?;
     }
     if call(&program, &named(&own.add), machine, &plan.entry.to_string()).await.is_none() {
-        tracing::info!(client = client.id, "its own program did not add us; writing the file ourselves");
+        tracing::info!(client = client.id, "its own program did not add Satchel; writing the file directly");
     }
     match read() {
         Some((Some(entry), bytes)) if entry == plan.entry => Some(bytes),

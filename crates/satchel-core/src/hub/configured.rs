@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, watch};
 use super::{apply::Asked, server_entry::Entries, settings::AcceptedSettings};
 use crate::{config::Config, files::Places, icons::Icons, setup::Following};
 
-/// What the hub is configured to do.
+/// The configuration in effect.
 #[derive(Debug)]
 pub(super) struct Configured {
     in_force: watch::Sender<Arc<Config>>,
@@ -15,7 +15,7 @@ pub(super) struct Configured {
     pub(super) accepted: AcceptedSettings,
     pub(super) entries: Entries,
     pub(super) following: Following,
-    /// Pictures of servers, where they are allowed.
+    /// Icons of servers, if allowed.
     pub(super) icons: Icons,
 }
 
@@ -39,20 +39,20 @@ impl Configured {
         self.in_force.borrow().clone()
     }
 
-    /// Follows what is in force.
+    /// Subscribes to the configuration in effect.
     pub(super) fn follow(&self) -> watch::Receiver<Arc<Config>> {
         self.in_force.subscribe()
     }
 
-    /// For `registry` alone: from now on this is in force. Answers what was before.
+    /// For `registry` only: replaces the configuration in effect and returns the previous one.
     pub(super) fn replace(&self, config: Arc<Config>) -> Arc<Config> {
         self.in_force.send_replace(config)
     }
 
-    /// Has a change made when it is its turn.
+    /// Queues a change.
     ///
     /// # Errors
-    /// The change comes back where the hub is ending.
+    /// Returns the change if the hub is stopping.
     pub(super) async fn ask(&self, asked: Asked) -> Result<(), Asked> {
         self.changes.send(asked).await.map_err(|error| error.0)
     }

@@ -17,23 +17,23 @@ use crate::{
     scripts::Scripts,
 };
 
-/// Who watches which resources, counted.
+/// Number of watchers by resource.
 type Watching = HashMap<(ServerName, String), usize>;
 
-/// What is known of clients.
+/// What is known about clients.
 #[derive(Debug)]
 pub(super) struct Clients {
     pub(super) tokens: Tokens,
-    /// What was written into other programs' files.
+    /// What Satchel wrote into other programs' files.
     pub(super) edits: Ledger,
-    /// How many choices of what a client sees were made.
+    /// Increases with every change of what a client sees.
     choices: watch::Sender<u64>,
-    /// What clients see that do not see everything.
+    /// Cached catalogs of clients that do not see everything.
     pub(super) audiences: Audiences,
     watching: Mutex<Watching>,
-    /// Profiles that were named in an address since the hub started.
+    /// Profiles named in an endpoint address since the hub started.
     named: Mutex<BTreeSet<String>>,
-    /// Scripts that they run.
+    /// Scripts of clients.
     pub(super) scripts: Scripts,
 }
 
@@ -44,17 +44,17 @@ impl Clients {
         Self { tokens, edits, choices, audiences, watching, named, scripts }
     }
 
-    /// A person chooses what a client sees; every client that is connected hears of it.
+    /// Stores a person's choice for a client and notifies every connected client.
     ///
     /// # Errors
-    /// Why the choice could not be kept; it is not in force then.
+    /// Why it could not be stored; it is then not in effect.
     pub(super) fn choose(&self, client: &str, change: impl FnOnce(&mut Choices)) -> std::io::Result<()> {
         self.edits.choose(client, change)?;
         self.chosen();
         Ok(())
     }
 
-    /// What some client may see is different from before.
+    /// Signals that what some client sees has changed.
     pub(super) fn chosen(&self) {
         self.choices.send_modify(|made| *made += 1);
     }
@@ -63,7 +63,7 @@ impl Clients {
         self.choices.subscribe()
     }
 
-    /// A client named a profile in its address: what that has is in use.
+    /// Records that a client's address names a profile, whose servers are then in use.
     pub(super) fn names_profile(&self, profile: &str) {
         let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         if !named.contains(profile) {

@@ -11,22 +11,22 @@ use satchel_mcp::RawObject;
 use super::scope::Scope;
 use crate::{model::Origin, recorder::Observer};
 
-/// What a caller is. Cheap to clone. That of the hub itself, which has no client and no origin, is the default.
+/// The caller of a request. Cheap to clone. The default is the hub itself, without client and origin.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CallContext {
-    /// Observes its calls.
+    /// Observes the caller's calls.
     pub(super) observer: Observer,
-    /// Where its client looks from.
+    /// The client's profile and folders.
     pub(super) scope: Scope,
     client: Option<Arc<str>>,
     origin: Option<Arc<Origin>>,
     by_hand: bool,
-    /// How many records of the audit log it led to, where somebody waits for them.
+    /// Counts the audit records that the request causes, if the caller waits for them.
     recorded: Option<Arc<AtomicUsize>>,
 }
 
 impl CallContext {
-    /// The same for this client.
+    /// The same caller as this client.
     pub(super) fn of_client(&self, client: &str) -> Self {
         match &self.client {
             Some(known) if **known == *client => self.clone(),
@@ -34,71 +34,71 @@ impl CallContext {
         }
     }
 
-    /// The same for a client that looks from there.
+    /// The same caller with this scope.
     pub(super) fn within(&self, scope: &Scope) -> Self {
         Self { scope: scope.clone(), ..self.clone() }
     }
 
-    /// The same, seen by this observer.
+    /// The same caller with this observer.
     pub(super) fn observed(&self, observer: &Observer) -> Self {
         Self { observer: observer.clone(), ..self.clone() }
     }
 
-    /// The same for a person who calls by hand, and need not be asked.
+    /// The same caller as a person, who needs no permission question.
     pub(super) fn by_hand(&self) -> Self {
         Self { by_hand: true, ..self.clone() }
     }
 
-    /// The same for a request from there, and how many records of the audit log it has led to.
+    /// The same caller for a request of this origin, and the counter of the audit records it causes.
     pub(super) fn on_record(&self, origin: &Origin) -> (Self, Arc<AtomicUsize>) {
         let recorded = Arc::<AtomicUsize>::default();
         let origin = Some(Arc::new(origin.clone()));
         (Self { origin, recorded: Some(recorded.clone()), ..self.clone() }, recorded)
     }
 
-    /// The client that calls, or in whose place a person does.
+    /// The calling client, or the name a person calls under.
     pub(super) fn client(&self) -> Option<&str> {
         self.client.as_deref()
     }
 
-    /// The client whose rules, profile and record count: a person who calls by hand is none.
+    /// The client whose rules, profile and record apply; `None` for a person.
     pub(super) fn ruled(&self) -> Option<&str> {
         self.client().filter(|_| !self.by_hand)
     }
 
-    /// The name of the client whose rules count; empty, which is nobody's name, where there is none.
+    /// The name of that client; empty, which no client is called, for a person.
     pub(super) fn ruled_name(&self) -> Arc<str> {
         self.client.clone().filter(|_| !self.by_hand).unwrap_or_default()
     }
 
-    /// Does a person call by hand?
+    /// Is the caller a person?
     pub(super) fn is_by_hand(&self) -> bool {
         self.by_hand
     }
 
-    /// Where the request comes from; `None` where the hub acts by itself.
+    /// The request's origin; `None` for the hub's own actions.
     pub(super) fn origin(&self) -> Option<&Origin> {
         self.origin.as_deref()
     }
 
-    /// Who makes the request, as the audit log says it.
+    /// The actor as recorded in the audit log.
     pub(super) fn actor(&self) -> String {
         self.origin.as_ref().map_or_else(|| "satchel".to_owned(), |origin| origin.to_string())
     }
 
-    /// Does a person make the request, or the hub itself?
+    /// Is the request made by a person or by the hub itself?
     pub(super) fn is_for_a_person(&self) -> bool {
         self.origin.as_ref().is_none_or(|origin| origin.is_person())
     }
 
-    /// Counts records of the audit log.
+    /// Adds to the count of audit records.
     pub(super) fn count_records(&self, made: usize) {
         if let Some(recorded) = &self.recorded {
             recorded.fetch_add(made, Ordering::Relaxed);
         }
     }
 
-    /// What is said of a call, with the script that makes it.
+    /// A message about a call, with the script that made it.
     pub(super) fn with_cause(&self, said: &str) -> String {
         match self.observer.script() {
             Some(trace) => format!("{said} (in a script, trace {trace})"),
@@ -106,7 +106,7 @@ impl CallContext {
         }
     }
 
-    /// The parameters as the server gets them: in a trace that is collected, with the call's own span.
+    /// The parameters for the server, with the call's span if traces are exported.
     pub(super) fn in_trace(&self, mut params: RawObject) -> RawObject {
         let Some(traceparent) = self.observer.traceparent() else { return params };
         let meta = params.get("_meta").and_then(|meta| RawObject::parse(meta).ok());

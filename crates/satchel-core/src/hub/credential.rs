@@ -18,8 +18,7 @@ use crate::{
     upstream::{Lease, LeaseError},
 };
 
-/// A lease. Where the server cannot start without a value and somebody is there to be asked, they are, once for each
-/// value; the call waits meanwhile.
+/// Leases a server. If it needs a missing secret and someone can be asked, asks once for each secret; the call waits.
 pub(super) async fn lease_with_credentials(
     hub: &Hub,
     server: &ServerName,
@@ -30,7 +29,7 @@ pub(super) async fn lease_with_credentials(
     let mut leased = lease_of(hub, registered).await;
     while let Some(name) = lacking(&leased, registered).filter(|_| hub.inner.prompts.is_attended()) {
         let mut declined = registered.declined.lock().await;
-        // Somebody may have been asked for it already, for another call.
+        // Another call may have asked for it in the meantime.
         leased = lease_of(hub, registered).await;
         let Some(lacks) = lacking(&leased, registered) else { continue };
         if declined.is_some_and(|declined| declined >= since) || lacks == name && !asked.insert(name) {
@@ -50,7 +49,7 @@ pub(super) async fn lease_with_credentials(
     leased
 }
 
-/// Was it given? `None` where nobody said anything, or could be asked.
+/// Asks for a secret. `None` if nobody answered or could be asked.
 async fn ask_for_secret(hub: &Hub, server: &ServerName, name: &str) -> Option<bool> {
     let path = ToolPath { server: server.clone(), tool: String::new() };
     let wants = Wanted::Credential { name: name.to_owned() };
@@ -63,19 +62,19 @@ async fn ask_for_secret(hub: &Hub, server: &ServerName, name: &str) -> Option<bo
     }
 }
 
-/// Stores what a person gave to this question.
+/// Stores the secret that a person entered for a question.
 ///
 /// # Errors
-/// Where it is not asked any more, or cannot be stored. It is still asked then.
+/// If the question is no longer open, or storing fails. In the latter case it stays open.
 pub(super) async fn answer_secret(hub: &Hub, id: u64, value: Secret) -> Result<(), Refusal> {
     let name = hub.inner.prompts.wanted_secret(id)?;
     store_secret(hub, &name, value).await
 }
 
-/// Stores a value; the servers and the calls that waited for it go on.
+/// Stores a secret and resumes the servers and calls that waited for it.
 ///
 /// # Errors
-/// Where it cannot be stored.
+/// If it cannot be stored.
 pub(super) async fn store_secret(hub: &Hub, name: &str, value: Secret) -> Result<(), Refusal> {
     hub.inner.around.secrets.set(name, value).await?;
     hub.did_here(AuditKind::SecretChanged, name, "stored");
@@ -84,11 +83,11 @@ pub(super) async fn store_secret(hub: &Hub, name: &str, value: Secret) -> Result
     Ok(())
 }
 
-/// A lease, and how long it took. A start that takes longer than a call may wait goes on without it.
+/// Leases a server and measures how long that takes. A start that outlasts the call continues without it.
 async fn lease_of(hub: &Hub, registered: &Registered) -> Result<Lease, LeaseError> {
     let awake = registered.upstream.seen().connected.is_some();
     let asked = Instant::now();
-    // A little less than the client waits, so that it gets to read why.
+    // Slightly less than the client's own timeout, so that it receives the reason.
     let wait = registered.config.request_timeout.mul_f64(5.0 / 6.0);
     let leased = match tokio::time::timeout(wait, registered.upstream.lease()).await {
         Ok(leased) => leased,
@@ -103,8 +102,8 @@ async fn lease_of(hub: &Hub, registered: &Registered) -> Result<Lease, LeaseErro
     leased
 }
 
-/// The value to be asked for: where secrets alone are missing, the first of them. What the environment has to say, nobody
-/// can give here.
+/// The secret to ask for: the first one, if only secrets are missing. Environment variables cannot be supplied this
+/// way.
 fn lacking(leased: &Result<Lease, LeaseError>, registered: &Registered) -> Option<String> {
     let Err(LeaseError::Failed(failure)) = leased else { return None };
     let transport = &registered.config.transport;

@@ -18,28 +18,28 @@ use crate::{
     upstream::watchdog,
 };
 
-/// How long a command waits for another one that has the hub open for a moment.
+/// How long a command waits for another command that briefly has the hub open.
 const COMMAND_PATIENCE: Duration = Duration::from_secs(5);
-/// How long a hub that is to stay waits for such commands: on a busy computer several may come first.
+/// How long a permanent hub waits for such commands: on a busy computer there may be several.
 const HUB_PATIENCE: Duration = Duration::from_secs(30);
 
-/// So often the lock of a hub that has an address is found held before it counts.
+/// How many times in a row a serving hub's lock must be found held before it counts.
 const LOOKS: u32 = 3;
 
 /// Why a hub could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another hub has this data directory.
+    /// Another hub uses this data directory.
     #[error("{}", held(*.pid, .url.as_deref(), .data))]
     HeldBy {
-        /// Its process, where it said so.
+        /// Its process id, if known.
         pid: Option<u32>,
-        /// Its endpoint, where it said so.
+        /// Its endpoint, if known.
         url: Option<String>,
         /// The directory.
         data: PathBuf,
     },
-    /// The directories cannot be made or locked.
+    /// The directories cannot be created or locked.
     #[error(transparent)]
     Files(io::Error),
 }
@@ -51,22 +51,22 @@ fn held(pid: Option<u32>, url: Option<&str>, data: &std::path::Path) -> String {
     format!("{who} is using {}{at}", data.display())
 }
 
-/// Where a running hub can be reached; written by the endpoint, read by the other faces.
+/// The addresses of a running hub: written by the endpoint, read by the command line and the app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningHub {
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
     /// Its MCP endpoint.
     pub url: String,
-    /// Its control channel: a Unix socket, or the name of a named pipe.
+    /// Its control channel: a Unix socket, or a named pipe.
     pub socket: PathBuf,
 }
 
-/// Where Windows keeps the names of pipes, for all accounts of the computer together.
+/// The namespace of named pipes on Windows, shared by all accounts of the computer.
 pub const PIPES: &str = r"\\.\pipe\";
 
 impl RunningHub {
-    /// Reads the address file. It may be of a hub that is gone.
+    /// Reads the address file. The hub in it may have exited.
     pub fn read(places: &Places) -> Option<Self> {
         serde_json::from_slice(&std::fs::read(places.address_file()).ok()?).ok()
     }
@@ -75,15 +75,15 @@ impl RunningHub {
         self.socket.to_string_lossy().starts_with(PIPES)
     }
 
-    /// Could somebody else be behind its control channel? Another account can take the name of a pipe as soon as its hub is
-    /// gone, and would be told secrets. It cannot lock a file of ours: while that is locked, a hub of ours has the pipe. A
-    /// socket lies in a directory that only this user can enter.
+    /// Could someone else be behind its control channel? Once a hub exits, another account can create a pipe of the
+    /// same name and would receive secrets. It cannot lock a file of this user, though: while that is locked, the pipe
+    /// belongs to this user's hub. A socket is safe, because only this user can access its directory.
     pub fn is_deserted(&self, places: &Places) -> bool {
         if !self.is_pipe() {
             return false;
         }
         let Ok(file) = File::open(places.lock_file()) else { return true };
-        // Shared, so that two who look at once do not take each other for a hub.
+        // A shared lock, so that two checks at the same time do not mistake each other for a hub.
         !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
     }
 }
@@ -106,7 +106,7 @@ async fn lock_within(places: &Places, patience: Duration) -> Result<File, OpenEr
         looks += 1;
         match file.try_lock() {
             Ok(()) => {
-                // An address of a hub that was killed would send clients of the control channel astray, and let whoever
+                // The address of a killed hub would mislead clients of the control channel, and make a process that
                 // waits for this lock give up.
                 let _ = std::fs::remove_file(places.address_file());
                 return Ok(file);
@@ -115,8 +115,8 @@ async fn lock_within(places: &Places, patience: Duration) -> Result<File, OpenEr
             Err(TryLockError::WouldBlock) => {}
         }
         let running = RunningHub::read(places);
-        // A command that ends soon, or a hub that is just starting, holds the lock without an address. Beside a pipe's
-        // address a process may hold it for one look, to ask whether a hub does.
+        // A short-lived command or a starting hub holds the lock without an address. With a pipe's address, a process
+        // may hold it briefly to check for a hub.
         let serves = running.as_ref().is_some_and(|running| !running.is_pipe() || looks >= LOOKS);
         if serves || tokio::time::Instant::now() >= deadline {
             let (pid, url) = running.map(|running| (running.pid, running.url)).unzip();
@@ -126,10 +126,10 @@ async fn lock_within(places: &Places, patience: Duration) -> Result<File, OpenEr
     }
 }
 
-/// Removes what writes that were cut off have left. Called under the lock: nobody else writes here now.
+/// Removes temporary files of interrupted writes. Called under the lock, so nothing else writes here.
 pub(super) fn clear_leftovers(places: &Places) {
     let config = &places.config_file;
-    // The file may be a link into another directory; it is written there.
+    // The file may be a link; writes go to its target's directory.
     let config = std::fs::canonicalize(config).unwrap_or_else(|_| config.clone());
     if let (Some(dir), Some(name)) = (config.parent(), config.file_name().and_then(|name| name.to_str())) {
         files::clear_temporaries(dir, Some(name));
@@ -139,7 +139,7 @@ pub(super) fn clear_leftovers(places: &Places) {
     }
 }
 
-/// The same beside other programs' files: what is left there may hold a token.
+/// The same beside other programs' files, where leftovers may contain a token.
 pub(super) fn clear_leftovers_of_others(written: impl IntoIterator<Item = PathBuf>) {
     for file in written {
         let file = std::fs::canonicalize(&file).unwrap_or(file);
@@ -154,7 +154,7 @@ struct RunRecord {
     run: String,
 }
 
-/// Names this run, and ends what an earlier run that was killed together with its watchdog may have left.
+/// Names this run, and kills processes left by an earlier run whose watchdog was killed too.
 pub(super) fn begin_run(places: &Places) -> Result<String, OpenError> {
     let file = places.data.join("run.json");
     if let Some(before) =
@@ -163,7 +163,7 @@ pub(super) fn begin_run(places: &Places) -> Result<String, OpenError> {
     {
         let left = watchdog::kill_marked(&format!("{}.", before.run));
         if left > 0 {
-            tracing::warn!(left, "ended processes of an earlier run");
+            tracing::warn!(left, "killed processes left over from an earlier run");
         }
     }
     let mut random = [0u8; 8];
@@ -175,7 +175,7 @@ pub(super) fn begin_run(places: &Places) -> Result<String, OpenError> {
     Ok(run)
 }
 
-/// Where nobody is there to type it, the encrypted file's passphrase comes from a file that the starter names, for
+/// Opens the encrypted file with a passphrase from a file named by the environment, for unattended systems: for
 /// example a systemd credential.
 pub(super) async fn open_vault(hub: &Hub) {
     let Some(path) = std::env::var_os("SATCHEL_PASSPHRASE_FILE") else { return };

@@ -7,10 +7,10 @@ use crate::model::{
     event::{DebugServer, DebugStatus},
 };
 
-/// The inside of this hub.
+/// Internals of the hub.
 ///
 /// # Errors
-/// A [`Refusal`] where the configuration switches it off.
+/// A [`Refusal`] if the configuration disables this.
 pub(super) fn debug_status(hub: &Hub) -> Result<DebugStatus, Refusal> {
     if !hub.config().debug_status() {
         let message = "the debug status is switched off";

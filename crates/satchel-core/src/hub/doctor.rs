@@ -33,13 +33,14 @@ use crate::{
     },
 };
 
-/// The name of a secret that nobody has.
+/// The name of a secret that does not exist.
 const PROBE: &str = "satchel-doctor";
 
-/// How long the keychain may take: one that asks a person to be unlocked waits for as long as the person does.
+/// Timeout for the keychain, which may wait for the user to unlock it.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Programs that come together or replace each other: one that is there tells where the missing one should be.
+/// Programs that are installed together or replace each other; the location of one hints at where a missing one should
+/// be.
 const FAMILIES: [&[&str]; 4] = [
     &["node", "npx", "npm", "pnpm", "yarn", "bun", "bunx", "deno"],
     &["uv", "uvx", "pipx"],
@@ -47,27 +48,27 @@ const FAMILIES: [&[&str]; 4] = [
     &["docker", "podman"],
 ];
 
-/// Programs that most servers are started with, and where they come from.
+/// Common launchers, and where to get them.
 const RUNTIMES: [(&str, &str); 3] = [
     ("npx", "Install Node.js from https://nodejs.org."),
     ("uvx", "Install uv from https://docs.astral.sh/uv/."),
     ("docker", "Install Docker or Podman."),
 ];
 
-/// What can be said without a hub: the configuration file, and what searches go by.
+/// Findings that need no hub: the configuration file and the search mode.
 pub fn without_hub(places: &Places) -> Vec<DoctorFinding> {
     let (configuration, config) = look_at_config(&places.config_file);
     vec![configuration, look_at_search(&config, &model_file(places))]
 }
 
-/// Looks at everything. Variables of the asker say where other programs' files are.
+/// Runs every check. The caller's environment variables determine where other programs' files are.
 pub(super) async fn examine(hub: &Hub, asker: BTreeMap<String, String>) -> Result<Examination, Refusal> {
     let around = &hub.inner.around;
     let secrets = look_at_secrets(&around.secrets).await;
     let stored = around.secrets.names().await.map(|(_, names)| names).ok();
     let dirs = around.search_path.dirs(&around.environment).await.to_vec();
     let looking = hub.clone();
-    // It reads files of the configuration and of other programs.
+    // Reads the files of the configuration and of other programs.
     let looked =
         hub.inner.life.tracker().spawn_blocking(move || Examination {
             findings: look(&looking, &asker, (secrets, stored), &dirs),
@@ -85,7 +86,7 @@ fn look(
     let (configuration, config) = look_at_config(&hub.places().config_file);
     let mut findings = vec![configuration, look_at_search(&config, &model_file(hub.places()))];
     findings.push(look_at_hub(&snapshot, hub.inner.options.passive));
-    // What is wrong with the configuration was found in the file itself.
+    // Faults of the configuration were found in the file itself.
     for notice in snapshot.notices.iter().filter(|notice| notice.code != Code::ConfigInvalid) {
         let what = Diagnosis::Noticed { notice: notice.code, why: notice.message.clone() };
         let finding = DoctorFinding::new(Examined::Hub, "hub", Health::Note, what);
@@ -110,7 +111,7 @@ fn look(
     findings
 }
 
-/// The server as its next start would leave it, where a credential of it is not set. Nobody has to start it to learn that.
+/// The state of a server that lacks a credential, as its next start would leave it; derived without starting it.
 fn known_to_lack(
     mut server: ServerView,
     wanted: &ServerConfig,
@@ -143,7 +144,7 @@ fn look_at_hub(snapshot: &Snapshot, passive: bool) -> DoctorFinding {
     DoctorFinding::new(Examined::Hub, "hub", verdict, what)
 }
 
-/// Where clients connect. Entries in their files name the usual port, unless it was taken when they were written.
+/// Checks the port. Clients' entries contain the default port, unless it was taken when they were written.
 fn look_at_port(endpoint: Option<&str>) -> DoctorFinding {
     let of_port = |verdict, what| DoctorFinding::new(Examined::Port, "port", verdict, what);
     let Some(url) = endpoint else {
@@ -153,7 +154,7 @@ fn look_at_port(endpoint: Option<&str>) -> DoctorFinding {
     match url.contains(&format!(":{usual}/")) {
         true => of_port(Health::Fine, Diagnosis::PortUsual { port: usual, url }),
         false => of_port(Health::Note, Diagnosis::PortOther { usual, url })
-            .with_action("Clients that were connected at another port have to be connected again."),
+            .with_action("Clients that were connected at another port must be connected again."),
     }
 }
 
@@ -164,7 +165,7 @@ fn look_at_runtime(program: &str, way: &str, looking: SearchContext) -> DoctorFi
     DoctorFinding::new(Examined::Runtime, format!("runtime {program}"), verdict, what).with_action(way)
 }
 
-/// Clients that have an entry of ours, or had one.
+/// Checks a client that has or had Satchel's entry.
 fn look_at_client(client: &KnownClient) -> Option<DoctorFinding> {
     let file = client.file.clone().unwrap_or_default();
     let doubled: Vec<String> = client.duplicates.iter().map(|one| one.there.clone()).collect();
@@ -179,7 +180,7 @@ fn look_at_client(client: &KnownClient) -> Option<DoctorFinding> {
             (Health::Fine, Diagnosis::ClientConnected { file, doubled }, String::new())
         }
         ClientState::Connected { .. } => {
-            let action = "Take them out of its file, under Clients.".to_owned();
+            let action = "Remove them from its file, under Clients.".to_owned();
             (Health::Note, Diagnosis::ClientConnected { file, doubled }, action)
         }
         ClientState::NeedsYou { what, message } => {
@@ -216,7 +217,7 @@ fn look_at_config(path: &Path) -> (DoctorFinding, Config) {
     (DoctorFinding::new(Examined::Configuration, "configuration", verdict, what), config)
 }
 
-/// Does a model help searches by what they mean?
+/// Does search use a model?
 fn look_at_search(config: &Config, model: &ModelFile) -> DoctorFinding {
     let what = match (config.searches_by_meaning(), config.embedding(), model) {
         (false, _, _) => Diagnosis::SearchByWords,
@@ -226,7 +227,7 @@ fn look_at_search(config: &Config, model: &ModelFile) -> DoctorFinding {
         (true, None, ModelFile::At(file)) => Diagnosis::SearchWithModel { file: file.display().to_string() },
         (true, None, ModelFile::Off) => Diagnosis::SearchByWordsHere { variable: MODEL_VARIABLE.to_owned() },
         (true, None, ModelFile::Missing) => {
-            let way = "It comes with the installers; `make model` makes it for a build of your own.";
+            let way = "The installers include it; `make model` adds it to a build of your own.";
             let what = Diagnosis::SearchWithoutModel;
             return DoctorFinding::new(Examined::Search, "search", Health::Note, what).with_action(way);
         }
@@ -234,7 +235,7 @@ fn look_at_search(config: &Config, model: &ModelFile) -> DoctorFinding {
     DoctorFinding::new(Examined::Search, "search", Health::Fine, what)
 }
 
-/// Profiles that cannot be used, or name what is not there. Good ones are not worth a line.
+/// Reports profiles that are invalid or name missing servers. Valid profiles get no finding.
 fn look_at_profiles(profiles: &ProfilesView) -> Vec<DoctorFinding> {
     let of_profile = |one: &ProfileView| {
         let (verdict, what) = match (&one.fault, one.unknown.as_slice()) {
@@ -252,7 +253,8 @@ fn look_at_profiles(profiles: &ProfilesView) -> Vec<DoctorFinding> {
     profiles.all.iter().filter_map(of_profile).chain(folders).collect()
 }
 
-/// Without a server that wants a secret nothing is broken by a missing keychain; one that does is wrong itself.
+/// A missing keychain breaks nothing as long as no server needs a secret; a server that does gets a finding of its
+/// own.
 async fn look_at_secrets(secrets: &Secrets) -> DoctorFinding {
     let of_secrets = |verdict, what| DoctorFinding::new(Examined::Secrets, "secrets", verdict, what);
     let unusable = |error: &SecretError| {
@@ -263,7 +265,7 @@ async fn look_at_secrets(secrets: &Secrets) -> DoctorFinding {
         Ok(known) => known,
         Err(error) => return unusable(&error),
     };
-    // The names are remembered beside the store, so only asking for a value shows whether it can be reached.
+    // The names are stored beside the keychain, so only reading a value shows whether it is reachable.
     let asked = match store {
         StoreKind::Keychain => match tokio::time::timeout(PATIENCE, secrets.get(PROBE)).await {
             Ok(asked) => asked.err(),
@@ -283,7 +285,7 @@ async fn look_at_secrets(secrets: &Secrets) -> DoctorFinding {
     }
 }
 
-/// Where programs are looked for, and by which names.
+/// Where and under which names to look for programs.
 #[derive(Clone, Copy)]
 struct SearchContext<'a> {
     dirs: &'a [PathBuf],
@@ -298,7 +300,7 @@ fn look_at_server(
 ) -> DoctorFinding {
     let program = match wanted.map(|wanted| &wanted.transport) {
         Some(TransportConfig::Stdio { command, .. }) if command == OWN_COMMAND => Whereabouts::BuiltIn,
-        // References are filled in at the start, and a server with its own PATH is looked up there.
+        // References are resolved at the start, and a server with its own PATH is searched there.
         Some(TransportConfig::Stdio { command, env, .. })
             if command.contains("${") || looking.environment.platform().variable(env, "PATH").is_some() =>
         {
@@ -311,7 +313,7 @@ fn look_at_server(
     let verdict = match (server.is_troubled(), server.enabled, program.is_there()) {
         (true, _, _) | (false, true, false) => Health::Wrong,
         (false, false, false) => Health::Note,
-        // Nothing is wrong, and nothing of it works before a person has said yes.
+        // Nothing is broken, but it does not run until a person approves it.
         (false, true, true) if server.not_started.is_some() => Health::Note,
         (false, _, true) => Health::Fine,
     };
@@ -340,7 +342,7 @@ fn look_at_server(
     }
     let action = match &server.state {
         _ if verdict == Health::Note && server.not_started.is_some() => {
-            format!("Look at it with `satchel approvals`, then `satchel approve {}`.", server.name)
+            format!("Review it with `satchel approvals`, then `satchel approve {}`.", server.name)
         }
         ServerState::NeedsCredential { .. } => server.action(),
         ServerState::Off
@@ -359,7 +361,7 @@ fn look_at_server(
     of_server(verdict, None, action)
 }
 
-/// Is the program there, and where?
+/// Searches for a program.
 fn look_for(command: &str, cwd: Option<&str>, looking: SearchContext) -> Whereabouts {
     match environment::find_program(command, looking.dirs, cwd.map(Path::new), looking.environment) {
         Located::At(program) => Whereabouts::At(program.display().to_string()),
@@ -368,7 +370,7 @@ fn look_for(command: &str, cwd: Option<&str>, looking: SearchContext) -> Whereab
     }
 }
 
-/// Where was looked, and what is there instead: another program of the same family.
+/// The directories that were searched, and related programs found there.
 fn nowhere(command: &str, looking: SearchContext) -> Whereabouts {
     let looked = looking.dirs.iter().map(|dir| dir.display().to_string()).collect();
     let family = FAMILIES.iter().find(|family| family.contains(&command)).copied().unwrap_or_default();

@@ -13,11 +13,11 @@ use crate::{
     bridge::Caller, catalog::arguments::Misfit, hub::call::Finish, model::ToolPath, stats::event::Visit,
 };
 
-/// Calls a tool by a path that may be nearly right, with arguments that are checked against its schema; its result
-/// is cut where it is too long for the caller. `params` are those of the caller's request without the name.
+/// Calls a tool. Resolves a nearly correct path, checks the arguments against the schema, and cuts the result if it
+/// exceeds the caller's limit. `params` are the caller's parameters without the name.
 ///
 /// # Errors
-/// A [`CallFailure`] where nothing was sent: it names every fault, the signature and a corrected skeleton.
+/// A [`CallFailure`] if nothing was sent: it lists every fault, the signature and a corrected skeleton.
 pub(super) async fn execute_tool(
     hub: &Hub,
     caller: &Caller,
@@ -27,10 +27,10 @@ pub(super) async fn execute_tool(
     execute(hub, caller, path, params, true).await
 }
 
-/// The same for a person who calls as a client does: a rule may have them asked.
+/// The same for a person who calls under the rules for clients, which may ask for permission.
 ///
 /// # Errors
-/// As [`Hub::execute_tool`].
+/// As for [`Hub::execute_tool`].
 pub(super) async fn execute_whole(
     hub: &Hub,
     caller: &Caller,
@@ -40,10 +40,10 @@ pub(super) async fn execute_whole(
     execute(hub, caller, path, params, false).await
 }
 
-/// Runs a script, whose calls go the same way. This handle observes the run.
+/// Runs a script, whose calls pass the same checks. This handle observes the run.
 ///
 /// # Errors
-/// A [`CallFailure`] where it did not begin.
+/// A [`CallFailure`] if it was not started.
 pub(super) fn run_script(
     hub: &Hub,
     caller: &Caller,
@@ -75,8 +75,8 @@ pub(super) async fn execute(
             params.set("arguments", checked.arguments);
         }
         Some(Err(misfit)) => {
-            // A person reads there what the model was told, without values: the history keeps no arguments that
-            // nobody wants kept, not even in a complaint.
+            // The history shows what the model was told, but without values: arguments must not be stored through an
+            // error message.
             let message =
                 format!("the arguments do not fit {}: {}", route.path, misfit.plain_faults.join("; "));
             let told = CallFailure::not_sent(Some(&route.path.server), None, message, String::new());
@@ -89,19 +89,19 @@ pub(super) async fn execute(
     Ok(running.finished(Finish { corrected, capped }))
 }
 
-/// The tool that a path means which names none and can mean one only; `None` where it names one, or no one knows.
+/// The tool that an incorrect path unambiguously means; `None` if the path is correct or ambiguous.
 fn meant(hub: &Hub, path: &str, corrected: &mut Vec<String>) -> Option<ToolPath> {
     let catalog = hub.catalog();
     let read = route::read_path(hub, path);
     let known = read.as_ref().is_ok_and(|path| catalog.tool(path).is_some());
-    // What is held back or off is not taken for another tool of nearly the same name.
+    // Do not replace a held or disabled tool by one with a similar name.
     let held = read.is_ok_and(|path| hub.refuse_hidden_tool(&path).is_err());
     let meant = catalog.resolve(path).filter(|_| !known && !held)?;
     corrected.push(format!("tool_path: {path} was read as {meant}"));
     Some(meant)
 }
 
-/// Every fault of the arguments, the signature and a corrected skeleton.
+/// Lists every fault of the arguments, the signature and a corrected skeleton.
 fn fault(route: &Route, misfit: &Misfit) -> CallFailure {
     let signature = route.tool().map(|tool| tool.signature().to_owned()).unwrap_or_default();
     let message = format!("the arguments do not fit {}: {}", route.path, misfit.faults.join("; "));

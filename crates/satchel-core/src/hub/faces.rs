@@ -15,12 +15,12 @@ use crate::{
     model::{Notice, Paused, ServerName, Snapshot, snapshot::ClientView},
 };
 
-/// Changes within this time make one snapshot.
+/// Changes within this interval produce one snapshot.
 const COALESCE: Duration = Duration::from_millis(30);
-/// The same where only something was counted: every call counts, and nobody reads that fast.
+/// The same for changes of counters, which are frequent and not urgent.
 const COUNTING: Duration = Duration::from_millis(250);
 
-/// What is not anybody else's to remember.
+/// State that belongs to no other room.
 #[derive(Debug, Default)]
 pub(super) struct Live {
     pub(super) endpoint: Option<String>,
@@ -54,17 +54,17 @@ impl Live {
     }
 }
 
-/// What is shown to people.
+/// The state shown to people.
 #[derive(Debug)]
 pub(super) struct Faces {
     snapshot: watch::Sender<Arc<Snapshot>>,
     live: Mutex<Live>,
     pub(super) measured: Measurements,
-    /// Taken by a face that has approvals listed.
+    /// Held while approvals are listed.
     pub(super) listing: Semaphore,
     compose: Arc<Notify>,
     counted: Notify,
-    /// Taken while a snapshot is composed, so that an older one never replaces a newer one. No call waits for it.
+    /// Held while a snapshot is composed, so that an older one never replaces a newer one. Calls never wait for it.
     composing: Mutex<()>,
 }
 
@@ -83,21 +83,21 @@ impl Default for Faces {
 }
 
 impl Faces {
-    /// What is shown may be different from before: it is composed anew in a moment.
+    /// Signals a change: a new snapshot is composed shortly.
     pub(super) fn changed(&self) {
         if self.is_watched() {
             self.compose.notify_one();
         }
     }
 
-    /// The same where it is only another count, which people need not see at once.
+    /// Signals a changed counter, which may be shown later.
     pub(super) fn counted(&self) {
         if self.is_watched() {
             self.counted.notify_one();
         }
     }
 
-    /// The same for another room, which knows no faces.
+    /// A handle with which other rooms signal changes.
     pub(super) fn notify(&self) -> Arc<Notify> {
         self.compose.clone()
     }
@@ -106,7 +106,7 @@ impl Faces {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was shown last. Where nobody follows it, it may be of long ago.
+    /// The last snapshot. It may be old if nobody follows it.
     pub(super) fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.borrow().clone()
     }
@@ -119,13 +119,13 @@ impl Faces {
         self.snapshot.receiver_count() > 0
     }
 
-    /// Shows what `compose` makes of what is known now.
+    /// Composes and publishes a snapshot.
     pub(super) fn renew(&self, compose: impl FnOnce() -> Snapshot) {
         let _turn = self.composing.lock().unwrap_or_else(PoisonError::into_inner);
         self.show(compose());
     }
 
-    /// Resolves when another snapshot is due for somebody who follows it.
+    /// Resolves when a follower is due another snapshot.
     pub(super) async fn due(&self) {
         loop {
             tokio::select! {
@@ -142,8 +142,7 @@ impl Faces {
         }
     }
 
-    /// Shows this from now on. Its version is one more than that of what was shown before; nothing is told where only the
-    /// version would differ.
+    /// Publishes a snapshot with the next version number, unless only the version would differ.
     fn show(&self, mut next: Snapshot) {
         self.snapshot.send_if_modified(|current| {
             next.version = current.version;
@@ -182,7 +181,7 @@ mod tests {
         let due = || tokio::time::timeout(COUNTING * 10, faces.due());
         faces.changed();
         faces.counted();
-        // Another room tells without asking whether somebody looks.
+        // Other rooms signal changes whether or not anyone follows.
         faces.notify().notify_one();
         assert!(due().await.is_err(), "nobody looks");
         let seen = faces.watch();

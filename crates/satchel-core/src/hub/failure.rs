@@ -10,15 +10,15 @@ use crate::{
     upstream::{LeaseError, Outcome},
 };
 
-/// A failure that the hub has to explain. It says whether the call may have run.
+/// A call that failed in the hub. States whether the call may have been executed.
 #[derive(Debug, Clone, Serialize, thiserror::Error)]
 #[error("{message}")]
 pub struct CallFailure {
-    /// What the call did.
+    /// What happened to the call.
     pub outcome: Outcome,
-    /// Which server, where it got so far.
+    /// The server, if the call got that far.
     pub server: Option<String>,
-    /// The class of the cause, where it has one.
+    /// The code of the cause, if it has one.
     pub code: Option<Code>,
     /// What happened.
     pub message: String,
@@ -41,15 +41,15 @@ impl CallFailure {
 /// Why a call has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum Failed {
-    /// The server answered with an error; it goes to the client as it came.
+    /// The server's error, passed through unchanged.
     #[error("{0}")]
     Upstream(ErrorObject),
-    /// Everything else.
+    /// Any other failure.
     #[error("{0}")]
     Hub(CallFailure),
 }
 
-/// A call that is not made, with the reason.
+/// A refused call, with the reason.
 pub(super) fn denied(path: &ToolPath, why: &str) -> CallFailure {
     let message = format!("{} was not called: {why}", clean::visible(&path.to_string()));
     CallFailure::not_sent(Some(&path.server), Some(Code::Denied), message, Code::Denied.action().to_owned())
@@ -62,9 +62,9 @@ pub(super) fn refused(server: &ServerName, registered: &Registered, error: &Leas
     let (code, action): (Option<Code>, String) = match error {
         LeaseError::Off => (None, format!("Switch it on in Satchel, or with `satchel enable {server}`.")),
         LeaseError::Manual => (None, format!("Start it in Satchel, or with `satchel restart {server}`.")),
-        LeaseError::GivenUp => (None, "Call it again to start it again.".to_owned()),
+        LeaseError::GivenUp => (None, "Call it again to restart it.".to_owned()),
         LeaseError::StillStarting { .. } => {
-            (None, "Its start goes on; call it again in a moment.".to_owned())
+            (None, "It is still starting; call it again in a moment.".to_owned())
         }
         LeaseError::Failed(failure) | LeaseError::Waiting { failure, .. } => (
             Some(failure.code),
@@ -76,7 +76,7 @@ pub(super) fn refused(server: &ServerName, registered: &Registered, error: &Leas
         LeaseError::Closing => (None, "Try again when Satchel is running.".to_owned()),
     };
     let message = match error {
-        // Says itself of which server it is.
+        // The message already names the server.
         LeaseError::Failed(failure) if failure.code.is_sign_in() => failure.message.clone(),
         error => format!("\"{server}\" cannot be used: {error}"),
     };

@@ -22,7 +22,7 @@ fn failure_file(hub: &Hub, name: &ServerName) -> PathBuf {
     hub.places().failures().join(format!("{}.json", file_stem(name.as_str())))
 }
 
-/// What went wrong in the run before. A file that cannot be read says nothing.
+/// The failure of the previous run. An unreadable file is ignored.
 pub(super) fn kept_failure(hub: &Hub, name: &ServerName, setup: &str) -> Option<LastFailure> {
     let kept: FailureFile = serde_json::from_slice(&std::fs::read(failure_file(hub, name)).ok()?).ok()?;
     (kept.setup == setup).then_some(kept.failure)
@@ -39,16 +39,16 @@ pub(super) async fn keep_failure(hub: &Hub, name: &ServerName, setup: &str, fail
         },
     });
     if let Ok(Err(error)) = written.await {
-        tracing::warn!(server = %name, %error, "cannot keep what went wrong with a server");
+        tracing::warn!(server = %name, %error, "cannot store a server's failure");
     }
 }
 
-/// The server is gone.
+/// The server was removed.
 pub(super) fn forget_failure(hub: &Hub, name: &ServerName) {
     let _ = std::fs::remove_file(failure_file(hub, name));
 }
 
-/// A person knows of what went wrong last.
+/// A person dismissed the last failure.
 pub(super) fn dismiss_failure(hub: &Hub, server: &str) -> Result<(), Refusal> {
     let upstream = hub.servers().get(server).map(|known| known.upstream.clone());
     upstream.ok_or_else(|| Refusal::unknown_server(server))?.dismiss();

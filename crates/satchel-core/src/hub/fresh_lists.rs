@@ -15,13 +15,13 @@ use crate::{
     upstream::{Lease, LeaseError, Upstream, lifecycle::Failure},
 };
 
-/// Changes within this time are one.
+/// Changes within this interval count as one.
 pub(super) const DEBOUNCE: Duration = Duration::from_millis(250);
 
-/// How long a call waits for lists that are read in vain.
+/// How long a call waits for lists that cannot be read.
 const UNREAD: Duration = Duration::from_secs(7);
 
-/// How often a server is connected to for its first lists.
+/// Number of connection attempts for a server's first lists.
 const FIRST_TRIES: usize = 4;
 
 /// How long a caller waits for a server's first lists.
@@ -31,11 +31,11 @@ pub(super) fn discovery_timeout(hub: &Hub, name: &ServerName) -> Duration {
     hub.servers().get(name).map_or(DISCOVERY_TIMEOUT, |known| known.config.discovery_timeout)
 }
 
-/// Waits until what is known of these lists is what the server has: after its start, and after it said that they
-/// changed. What differs is held back then.
+/// Waits until the cached lists match the server's, after its start or after a change notification. What differs is
+/// then held back.
 ///
 /// # Errors
-/// Where they cannot be read. Nothing was sent.
+/// If they cannot be read. Nothing was sent.
 pub(super) async fn wait_for_lists(
     hub: &Hub,
     name: &ServerName,
@@ -51,7 +51,7 @@ pub(super) async fn wait_for_lists(
             Ok(Err(why)) => why.to_string(),
             Err(_) => format!("that took longer than {} s", wait.as_secs()),
         },
-        // The caller finds out, and asks for the next connection.
+        // The caller notices, and requests the next connection.
         _ = lease.link().wait_ended() => return Ok(()),
     };
     if let Some(failure) = lacks_sign_in(hub, name) {
@@ -66,11 +66,11 @@ pub(super) async fn wait_for_lists(
     Err(CallFailure::not_sent(Some(name), Some(Code::ListFailed), message, action))
 }
 
-/// Waits until a server's lists have been read once, or until that has taken too long. A connection that ends
-/// meanwhile, such as a session that expires, is made anew.
+/// Waits until a server's lists have been read once, or until a timeout. Reconnects if the connection ends meanwhile,
+/// for example because a session expired.
 ///
 /// # Errors
-/// Where the server cannot be had any more.
+/// If the server becomes unavailable.
 pub(super) async fn first_lists(
     hub: &Hub,
     name: &ServerName,
@@ -95,14 +95,14 @@ pub(super) async fn first_lists(
     Ok(())
 }
 
-/// What a person has to do first, where a server is connected and wants a sign-in for its lists.
+/// The sign-in that a connected server requires before it lists anything.
 fn lacks_sign_in(hub: &Hub, name: &ServerName) -> Option<Failure> {
     hub.inner.around.accounts.view(name).filter(SignInView::keeps_out)?;
     let message = format!("\"{name}\" needs a sign-in");
     Some(Failure { code: Code::NeedsSignIn, message, missing: vec![] })
 }
 
-/// False where it takes too long.
+/// Returns false on a timeout.
 async fn wait_for_offer(hub: &Hub, name: &ServerName) -> bool {
     let mut catalog = hub.inner.servers.follow_catalog();
     let known = catalog.wait_for(|catalog| catalog.offer(name.as_str()).is_some());
@@ -114,7 +114,7 @@ pub(super) fn catalog_file(hub: &Hub, name: &ServerName) -> std::path::PathBuf {
     hub.places().catalogs().join(format!("{}.json", file_stem(name.as_str())))
 }
 
-/// Resolves when the lists of a server could not be read for a while, although they were asked for again and again.
+/// Resolves when a server's lists could not be read for a while despite repeated attempts.
 async fn cannot_be_read(upstream: &Upstream) -> Failure {
     let began = now_ms();
     let fails = |failure: &LastFailure| failure.during == During::Lists && failure.at_ms >= began;

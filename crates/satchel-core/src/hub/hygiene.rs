@@ -8,14 +8,14 @@ use satchel_mcp::{ErrorObject, Raw, RawObject};
 use super::servers::Registered;
 use crate::{bridge::Question, trust::clean};
 
-/// A result for whoever called: its blocks of text are cleaned, everything else in it is data and stays to the byte.
+/// Cleans the text blocks of a result. Everything else is data and stays byte for byte.
 pub(super) fn result(registered: &Registered, result: Box<Raw>) -> Box<Raw> {
-    // Most results have nothing anywhere.
+    // Most results contain nothing to remove.
     if registered.config.exact_results || changed(&result).is_none() {
         return result;
     }
     let Some(clean) = with_clean_texts(&result) else { return result };
-    let why = "characters that nobody sees were taken out of a result; \"exactResults\" passes them on";
+    let why = "removed invisible characters from a result; \"exactResults\" passes them through";
     registered.upstream.log().hub(why);
     clean
 }
@@ -39,7 +39,7 @@ fn with_clean_texts(result: &Raw) -> Option<Box<Raw>> {
     Some(fields.to_raw())
 }
 
-/// An error for whoever called: its sentence is cleaned, its data stay.
+/// Cleans the message of an error; its data stay unchanged.
 pub(super) fn error(mut error: ErrorObject) -> ErrorObject {
     if let Cow::Owned(message) = clean::text(&error.message) {
         error.message = message;
@@ -47,12 +47,12 @@ pub(super) fn error(mut error: ErrorObject) -> ErrorObject {
     error
 }
 
-/// The parameters of a notification.
+/// Cleans the parameters of a notification.
 pub(super) fn said(params: Box<Raw>) -> Box<Raw> {
     changed(&params).unwrap_or(params)
 }
 
-/// A question that goes to a client.
+/// Cleans a question for a client.
 pub(super) fn question(question: Question) -> Question {
     Question { params: question.params.map(said), ..question }
 }

@@ -11,17 +11,17 @@ use crate::{
     model::{TransportConfig, request::ServerIcons, snapshot::PicturesView},
 };
 
-/// The pictures there are, and what they are asked again by.
+/// All icons, and the mark that identifies this set.
 pub(super) fn all(hub: &Hub) -> ServerIcons {
     ServerIcons { icons: hub.inner.configured.icons.all() }
 }
 
-/// As faces show it.
+/// The state for the snapshot.
 pub(super) fn view(hub: &Hub, shown: bool) -> PicturesView {
     PicturesView { shown, mark: hub.inner.configured.icons.mark() }
 }
 
-/// Fetches what is missing for as long as the hub lives.
+/// Fetches missing icons while the hub runs.
 pub(super) async fn keep(hub: &Hub) {
     if hub.inner.options.passive {
         return;

@@ -43,33 +43,33 @@ use crate::{
     upstream,
 };
 
-/// What is to come in.
+/// The selection to import.
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) from: From,
     pub(super) names: Option<Vec<String>>,
     pub(super) answers: BTreeMap<String, Value>,
     pub(super) take_out: bool,
-    /// Only show what would be taken out of the client's file.
+    /// Only show the change to the client's file.
     pub(super) dry_run: bool,
 }
 
-/// Something that can become one of our servers.
+/// A server that can be imported.
 #[derive(Debug)]
 struct Offer {
     candidate: Candidate,
     needs: Vec<Need>,
     warnings: Vec<String>,
-    /// A bundle that is unpacked first.
+    /// The bundle to unpack first.
     bundle: Option<Vec<u8>>,
 }
 
-/// A file of another program as it is, and without what is taken out of it.
+/// Another program's file, as it is and without the removed entries.
 struct Cut {
     path: PathBuf,
     before: Vec<u8>,
     after: Vec<u8>,
-    /// The entries that go.
+    /// The entries to remove.
     names: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ struct ImportOffers {
     troubles: Vec<Left>,
 }
 
-/// The servers we have, by what tells whether two are the same.
+/// Existing servers by identity, to recognize duplicates.
 pub(super) fn identities(hub: &Hub) -> BTreeMap<String, String> {
     let config = hub.config();
     let identity = |server: &crate::model::ServerConfig| match &server.transport {
@@ -156,7 +156,7 @@ fn in_sources(hub: &Hub, sources: Vec<Source>) -> ImportOffers {
     let mut read = BTreeSet::new();
     for source in sources {
         let place = format!("{}: {}", source.client.id, source.path.display());
-        // Several clients may read one file.
+        // Several clients may share a file.
         if !read.insert((source.path.clone(), source.key.clone())) {
             continue;
         }
@@ -189,7 +189,7 @@ fn offered(hub: &Hub, found: Vec<(Origin, FoundEntry)>, answers: &BTreeMap<Strin
         let (_, _, placeholders) = into_config(&candidate.server, &candidate.name, literal);
         let mut warnings: Vec<String> = placeholders
             .iter()
-            .map(|what| format!("{what} is known to the other program only; it comes in switched off"))
+            .map(|what| format!("{what} is known only to the other program; it is imported switched off"))
             .collect();
         warnings.extend(candidate.renamed.as_ref().map(ToString::to_string));
         warnings.extend(told(&candidate.server));
@@ -252,7 +252,7 @@ fn in_file(
             ..refusal
         });
     }
-    // A client's own file is read as that client reads it.
+    // A client's own file is parsed by that client's rules.
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let sources = table::clients().iter().flat_map(|client| Source::of_user(client, machine));
     let own: Vec<Source> =
@@ -277,7 +277,8 @@ fn in_description(
     let mut plans = remotes.chain(packages).map(|choice| plan::plan(document, choice, answers));
     let mut last = None;
     let plan = plans.find_map(|plan| match plan {
-        // A bundle is fetched by hand and then imported as a file; what must run first is not started by us.
+        // A bundle has to be downloaded and imported as a file; Satchel starts no separate server process for an
+        // address.
         Ok(plan) if matches!(plan.way, Way::Stdio(_) | Way::Http { spawn: None, .. }) => Some(plan),
         Ok(_) => None,
         Err(error) => {
@@ -339,7 +340,7 @@ fn in_bundle(
     Ok(offers)
 }
 
-/// The server in a bundle, the directory that it would be unpacked to, and what it still has to be given.
+/// The server in a bundle, the directory to unpack it to, and its missing inputs.
 pub(super) fn bundle_found(
     hub: &Hub,
     bytes: &[u8],
@@ -379,7 +380,7 @@ pub(super) async fn import_servers(
         (_, true) => {
             return Err(Refusal::new(
                 Code::WhichClient,
-                "servers are taken out of one client's file only",
+                "servers can be removed from one client's file only",
                 "",
             ));
         }
@@ -422,7 +423,7 @@ pub(super) async fn import_servers(
         return Ok(imported);
     }
     if !imported.added.is_empty() || !cuts.is_empty() {
-        // Written down before it is done: whatever happens in between, it can be taken back.
+        // Recorded before the change, so that it can be undone after a crash.
         let kept = cuts.iter().map(|cut| cut.keep(hub, client)).collect::<Result<_, _>>();
         let taken_out = kept.map_err(unwritable)?;
         let remembered = hub.inner.clients.edits.imported(imported.added.clone(), stored, taken_out);
@@ -434,11 +435,11 @@ pub(super) async fn import_servers(
     Ok(imported)
 }
 
-/// What a server that came in still has to be given before it can start.
+/// What an imported server still needs before it can start.
 async fn lacking(hub: &Hub, name: &str) -> Vec<RemarkKind> {
     let config = hub.config();
     let Some(server) = config.servers().get(name) else { return vec![] };
-    // Where the names cannot be read, its first start says what is missing.
+    // If the names cannot be read, the first start reports what is missing.
     let Ok((_, stored)) = hub.inner.around.secrets.names().await else { return vec![] };
     let secrets = upstream::secrets_of(&server.transport);
     let missing = upstream::unset(&server.transport, &hub.inner.around.environment, &stored);
@@ -457,12 +458,12 @@ async fn import_one(hub: &Hub, offer: &Offer, stored: &mut Vec<String>) -> Resul
             return Err(Refusal::new(Code::Needs, message, ""));
         }
         let ids: Vec<&str> = offer.needs.iter().map(|need| need.id.as_str()).collect();
-        let message = format!("it needs {}; say them with --set ID=VALUE", ids.join(", "));
+        let message = format!("it needs {}; set them with --set ID=VALUE", ids.join(", "));
         return Err(Refusal::new(Code::Needs, message, ""));
     }
     if let Some(bytes) = &offer.bundle {
         let directory = &offer.candidate.origins[0].path;
-        // Another time of the same version is the same bundle.
+        // The same version again is the same bundle.
         if !directory.exists() {
             bundle::unpack(bytes, directory)
                 .map_err(|error| Refusal::new(Code::BadBundle, error.to_string(), ""))?;
@@ -479,7 +480,7 @@ async fn import_one(hub: &Hub, offer: &Offer, stored: &mut Vec<String>) -> Resul
     if offer.candidate.server.words != Words::Own {
         with_new_names(hub, &mut entry, stored).await?;
     }
-    // A pasted text or a bundle never ran here.
+    // A pasted text or a bundle has never run here.
     if offer.candidate.origins.iter().any(|origin| !matches!(origin.client.as_str(), "pasted" | "bundle")) {
         approved::trust_imported(hub, &offer.candidate.name).await;
     }
@@ -493,8 +494,7 @@ async fn import_one(hub: &Hub, offer: &Offer, stored: &mut Vec<String>) -> Resul
     Ok(())
 }
 
-/// What a pasted text wants to be given is asked for under names that hold nothing yet: it gets no credential that is
-/// there already.
+/// Gives the secrets of a pasted text unused names, so that it gains no access to existing credentials.
 async fn with_new_names(hub: &Hub, entry: &mut Map<String, Value>, stored: &[String]) -> Result<(), Refusal> {
     let config = hub.config();
     let used: BTreeSet<String> = config
@@ -502,7 +502,7 @@ async fn with_new_names(hub: &Hub, entry: &mut Map<String, Value>, stored: &[Str
         .values()
         .flat_map(|server| server.transport.texts().flat_map(secrets_in).collect::<Vec<_>>())
         .collect();
-    // The names are known where the store cannot be reached, too.
+    // The names are known even if the store is unreachable.
     let there = hub.inner.around.secrets.names().await.map(|(_, names)| names).map_err(Refusal::from)?;
     let mut wanted = BTreeSet::new();
     texts_in(&Value::Object(entry.clone()), &mut |text| wanted.extend(secrets_in(text)));
@@ -521,7 +521,7 @@ async fn with_new_names(hub: &Hub, entry: &mut Map<String, Value>, stored: &[Str
     Ok(())
 }
 
-/// Stores a credential under a name that holds nothing else.
+/// Stores a credential under an unused name.
 pub(super) async fn store(hub: &Hub, preferred: &str, value: &str) -> Result<String, SecretError> {
     let secrets = &hub.inner.around.secrets;
     let mut name = preferred.to_owned();
@@ -547,7 +547,7 @@ impl Cut {
         Changed { client, path: &self.path, before, after }.shown("removed", &self.names.join(", "))
     }
 
-    /// Keeps a copy of the file as it was.
+    /// Stores a copy of the original file.
     fn keep(&self, hub: &Hub, client: Option<&Client>) -> std::io::Result<TakenOut> {
         let client = client.map_or("", |client| &client.id);
         let backup = hub.inner.clients.edits.keep(client, &self.path, &self.before)?;
@@ -555,7 +555,7 @@ impl Cut {
     }
 }
 
-/// The client's own files without servers that we have now.
+/// The client's own files without the imported servers.
 fn to_take_out(client: &'static Client, machine: &Machine, here: &[Candidate]) -> Result<Vec<Cut>, Refusal> {
     let mut cuts = Vec::new();
     for source in Source::of_user(client, machine).into_iter().filter(|source| source.scope == "user") {
@@ -591,7 +591,7 @@ fn known_client(id: &str) -> Result<&'static Client, Refusal> {
     })
 }
 
-/// Puts servers back that were taken out of a file.
+/// Restores servers that were removed from a file.
 pub(super) fn put_back(file: &TakenOut) -> Result<Option<String>, Refusal> {
     let path = &file.path;
     let now = read_bytes(path).map_err(unwritable)?;
@@ -601,7 +601,7 @@ pub(super) fn put_back(file: &TakenOut) -> Result<Option<String>, Refusal> {
     }
     if now.as_deref().map(fingerprint).as_deref() != Some(file.after.as_str()) {
         let text = format!(
-            "{} was changed since; what was in it before is kept in {}",
+            "{} was changed since; its previous content is in {}",
             path.display(),
             file.backup.display()
         );
@@ -611,7 +611,7 @@ pub(super) fn put_back(file: &TakenOut) -> Result<Option<String>, Refusal> {
     Ok(None)
 }
 
-/// The servers in a client's own files, ours left out.
+/// The servers in a client's own files, without Satchel's entry.
 pub(super) fn own_servers(
     client: &'static Client,
     machine: &Machine,
@@ -634,7 +634,7 @@ fn origin(source: &Source, server: &FoundEntry) -> Origin {
     }
 }
 
-/// We are no server of ours.
+/// Is this Satchel's own entry?
 fn is_ourselves(server: &FoundEntry, ourselves: &Ourselves) -> bool {
     match &server.target {
         Target::Program { command, args, .. } => {
@@ -651,15 +651,15 @@ fn is_ourselves(server: &FoundEntry, ourselves: &Ourselves) -> bool {
     }
 }
 
-/// What is answered with `yes` for a launch with risks, before the server's name.
+/// Prefix of the answer `yes` that accepts a risky launch, followed by the server's name.
 const ACCEPT: &str = "accept.";
 
-/// What the server's launch or address does besides, where somebody else may have written it.
+/// Side effects of the server's launch or address that someone else may have written.
 fn risks(server: &FoundEntry, answers: &BTreeMap<String, Value>) -> Vec<String> {
     let chosen: Vec<String> = answers.values().filter_map(Value::as_str).map(ToOwned::to_owned).collect();
     match &server.target {
         Target::Program { command, args, env, .. } => launch_risks::of_program(command, args, env, &chosen),
-        // What a person pastes or has configured may well be on this computer.
+        // What a person pastes or has configured may be on this computer.
         Target::Address { url, headers } if server.words == Words::Described => {
             launch_risks::of_address(url, headers)
         }
@@ -667,18 +667,18 @@ fn risks(server: &FoundEntry, answers: &BTreeMap<String, Value>) -> Vec<String> 
     }
 }
 
-/// A description never does more than run the server that it names.
+/// A description may do nothing but run the server it names.
 fn refuse_risks(name: &str, server: &FoundEntry, answers: &BTreeMap<String, Value>) -> Result<(), Refusal> {
     let risks = risks(server, answers);
     if risks.is_empty() {
         return Ok(());
     }
-    let message = format!("\"{name}\" is not taken over: its description {}", risks.join("; it "));
+    let message = format!("\"{name}\" is not imported: its description {}", risks.join("; it "));
     let action = "If you know its authors and want exactly that, add it by hand with `satchel add`.";
     Err(Refusal::new(Code::BadDescription, message, action))
 }
 
-/// Libraries that a bundle brings along are its own code.
+/// Libraries in a bundle are its own code.
 fn without_own_paths(server: &FoundEntry, directory: &Path) -> FoundEntry {
     let mut server = server.clone();
     if let Target::Program { env, .. } = &mut server.target {
@@ -693,7 +693,7 @@ fn without_own_paths(server: &FoundEntry, directory: &Path) -> FoundEntry {
     server
 }
 
-/// The server of a description, as far as the answers go; `None` for a bundle.
+/// The server of a description, as far as it is answered; `None` for a bundle.
 pub(super) fn described(name: &str, plan: &plan::Plan) -> Option<FoundEntry> {
     let (transport, target) = match &plan.way {
         Way::Stdio(run) => (
@@ -715,7 +715,7 @@ pub(super) fn described(name: &str, plan: &plan::Plan) -> Option<FoundEntry> {
     let fields = plan.secrets.iter().filter_map(|id| match id.split_once('.') {
         Some(("env", name)) => Some(format!("env.{name}")),
         Some(("header", name)) => Some(format!("headers.{name}")),
-        // A credential within the address makes it one.
+        // A credential within the address makes the whole address one.
         None if id == "url" => Some(id.clone()),
         _ => None,
     });
@@ -727,14 +727,14 @@ pub(super) fn described(name: &str, plan: &plan::Plan) -> Option<FoundEntry> {
     })
 }
 
-/// A server of which nothing but its name is known.
+/// A server of which only the name is known.
 pub(super) fn described_nothing(name: &str) -> FoundEntry {
     let target =
         Target::Program { command: String::new(), args: vec![], env: Map::new(), cwd: None, env_file: None };
     bare(name.to_owned(), TransportKind::Stdio, target)
 }
 
-/// A server that a description or a bundle tells of: how it is reached, and nothing that a client would say of it.
+/// A server from a description or bundle: how to reach it, without client-specific settings.
 fn bare(name: String, transport: TransportKind, target: Target) -> FoundEntry {
     FoundEntry {
         name,
@@ -758,8 +758,7 @@ fn bare(name: String, transport: TransportKind, target: Target) -> FoundEntry {
     }
 }
 
-/// What a person should know of what another program's file says: where its references go, and which protections become
-/// what.
+/// Remarks on an imported entry: where its references go, and how its restrictions are translated.
 fn told(server: &FoundEntry) -> Vec<String> {
     let goes_to = match &server.target {
         Target::Address { url, .. } => url.split('?').next().unwrap_or(url).to_owned(),
@@ -770,7 +769,9 @@ fn told(server: &FoundEntry) -> Vec<String> {
         Words::Own => refs.map(|reference| of_reference(reference, &goes_to)).collect(),
         Words::Pasted => refs
             .map(|reference| {
-                format!("it wants {reference} for {goes_to}; it gets what you store for it, and nothing else")
+                format!(
+                    "it asks for {reference} for {goes_to}; it gets the value you store for it, and nothing else"
+                )
             })
             .collect(),
         Words::Described => vec![],
@@ -794,7 +795,7 @@ fn told(server: &FoundEntry) -> Vec<String> {
     told
 }
 
-/// Where a reference in a client's own file goes. What only the other program fills becomes a secret.
+/// The use of a reference in a client's own file. What only the other program can resolve becomes a secret.
 fn of_reference(reference: &str, goes_to: &str) -> String {
     let does = match reference.trim_start_matches("${").split(':').next() {
         Some("input") => "asks for",
@@ -807,7 +808,7 @@ fn of_reference(reference: &str, goes_to: &str) -> String {
     )
 }
 
-/// Which of its tools may be called, as rules of ours.
+/// The restrictions on its tools, as Satchel rules.
 fn rules_of(server: &FoundEntry, name: &str) -> Vec<Value> {
     let path = |tool: &str| format!("{}:{tool}", in_path(name));
     let allow = server.tools_allow.iter().map(|tools| {
@@ -821,7 +822,7 @@ fn rules_of(server: &FoundEntry, name: &str) -> Vec<Value> {
     allow.chain(deny).collect()
 }
 
-/// Why an entry was left out, in a sentence.
+/// The reason for leaving out an entry, as a sentence.
 fn skipped_because(reason: &str) -> String {
     let (word, what) = reason.split_once(':').unwrap_or((reason, ""));
     match word {
@@ -832,13 +833,15 @@ fn skipped_because(reason: &str) -> String {
             "its entry has an address and no type, and the other program leaves such entries out".into()
         }
         "invalid-url" => "its address does not begin with http:// or https://".into(),
-        "unsupported-transport" => format!("it speaks over \"{what}\", which Satchel does not"),
+        "unsupported-transport" => {
+            format!("it uses the transport \"{what}\", which Satchel does not support")
+        }
         "unsupported-url-scheme" => {
-            format!("its address begins with {what}://, which Satchel does not speak")
+            format!("its address begins with {what}://, which Satchel does not support")
         }
         "host-internal" => format!("it is a part of the other program itself (\"{what}\")"),
-        "enablement-only" => "its entry only switches a server on or off that stands elsewhere".into(),
-        other => format!("its entry only has settings for a server that stands elsewhere ({other})"),
+        "enablement-only" => "its entry only switches on or off a server that is defined elsewhere".into(),
+        other => format!("its entry only has settings for a server that is defined elsewhere ({other})"),
     }
 }
 
@@ -903,7 +906,7 @@ fn shown(offer: &Offer) -> FoundServer {
     }
 }
 
-/// The server in a bundle, as it will be once it is unpacked.
+/// The server in a bundle as it will be after unpacking.
 fn bundled(
     manifest: &Manifest,
     directory: &Path,
@@ -933,7 +936,7 @@ fn bundled(
     let run = match manifest.run(&around, &given) {
         Ok(run) => (run, vec![]),
         Err(ManifestError::Missing(names)) => {
-            // Shown with what is missing; it cannot come in like this.
+            // Shown with its missing inputs; it cannot be imported like this.
             for name in &names {
                 given.insert(name.clone(), format!("({name})").into());
             }
@@ -946,7 +949,7 @@ fn bundled(
     };
     let (run, missing) = run;
     let mut env = run.env;
-    // A credential that the bundle hides under a harmless name is one all the same.
+    // A credential that the bundle declares under a harmless name is treated as one too.
     env.retain(|_, value| value.as_str().is_some_and(|value| !value.is_empty()));
     let settings = manifest.user_config.as_ref().map(|settings| settings.0.as_slice()).unwrap_or_default();
     let needs = missing

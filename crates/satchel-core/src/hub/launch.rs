@@ -23,10 +23,10 @@ impl Values for Variables<'_> {
     }
 }
 
-/// An entry as its upstream gets it.
+/// An entry in the form that its upstream uses.
 pub(super) fn as_started(hub: &Hub, name: &ServerName, config: &ServerConfig, held: bool) -> ServerConfig {
     let mut started = config.clone();
-    // One command starts only what it asks for; and nobody needs what no profile in use has.
+    // A command starts only what it needs, and a server in no used profile is not needed.
     let unwanted = || hub.inner.options.passive || profiles::is_unused(hub, name);
     if started.startup == Startup::Eager && unwanted() {
         started.startup = Startup::KeepAlive;
@@ -35,12 +35,12 @@ pub(super) fn as_started(hub: &Hub, name: &ServerName, config: &ServerConfig, he
     started
 }
 
-/// Lets a server be started that nothing is held back of any more, and keeps it from being started where something is.
+/// Allows a server to start when nothing of it is held back any more, or prevents it when something is.
 pub(super) async fn follow_launch(hub: &Hub, name: &ServerName) {
     follow_launches(hub, std::slice::from_ref(name)).await;
 }
 
-/// The same for several, with one catalog.
+/// The same for several servers, publishing once.
 pub(super) async fn follow_launches(hub: &Hub, names: &[ServerName]) {
     let follow = |name| Some((name, hold_or_let_go(hub, name)?));
     let followed: Vec<_> = names.iter().filter_map(follow).collect();
@@ -57,10 +57,10 @@ pub(super) async fn follow_launches(hub: &Hub, names: &[ServerName]) {
     hub.inner.faces.changed();
 }
 
-/// `None` where nothing is different from before.
+/// `None` if nothing changed.
 fn hold_or_let_go(hub: &Hub, name: &ServerName) -> Option<(bool, TransportConfig)> {
     let hold = |known: &mut Registered| {
-        // Judged by the entry that would be started, which may be another one by now.
+        // Judge the entry that would start, which may have changed in the meantime.
         let held = hub.inner.review.holds_start(name, &known.config);
         if known.held == held {
             return None;
@@ -72,8 +72,8 @@ fn hold_or_let_go(hub: &Hub, name: &ServerName) -> Option<(bool, TransportConfig
     hub.inner.servers.change(name, hold)?
 }
 
-/// Wakes a server whose lists were never read, once, so that it can be found. In a passive hub only what the
-/// command needs is started.
+/// Starts a server once if its lists were never read, so that its tools can be found. A passive hub starts only what
+/// the command needs.
 pub(super) fn learn(hub: &Hub, name: &ServerName) {
     if !hub.inner.options.passive && is_unread(hub, name) {
         let (owned, name) = (hub.clone(), name.clone());
@@ -93,7 +93,7 @@ pub(super) async fn learn_all(hub: &Hub) {
     }
 }
 
-/// Never a server that only a person starts.
+/// Excludes servers that only a person starts.
 fn is_unread(hub: &Hub, name: &ServerName) -> bool {
     let wanted = |server: &Registered| {
         server.config.enabled && !server.held && server.config.startup != Startup::Manual
@@ -106,7 +106,7 @@ async fn read_first(hub: &Hub, name: &ServerName) {
     let reading = async {
         let _turn = hub.inner.servers.learning.acquire().await;
         if let Ok(lease) = server.upstream.lease().await {
-            // What is wrong with it is told by its state.
+            // The server's state reports the failure.
             let _ = fresh_lists::first_lists(hub, name, &server.upstream, lease).await;
         }
     };
@@ -116,7 +116,7 @@ async fn read_first(hub: &Hub, name: &ServerName) {
     }
 }
 
-/// What is asked whenever this server is started.
+/// The check before every start of this server.
 pub(super) fn preflight(hub: &Hub, name: &ServerName) -> Preflight {
     let (owned, name) = (hub.clone(), name.clone());
     Preflight(Arc::new(move |transport| {
@@ -133,7 +133,7 @@ pub(super) fn preflight(hub: &Hub, name: &ServerName) -> Preflight {
     }))
 }
 
-/// Looks at what is here already, without waiting for a start. One command sees it at once.
+/// Checks the fetched packages without waiting for a start, so that a command shows the result immediately.
 pub(super) async fn look_soon(hub: &Hub, name: &ServerName, transport: &TransportConfig) {
     if !fetched::is_kept(transport) {
         return;
@@ -143,20 +143,20 @@ pub(super) async fn look_soon(hub: &Hub, name: &ServerName, transport: &Transpor
     }
     let (owned, name, transport) = (hub.clone(), name.clone(), transport.clone());
     hub.inner.life.spawn(async move {
-        // One after the other: a hub begins with all of its servers.
+        // One at a time: a hub starts with all of its servers at once.
         let _turn = owned.inner.servers.looking.acquire().await;
         look_again(&owned, &name, &transport).await;
     });
 }
 
-/// Looks at what is here now: what was wrong may have been put right.
+/// Checks again: what was wrong may have been fixed.
 pub(super) async fn look_again(hub: &Hub, name: &ServerName, transport: &TransportConfig) {
-    // What is held back is told where it is found, and whoever wants the server started is told as well.
+    // What is held back is reported where it is found, and to callers that need the server.
     let _ = look_at_packages(hub, name, transport.clone()).await;
     follow_launch_again(hub, name).await;
 }
 
-/// Following looks at packages in turn, which follows.
+/// Boxed, because following checks packages, which follows in turn.
 fn follow_launch_again<'a>(
     hub: &'a Hub,
     name: &'a ServerName,
@@ -164,16 +164,16 @@ fn follow_launch_again<'a>(
     Box::pin(follow_launch(hub, name))
 }
 
-/// Compares what is here with what is remembered, and remembers what is new.
+/// Compares the fetched packages with the recorded digests, and records new ones.
 ///
 /// # Errors
-/// Why it may not be started.
+/// Why the server may not be started.
 async fn look_at_packages(hub: &Hub, name: &ServerName, transport: TransportConfig) -> Result<(), String> {
     let owned = hub.clone();
     let fetched = hub.inner.life.tracker().spawn_blocking(move || fetched(&owned, &transport)).await;
     let fetched = fetched.map_err(|_| Panicked.to_string())?;
     let looked = hub.inner.review.look_at_packages(name, &fetched).await;
-    if let Some(why) = looked.held.as_ref().filter(|_| looked.is_news) {
+    if let Some(why) = looked.held.as_ref().filter(|_| looked.is_new) {
         tell_look(hub, name, AuditKind::Held, "satchel", format!("held back: {why}"));
     }
     for line in looked.fetched {
@@ -189,13 +189,13 @@ fn tell_look(hub: &Hub, name: &ServerName, kind: AuditKind, who: &str, line: Str
     hub.did(kind, who, name.as_str(), line);
 }
 
-/// What this server's launcher has here for this entry.
+/// What this server's launcher has fetched for this entry.
 pub(super) fn fetched(hub: &Hub, transport: &TransportConfig) -> Vec<Fetched> {
     let given = environment::passed_on(&hub.inner.around.environment);
     fetched::packages(&with_variables(hub, transport), |name| given.variable(name))
 }
 
-/// The entry as it is started, but for secrets: they say nothing of packages.
+/// The entry with variables resolved but without secrets, which do not determine packages.
 fn with_variables(hub: &Hub, transport: &TransportConfig) -> TransportConfig {
     let mut transport = transport.clone();
     if let TransportConfig::Stdio { args, env, .. } = &mut transport {
@@ -207,7 +207,7 @@ fn with_variables(hub: &Hub, transport: &TransportConfig) -> TransportConfig {
     transport
 }
 
-/// Credentials changed: servers that wait for some look again.
+/// Credentials changed: servers that wait for one check again.
 pub(super) fn renew(hub: &Hub) {
     let servers: Vec<_> =
         hub.servers().iter().map(|(name, known)| (name.clone(), known.upstream.clone())).collect();
@@ -217,10 +217,10 @@ pub(super) fn renew(hub: &Hub) {
     }
 }
 
-/// Why a server is not started any more; `None` where its registry has nothing against it.
+/// Why a server's registry entry stops it from starting; `None` if nothing does.
 fn withdrawn(hub: &Hub, server: &ServerName) -> Option<String> {
     let why = hub.inner.configured.entries.listings.withdrawn(server.as_str())?;
     Some(format!(
-        "{why}; `satchel uninstall {server}` removes it, `satchel update {server} --keep` lets it go on"
+        "{why}; `satchel uninstall {server}` removes it, `satchel update {server} --keep` keeps it running"
     ))
 }

@@ -8,7 +8,8 @@ use std::{
 use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// The hub's tasks, and what ends them. Stages, in order: the hub's own tasks, the servers, the recorder, the watchdog.
+/// The hub's tasks and their cancellation. Shutdown stages, in order: the hub's own tasks, the servers, the recorder,
+/// the watchdog.
 #[derive(Debug)]
 pub(super) struct Lifetime {
     tracker: TaskTracker,
@@ -30,7 +31,7 @@ impl Lifetime {
         }
     }
 
-    /// Where every task of the hub is run, so that its end is waited for.
+    /// Every task of the hub runs in this tracker, so that shutdown can wait for it.
     pub(super) fn tracker(&self) -> &TaskTracker {
         &self.tracker
     }
@@ -43,28 +44,28 @@ impl Lifetime {
         self.tracker.spawn(task)
     }
 
-    /// Cancelled when the hub's own tasks are to end.
+    /// Cancelled to end the hub's own tasks.
     pub(super) fn end(&self) -> &CancellationToken {
         &self.tasks
     }
 
-    /// Cancelled when the watchdog is to end, last of all.
+    /// Cancelled to end the watchdog, last of all.
     pub(super) fn watchdog_end(&self) -> &CancellationToken {
         &self.watchdog
     }
 
-    /// Cancelled when a face wants the hub to end.
+    /// Cancelled when a client of the control channel, or the app, asks the hub to stop.
     pub(super) fn quit(&self) -> &CancellationToken {
         &self.quit
     }
 
-    /// Waits for every task that was spawned.
+    /// Waits for every spawned task.
     pub(super) async fn tasks_ended(&self) {
         self.tracker.close();
         self.tracker.wait().await;
     }
 
-    /// Lets another hub have the data directory.
+    /// Releases the data directory.
     pub(super) fn unlock(&self) {
         self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }

@@ -1,11 +1,11 @@
 //! A change that loosens a protection and needs a person.
 
-/// What is loosened, and how a person has it done.
+/// What is loosened, and how a person can do it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Loosening {
-    /// What is done, as the beginning of a sentence.
+    /// The action, as the start of a sentence.
     pub(super) what: String,
-    /// The command; empty where there is none.
+    /// The command that does it; empty if there is none.
     pub(super) command: String,
 }
 

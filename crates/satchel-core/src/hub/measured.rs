@@ -12,19 +12,19 @@ use crate::{
     stats::usage::{Meter, Tree},
 };
 
-/// The latest measurement, by the process at the root.
+/// The latest measurement, by root process.
 #[derive(Debug, Default)]
 pub(super) struct Measurements {
     pub(super) meter: Arc<Mutex<Meter>>,
-    /// A server has a process.
+    /// Signalled when a server has a process.
     pub(super) awake: Notify,
     pub(super) trees: Mutex<HashMap<u32, Tree>>,
-    /// The most of each server since the hub started.
+    /// The peak of each server since the hub started.
     pub(super) most: Mutex<HashMap<ServerName, Tree>>,
 }
 
 impl Measurements {
-    /// A server has a process that is to be measured.
+    /// Signals that a server has a process to measure.
     pub(super) fn woke(&self) {
         self.awake.notify_one();
     }
@@ -33,12 +33,12 @@ impl Measurements {
         self.trees.lock().unwrap_or_else(PoisonError::into_inner).get(&pid).copied()
     }
 
-    /// The most that a server was measured to use.
+    /// A server's peak.
     pub(super) fn most(&self, server: &ServerName) -> Option<Tree> {
         self.most.lock().unwrap_or_else(PoisonError::into_inner).get(server).copied()
     }
 
-    /// Takes over what was measured of the servers with these processes; of servers that are gone nothing is kept.
+    /// Stores the measurements of the servers with these processes, and drops those of removed servers.
     pub(super) fn take(
         &self,
         trees: HashMap<u32, Tree>,

@@ -136,39 +136,39 @@ pub use script::{Script, Underway, Wanted};
 use servers::{Registered, Servers};
 pub use watching::Watched;
 
-/// The port clients expect us at.
+/// The default port, which clients are configured for.
 pub const USUAL_PORT: u16 = 7411;
-/// Changes of the configuration that wait for their turn.
+/// Capacity of the queue of configuration changes.
 const CHANGES: usize = 16;
-/// ServerNotification of servers kept for a listener that is slow.
+/// Number of server notifications buffered for a slow listener.
 const NOTIFICATIONS: usize = 512;
-/// How long a shutdown may take in all.
+/// Total timeout of a shutdown.
 const SHUTDOWN: Duration = Duration::from_secs(15);
 
-/// How a hub is opened.
+/// Options for opening a hub.
 #[derive(Debug, Clone)]
 pub struct HubOptions {
     /// Where its files are.
     pub places: Places,
-    /// Our own program: started as `toolbox` for the embedded server, as `watchdog` and as `tokens`.
+    /// The path of this program: started as `toolbox` for the built-in server, as `watchdog` and as `tokens`.
     pub own_program: PathBuf,
-    /// For one command: nothing is started that the command does not need, and the file is not watched.
+    /// For a single command: starts only what the command needs, and does not watch the file.
     pub passive: bool,
-    /// Accept every entry that stands in the configuration file now, as if a person had looked at each.
+    /// Accepts every entry in the configuration file as it is now, as if a person had reviewed it.
     pub trust_config: bool,
-    /// Listens where browsers come back to after a sign-in.
+    /// Receives browsers that return from a sign-in.
     pub callbacks: Arc<dyn Callbacks>,
 }
 
-/// The handle of a running hub. Cheap to clone.
+/// A handle to a running hub. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Hub {
     inner: Arc<Inner>,
-    /// Who makes what is carried out through this handle.
+    /// The caller of requests made through this handle.
     context: CallContext,
 }
 
-/// The rooms that the hub wires.
+/// The rooms that the hub wires together.
 #[derive(Debug)]
 struct Inner {
     options: HubOptions,
@@ -186,10 +186,10 @@ struct Inner {
 }
 
 impl Hub {
-    /// Opens the hub of these places and starts what is to run from the start.
+    /// Opens the hub and starts the servers that start with it.
     ///
     /// # Errors
-    /// [`OpenError`] where another hub has the data directory, or the directories cannot be made.
+    /// [`OpenError`] if another hub uses the data directory, or the directories cannot be created.
     pub async fn open(options: HubOptions) -> Result<Self, OpenError> {
         options.places.create().map_err(OpenError::Files)?;
         let life = Lifetime::new(data_dir::lock(&options).await?);
@@ -300,16 +300,16 @@ impl Hub {
         self.inner.life.spawn(records::follow_health(self.clone()));
     }
 
-    /// Everything a face may show, now.
+    /// The current state of everything shown to people.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         view::renew_snapshot(self);
         self.inner.faces.snapshot()
     }
 
-    /// Follows the snapshot, from now on. While nobody does, none is composed.
+    /// Subscribes to snapshots. None are composed without subscribers.
     pub fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
         let watch = self.inner.faces.watch();
-        // After it was subscribed to: what changes from here on is told.
+        // After subscribing, so that no later change is missed.
         view::renew_snapshot(self);
         watch
     }
@@ -319,23 +319,23 @@ impl Hub {
         &self.inner.options.places
     }
 
-    /// The largest request of a client, in bytes.
+    /// Maximum size of a client's request, in bytes.
     pub fn request_bytes(&self) -> usize {
         self.config().request_bytes()
     }
 
-    /// Whose token this is, where it is anybody's.
+    /// The client that this token belongs to.
     pub fn client_of(&self, token: &str) -> Option<String> {
         self.inner.clients.tokens.owner(token)
     }
 
-    /// The endpoint listens at `url`, or no longer.
+    /// Sets the endpoint's address; `None` if it no longer listens.
     pub fn set_endpoint(&self, url: Option<String>) {
         self.view().endpoint = url;
         self.inner.faces.changed();
     }
 
-    /// Tells people something about the hub itself; replaces what was said under the same code.
+    /// Adds a notice about the hub; replaces one with the same code.
     pub fn notice(&self, notice: Notice) {
         let mut view = self.view();
         view.notices.retain(|known| known.code != notice.code);
@@ -344,26 +344,26 @@ impl Hub {
         self.inner.faces.changed();
     }
 
-    /// Takes back what was said under a code.
+    /// Removes the notice with this code.
     pub fn clear_notice(&self, code: crate::model::Code) {
         self.view().notices.retain(|known| known.code != code);
         self.inner.faces.changed();
     }
 
-    /// A client made a request; or, within one it has made, called the tool named by `call`.
+    /// Records a request of a client, or, within one, a call of the tool `call`.
     pub fn client_seen(&self, client: &str, call: Option<&str>) {
         self.view().client_seen(client, call);
         self.inner.clients.edits.saw(client);
         self.inner.faces.counted();
     }
 
-    /// Resolves when a face wants the hub to end.
+    /// Resolves when someone asks the hub to stop.
     pub async fn quit_requested(&self) {
         self.inner.life.quit().cancelled().await;
     }
 
-    /// The hub is about to end: servers without calls end from now on, the others when their calls have ended, or soon.
-    /// For faces that give calls their time before they call [`Hub::shutdown`].
+    /// Begins the shutdown: idle servers stop now, the others when their calls end or after a grace period. For
+    /// programs that let calls finish before [`Hub::shutdown`].
     pub fn begin_to_end(&self) {
         drop(self.end_servers());
     }
@@ -377,7 +377,7 @@ impl Hub {
         self.servers().values().map(end).collect()
     }
 
-    /// Ends every server and every task. Bounded: what resists is left to the watchdog.
+    /// Stops every server and task. Bounded in time: what does not stop is left to the watchdog.
     pub async fn shutdown(&self) {
         let all = async {
             self.inner.life.end().cancel();
@@ -385,30 +385,30 @@ impl Hub {
                 let _ = closed.await;
             }
             self.inner.around.watchdog.sweep().await;
-            // Nobody calls any more; what they did is all told.
+            // No calls arrive any more, and all their records have been sent.
             self.recorder().close_door();
             self.recorder().end();
             self.inner.life.watchdog_end().cancel();
             self.inner.life.tasks_ended().await;
         };
         if tokio::time::timeout(SHUTDOWN, all).await.is_err() {
-            tracing::warn!("not everything ended in time");
+            tracing::warn!("the shutdown did not finish in time");
             self.recorder().end();
             self.inner.life.watchdog_end().cancel();
         }
         self.inner.life.unlock();
     }
 
-    /// Carries out one change of the configuration, from whichever face.
+    /// Applies a change to the configuration, whoever requests it.
     ///
     /// # Errors
-    /// [`ApplyError`] where it makes no sense or cannot be written; nothing has changed then.
+    /// [`ApplyError`] if it is invalid or cannot be written; the configuration is then unchanged.
     pub async fn apply(&self, change: Change) -> Result<(), ApplyError> {
         let accepts = self.context.is_for_a_person();
         apply::ask(self, change, accepts).await
     }
 
-    /// The configuration in force.
+    /// The configuration in effect.
     fn config(&self) -> Arc<Config> {
         self.inner.configured.now()
     }
@@ -425,42 +425,42 @@ impl Hub {
         self.inner.servers.offers()
     }
 
-    /// What calls share.
+    /// State shared by calls.
     pub fn calls(&self) -> &Calls {
         &self.inner.calls
     }
 
-    /// Records what happens, and reads what was recorded.
+    /// Records what happens, and reads records.
     pub fn recorder(&self) -> &Recorder {
         &self.inner.recorder
     }
 
-    /// Changes whenever it was chosen what some client sees.
+    /// Changes whenever a choice about what a client sees changes.
     pub fn watch_choices(&self) -> watch::Receiver<u64> {
         self.inner.clients.follow_choices()
     }
 
-    /// Follows what the enabled servers offer.
+    /// Subscribes to the catalog of enabled servers.
     pub fn watch_catalog(&self) -> watch::Receiver<Catalog> {
         self.inner.servers.follow_catalog()
     }
 
-    /// What servers say that belongs to no call.
+    /// Subscribes to server notifications that belong to no call.
     pub fn notifications(&self) -> broadcast::Receiver<ServerNotification> {
         self.inner.around.notifications.subscribe()
     }
 
-    /// From now on, or no longer, a face shows every question by itself.
+    /// Sets whether some interface shows every question by itself.
     pub fn set_attended(&self, attended: bool) {
         self.inner.prompts.set_attended(attended);
     }
 
-    /// The same hub, for this caller.
+    /// The same hub for another caller.
     fn with(&self, context: CallContext) -> Self {
         Self { inner: self.inner.clone(), context }
     }
 
-    /// A handle for a client that looks from there.
+    /// A handle for a client with this scope.
     #[must_use]
     pub fn within(&self, scope: &Scope) -> Self {
         if let Some(profile) = scope.profile() {
@@ -469,107 +469,107 @@ impl Hub {
         self.with(self.context.within(scope))
     }
 
-    /// A handle that sees what this client may see.
+    /// A handle with this client's view.
     #[must_use]
     pub fn seen_by(&self, client: &str) -> Self {
         self.with(self.context.of_client(client))
     }
 
-    /// A handle whose calls this observer sees.
+    /// A handle whose calls this observer records.
     #[must_use]
     pub fn observed(&self, observer: &Observer) -> Self {
         self.with(self.context.observed(observer))
     }
 
-    /// Something for the audit log.
+    /// Writes an audit record.
     fn did(&self, kind: AuditKind, who: &str, subject: &str, detail: impl Into<String>) {
         self.recorder().did(kind, who, subject, detail);
         self.context.count_records(1);
     }
 
-    /// Something for the audit log that whoever makes the request did that this handle carries out.
+    /// Writes an audit record with this handle's caller as the actor.
     fn did_here(&self, kind: AuditKind, subject: &str, detail: impl Into<String>) {
         self.did(kind, &self.context.actor(), subject, detail);
     }
 
-    /// May whoever looks through this handle see the server?
+    /// Is the server visible through this handle?
     pub fn shows(&self, server: &str) -> bool {
         audience::shows(self, server)
     }
 
-    /// The servers that are on and may be seen through this handle, by name; those that cannot be used are among them.
+    /// The names of the enabled servers that are visible through this handle, including unusable ones.
     pub fn enabled_servers(&self) -> Vec<String> {
         audience::enabled_servers(self)
     }
 
-    /// May whoever looks through this handle hear what a server said unasked?
+    /// May this notification of a server be delivered through this handle?
     pub fn may_hear(&self, notification: &ServerNotification) -> bool {
         audience::may_hear(self, notification)
     }
 
-    /// What the enabled servers offer, as far as it may be seen through this handle.
+    /// What the enabled servers offer, as far as it is visible through this handle.
     pub fn catalog(&self) -> Catalog {
         audience::catalog(self)
     }
 
-    /// What a client sees of us, and why. Never [`Surface::Auto`].
+    /// The surface in effect for a client, and why. Never [`Surface::Auto`].
     pub fn surface_of(&self, client: &str) -> (Surface, String) {
         clients::surface_of(self, client)
     }
 
-    /// Where the requests of a process come from that has connected to the control channel. `asked` says that it asked a
-    /// person at its terminal, which is believed where it has one. Blocks.
+    /// Determines who sends the requests of a process on the control channel. `asked` is its claim that it asked a
+    /// person at its terminal; it counts only if the process has one. Blocks.
     ///
     /// # Errors
-    /// A [`Refusal`] for whatever a server started, and for what is gone already.
+    /// A [`Refusal`] if an MCP server started the process, or if it has exited.
     pub fn origin_of(&self, caller: ancestry::Caller, asked: bool) -> Result<Origin, Refusal> {
         authorize::origin_of(self, caller, asked)
     }
 
-    /// The name of a server in the catalog that this could be done with, where a model may be told of one. Blocks for a
-    /// moment the first time.
+    /// The name of a catalog server that fits this query, if suggestions are enabled. Blocks briefly the first time.
     pub fn suggested_server(&self, query: &str) -> Option<String> {
         search::suggested_server(self, query)
     }
 
-    /// Answers a search of a client, and remembers it until one of the tools is used.
+    /// Answers a client's search, and remembers it until one of the tools is used.
     pub async fn search(&self, visit: &Visit, asked: &Asked<'_>) -> Answer {
         search::search(self, visit, asked).await
     }
 
-    /// What a server offers. One that was never read is woken for it; any other is not.
+    /// What a server offers. A server that was never read is started for this; others are not.
     ///
     /// # Errors
-    /// A [`CallFailure`] where there is no such server, or it cannot be read.
+    /// A [`CallFailure`] if there is no such server, or it cannot be read.
     pub async fn offer(&self, server: &ServerName) -> Result<Arc<Offer>, CallFailure> {
         per_server::offer(self, server).await
     }
 
-    /// Tells a server that runs that a client's roots changed; one that sleeps has nothing to do with it, and a stateless
-    /// one asks for them anew in each call.
+    /// Tells a running server that a client's roots changed. Sleeping servers need no notification; stateless ones ask
+    /// in each call.
     pub fn roots_changed(&self, server: &ServerName) {
         per_server::roots_changed(self, server);
     }
 
-    /// Somebody wants log messages of a server from this severity on. One that sleeps is told with its next call.
+    /// Requests log messages of a server from this severity on. A sleeping server is told with its next call.
     pub async fn want_logs(&self, server: &ServerName, from: u8) {
         per_server::want_logs(self, server, from).await;
     }
 
-    /// Hears of changes of a resource until the answer is dropped. Keeps its server awake for so long.
+    /// Subscribes to changes of a resource until the returned value is dropped; keeps the server running meanwhile.
     ///
     /// # Errors
-    /// A [`CallFailure`] where the server cannot be had.
+    /// A [`CallFailure`] if the server is unavailable.
     pub async fn watch_resource(&self, server: &ServerName, uri: &str) -> Result<Watched, CallFailure> {
         per_server::watch_resource(self, server, uri).await
     }
 
-    /// A request was turned away at the door, before it was anybody's.
+    /// Records a request that was rejected before its client was known.
     pub fn turned_away(&self, why: &str, path: &str) {
         audit::turned_away(self, why, path);
     }
 
-    /// Who asks. A session begins where `with_session` says so: in the revisions that have some, with `initialize`.
+    /// Identifies a client's visit. `with_session` marks the start of a session: in revisions with sessions, at
+    /// `initialize`.
     pub fn visit(
         &self,
         client: &str,
@@ -581,27 +581,27 @@ impl Hub {
         records::visit(self, client, program, era, only, with_session)
     }
 
-    /// A client was given this list of tools.
+    /// Records that a client received this list of tools.
     pub fn listed(&self, visit: &Arc<Visit>, list: &List) {
         records::listed(self, visit, list);
     }
 
-    /// Observes a call of a client, which wrote `request`: an object with a name and arguments.
+    /// Observes a client's call; `request` is an object with name and arguments, as the client wrote it.
     pub fn observe(&self, visit: &Arc<Visit>, kind: CallKind, tool: &str, request: &str) -> Observer {
         records::observe(self, visit, kind, tool, request)
     }
 
-    /// Where the configuration wants traces to go.
+    /// The configured OpenTelemetry endpoint.
     pub fn otlp_endpoint(&self) -> Option<String> {
         self.config().otlp_endpoint().map(ToOwned::to_owned)
     }
 
-    /// A call was refused before it was one.
+    /// Records a call that was refused before it was made.
     pub fn tell_failure(&self, failure: &CallFailure) {
         records::tell_failure(self, failure);
     }
 
-    /// What is in the way of whoever looks through this handle.
+    /// The profiles that apply to this handle's caller.
     pub fn lens(&self) -> Lens {
         scope::lens(self)
     }
@@ -611,26 +611,26 @@ impl Hub {
         self.config().profiles().has(name)
     }
 
-    /// Has any folder a profile of its own? Otherwise nobody need ask clients for theirs.
+    /// Is any folder bound to a profile? Otherwise clients need not be asked for their roots.
     pub fn binds_folders(&self) -> bool {
         !self.config().profiles().folders().is_empty()
     }
 
-    /// The client says that it works in these folders, as absolute paths.
+    /// Records the folders a client works in, as absolute paths.
     pub fn works_in(&self, folders: Vec<String>) {
         self.context.scope.works_in(folders);
     }
 
-    /// Follows the folders of whoever looks through this handle.
+    /// Subscribes to the folders of this handle's client.
     pub fn watch_folders(&self) -> watch::Receiver<Vec<String>> {
         self.context.scope.watch_folders()
     }
 
-    /// Calls a tool by its path. `params` are those of the caller's request without the name; they travel on as they
-    /// are, but for what is between the caller and us alone.
+    /// Calls a tool by its path. `params` are the caller's parameters without the name; they are forwarded unchanged,
+    /// except for what concerns only caller and hub.
     ///
     /// # Errors
-    /// A [`CallFailure`] where nothing was sent.
+    /// A [`CallFailure`] if nothing was sent.
     pub async fn call_tool_for(
         &self,
         caller: &Caller,
@@ -640,10 +640,10 @@ impl Hub {
         call::call_tool_for(self, caller, path, params).await
     }
 
-    /// Makes any request to one server.
+    /// Sends any request to one server.
     ///
     /// # Errors
-    /// A [`CallFailure`] where nothing was sent.
+    /// A [`CallFailure`] if nothing was sent.
     pub async fn ask(
         &self,
         caller: &Caller,
@@ -654,15 +654,15 @@ impl Hub {
         call::ask(self, caller, server, method, params).await
     }
 
-    /// How many bytes of text a client takes of one result; 0 for any number.
+    /// The size limit of a result for a client, in bytes of text; 0 means no limit.
     pub fn result_cap(&self, client: &str) -> usize {
         self.config().result_cap(client)
     }
 
-    /// Reads a resource by its path; never from a cache. `params` are those of the caller's request without the URI.
+    /// Reads a resource by its path, never from a cache. `params` are the caller's parameters without the URI.
     ///
     /// # Errors
-    /// A [`CallFailure`] where nothing was sent.
+    /// A [`CallFailure`] if nothing was sent.
     pub async fn read_resource(
         &self,
         caller: &Caller,
@@ -672,32 +672,32 @@ impl Hub {
         call::read_resource(self, caller, path, params).await
     }
 
-    /// The inside of this hub.
+    /// Internals of the hub.
     ///
     /// # Errors
-    /// A [`Refusal`] where the configuration switches it off.
+    /// A [`Refusal`] if the configuration disables this.
     pub fn debug_status(&self) -> Result<DebugStatus, Refusal> {
         debug::debug_status(self)
     }
 
-    /// Tools that there are and that are not on offer: held back, or off.
+    /// Tools that exist but are unavailable: held back or switched off.
     pub fn hidden_tools(&self) -> Vec<ToolPath> {
         ruled::hidden_tools(self)
     }
 
-    /// Says why a tool that is not on offer may not be used.
+    /// Refuses a tool that exists but is unavailable.
     ///
     /// # Errors
-    /// A [`CallFailure`] where it is held back or switched off.
+    /// A [`CallFailure`] if it is held back or switched off.
     pub fn refuse_hidden_tool(&self, path: &ToolPath) -> Result<(), CallFailure> {
         ruled::refuse_hidden_tool(self, path)
     }
 
-    /// Calls a tool by a path that may be nearly right, with arguments that are checked against its schema; its result
-    /// is cut where it is too long for the caller. `params` are those of the caller's request without the name.
+    /// Calls a tool. Resolves a nearly correct path, checks the arguments against the schema, and cuts the result if it
+    /// exceeds the caller's limit. `params` are the caller's parameters without the name.
     ///
     /// # Errors
-    /// A [`CallFailure`] where nothing was sent: it names every fault, the signature and a corrected skeleton.
+    /// A [`CallFailure`] if nothing was sent: it lists every fault, the signature and a corrected skeleton.
     pub async fn execute_tool(
         &self,
         caller: &Caller,
@@ -707,10 +707,10 @@ impl Hub {
         execute::execute_tool(self, caller, path, params).await
     }
 
-    /// Runs a script, whose calls go the same way. This handle observes the run.
+    /// Runs a script, whose calls pass the same checks. This handle observes the run.
     ///
     /// # Errors
-    /// A [`CallFailure`] where it did not begin.
+    /// A [`CallFailure`] if it was not started.
     pub fn run_script(
         &self,
         caller: &Caller,

@@ -23,14 +23,14 @@ use crate::{
     trust::clean,
 };
 
-/// A name, title or description is cut after so many characters.
+/// Maximum length of a name, title or description, in characters.
 const TEXT: usize = 400;
-/// An address is cut after so many; a longer one could not be read anyway.
+/// Maximum length of an address; a longer one could not be read anyway.
 const ADDRESS: usize = 4_096;
-/// How long a person waits.
+/// Timeout for a person's request.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// An item as a server writes it. Whatever does not fit is left out.
+/// An item as the server sent it. Invalid items are left out.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct OfferedText {
@@ -49,7 +49,7 @@ struct WrittenArgument {
     required: bool,
 }
 
-/// What a server offers besides tools, as it was last read.
+/// What a server offers besides tools, as last read.
 pub(super) fn list(hub: &Hub, server: &str) -> Result<Offered, Refusal> {
     if !hub.servers().contains_key(server) {
         return Err(Refusal::unknown_server(server));

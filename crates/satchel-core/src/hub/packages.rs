@@ -13,11 +13,11 @@ use crate::{
     registry::{fetched, pinning},
 };
 
-/// The one version that is here.
+/// The only fetched version.
 fn one_of(versions: &[String], package: &str, server: &str) -> Result<String, Refusal> {
     let (code, message) = match versions {
         [version] => return Ok(version.clone()),
-        [] => (Code::VersionUnknown, format!("which version of {package} was fetched is not known here")),
+        [] => (Code::VersionUnknown, format!("the version of {package} that was fetched is unknown")),
         several => (
             Code::VersionsSeveral,
             format!("several versions of {package} are here ({})", several.join(", ")),
@@ -26,7 +26,7 @@ fn one_of(versions: &[String], package: &str, server: &str) -> Result<String, Re
     Err(Refusal::new(code, message, format!("Name one: `satchel pin {server} VERSION`.")))
 }
 
-/// What a server's launcher fetches for it; `None` where it fetches nothing that has versions.
+/// The package that a server's launcher fetches; `None` if it fetches nothing with versions.
 pub(super) async fn package(hub: &Hub, server: &str) -> Result<Option<PackageView>, Refusal> {
     let (name, transport) = configured(hub, server)?;
     let (floats, kept) = (pinning::floating(&transport).is_some(), fetched::is_kept(&transport));
@@ -39,25 +39,25 @@ pub(super) async fn package(hub: &Hub, server: &str) -> Result<Option<PackageVie
     Ok(Some(PackageView { package, version, digest, fetched, kept, example }))
 }
 
-/// Has a server run one version of its package, and no other.
+/// Pins a server to one version of its package.
 pub(super) async fn pin(hub: &Hub, server: &str, version: Option<String>) -> Result<Pinned, Refusal> {
     let (name, transport) = configured(hub, server)?;
     let package = pinning::floating(&transport).ok_or_else(|| {
         let message =
-            format!("{server} fetches no package, or names its version exactly already; nothing was changed");
+            format!("{server} fetches no package, or already names an exact version; nothing was changed");
         Refusal::new(Code::PinnedAlready, message, "")
     })?;
-    // Who pins it has not looked at what another hand made of the rest.
+    // Pinning must not accept other changes that were made outside Satchel.
     approved::refuse_held_entry(hub, &name)?;
-    // What was fetched last is what ran. Any other version is what whoever names it accepts.
+    // The version that was fetched last is what ran. Naming any other version accepts it.
     let accepts = version.is_none() || hub.context.is_for_a_person();
     let version = match version {
         Some(version) => version,
         None => one_of(&versions(hub, transport.clone()).await, &package, server)?,
     };
     let args = pinning::pinned(&transport, &version).ok_or_else(|| {
-        let message = format!("\"{version}\" is no exact version of {package}");
-        Refusal::new(Code::NoVersion, message, "Name one like 1.2.3, or a whole digest of an image.")
+        let message = format!("\"{version}\" is not an exact version of {package}");
+        Refusal::new(Code::NoVersion, message, "Name one like 1.2.3, or the full digest of an image.")
     })?;
     let mut entry = server_entry::entry_to_edit(hub, server)?;
     entry["args"] = json!(args);

@@ -9,7 +9,7 @@ use crate::{
     model::{Paused, ServerName, Startup},
 };
 
-/// Pauses until the time named, in milliseconds since the Unix epoch, or until [`Hub::resume`].
+/// Pauses until the given time, in milliseconds since the Unix epoch, or until [`Hub::resume`].
 pub(super) fn pause(hub: &Hub, until_ms: Option<u64>) {
     let paused = Paused { until_ms };
     hub.view().paused = Some(paused);
@@ -26,7 +26,7 @@ pub(super) fn pause(hub: &Hub, until_ms: Option<u64>) {
                 () = tokio::time::sleep(left) => {}
                 () = owned.inner.life.end().cancelled() => return,
             }
-            // Another pause may have taken its place.
+            // Another pause may have replaced it.
             let ours = owned.view().paused == Some(paused);
             if ours {
                 resume(&owned);
@@ -35,7 +35,7 @@ pub(super) fn pause(hub: &Hub, until_ms: Option<u64>) {
     }
 }
 
-/// Ends a pause; servers that start with the hub start again.
+/// Ends a pause, and starts the servers that start with the hub.
 pub(super) fn resume(hub: &Hub) {
     if hub.view().paused.take().is_none() {
         return;
@@ -48,7 +48,7 @@ pub(super) fn resume(hub: &Hub) {
     hub.inner.faces.changed();
 }
 
-/// Refuses calls while paused. A computer that slept over the end of a pause is not paused any more.
+/// Refuses calls during a pause. Checks the time, because the computer may have slept past the end of the pause.
 pub(super) fn refuse_while_paused(hub: &Hub, server: &ServerName) -> Result<(), CallFailure> {
     let Some(paused) = hub.view().paused else { return Ok(()) };
     let left = paused.until_ms.map(|until| until.saturating_sub(now_ms()));

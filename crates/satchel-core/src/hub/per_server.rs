@@ -11,10 +11,10 @@ use crate::{
     upstream::Dirty,
 };
 
-/// What a server offers. One that was never read is woken for it; any other is not.
+/// What a server offers. A server that was never read is started for this; others are not.
 ///
 /// # Errors
-/// A [`CallFailure`] where there is no such server, or it cannot be read.
+/// A [`CallFailure`] if there is no such server, or it cannot be read.
 pub(super) async fn offer(hub: &Hub, server: &ServerName) -> Result<Arc<Offer>, CallFailure> {
     let registered = route::route_known_server(hub, server)?;
     if let Some(offer) = hub.catalog().offer(server.as_str()) {
@@ -25,14 +25,14 @@ pub(super) async fn offer(hub: &Hub, server: &ServerName) -> Result<Arc<Offer>, 
         .await
         .map_err(|error| refused(server, &registered, &error))?;
     hub.catalog().offer(server.as_str()).cloned().ok_or_else(|| {
-        let message = format!("\"{server}\" did not say what it offers");
+        let message = format!("\"{server}\" did not list what it offers");
         let action = Code::HandshakeTimeout.action().to_owned();
         CallFailure::not_sent(Some(server), None, message, action)
     })
 }
 
-/// Tells a server that runs that a client's roots changed; one that sleeps has nothing to do with it, and a stateless
-/// one asks for them anew in each call.
+/// Tells a running server that a client's roots changed. Sleeping servers need no notification; stateless ones ask in
+/// each call.
 pub(super) fn roots_changed(hub: &Hub, server: &ServerName) {
     let Ok(registered) = route::route_known_server(hub, server) else { return };
     let Some((link, _)) = registered.upstream.seen().connected else { return };
@@ -41,7 +41,7 @@ pub(super) fn roots_changed(hub: &Hub, server: &ServerName) {
     }
 }
 
-/// Somebody wants log messages of a server from this severity on. One that sleeps is told with its next call.
+/// Requests log messages of a server from this severity on. A sleeping server is told with its next call.
 pub(super) async fn want_logs(hub: &Hub, server: &ServerName, from: u8) {
     let Ok(registered) = route::route_known_server(hub, server) else { return };
     let Some((link, _)) = registered.upstream.seen().connected else { return };
@@ -50,10 +50,10 @@ pub(super) async fn want_logs(hub: &Hub, server: &ServerName, from: u8) {
     }
 }
 
-/// Hears of changes of a resource until the answer is dropped. Keeps its server awake for so long.
+/// Subscribes to changes of a resource until the returned value is dropped; keeps the server running meanwhile.
 ///
 /// # Errors
-/// A [`CallFailure`] where the server cannot be had.
+/// A [`CallFailure`] if the server is unavailable.
 pub(super) async fn watch_resource(
     hub: &Hub,
     server: &ServerName,

@@ -20,16 +20,16 @@ use crate::{
     trust::rules::Decision,
 };
 
-/// A client shows questions in its own way and time.
+/// Timeout for clients, which show questions in their own way.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(120);
-/// Arguments are shown up to so many characters: in a client's question, each and all in our own.
+/// Maximum length of each argument in characters: in a client's question, and in total in Satchel's own.
 const IN_A_MESSAGE: usize = 500;
 const ONE_ARGUMENT: usize = 2_000;
 const ALL_ARGUMENTS: usize = 8_000;
-/// So many arguments are shown one by one.
+/// Maximum number of arguments that are listed individually.
 const SHOWN_ARGUMENTS: usize = 40;
 
-/// A call that waits for a person's word.
+/// A call that waits for a person's decision.
 #[derive(Debug)]
 pub(super) struct Permission {
     client: Arc<str>,
@@ -42,36 +42,36 @@ pub(super) struct Permission {
 
 #[derive(Debug)]
 enum Asked {
-    /// Its client asks its own user.
+    /// The client asks its own user.
     Client { question: Option<Question>, until: Instant },
-    /// Satchel's faces ask; not yet, where there is no ticket.
+    /// Satchel asks; queued once there is a ticket.
     Faces(Option<Ticket>),
-    /// A word came, or the reason why none did.
+    /// The decision, or the reason why there is none.
     Said(Result<AskAnswer, &'static str>),
 }
 
-/// What the rules say of a call.
+/// The rules' decision on a call.
 pub(super) enum Permitted {
-    /// It may be made, and nobody was asked.
+    /// Allowed without asking.
     Freely,
-    /// A person has allowed it already, and it comes back with an answer to its server.
+    /// A repeated call with an answer for its server; a person has already allowed it.
     Again,
-    /// Once a person has said so.
+    /// Allowed only after asking.
     Asking(Box<Permission>),
 }
 
-/// What becomes of a call that a person is asked about.
+/// The decision on a call that needs permission.
 pub(super) enum Word {
-    /// Its client has to be asked.
+    /// Ask the client.
     Ask(Question),
-    /// It may be made, by this rule and after so long.
+    /// Allowed, by this rule and after this wait.
     Yes(String, Duration),
-    /// It may not.
+    /// Refused.
     No(CallFailure),
 }
 
 impl Permission {
-    /// What is next. May be given up and called again.
+    /// The next event. Cancel safe.
     pub(super) async fn next(&mut self, hub: &Hub) -> Word {
         loop {
             match &mut self.asked {
@@ -114,7 +114,7 @@ impl Permission {
         format!("{}; {word}", self.rule)
     }
 
-    /// What the client answered. Only its user's consent is a yes; a client that cannot ask leaves it to us.
+    /// Takes the client's answer. Only explicit consent counts as approval; if the client cannot ask, Satchel asks.
     pub(super) fn answered(&mut self, hub: &Hub, result: Option<&Raw>) {
         let Asked::Client { until, .. } = self.asked else { return };
         let Some(result) = result else {
@@ -129,7 +129,7 @@ impl Permission {
     }
 }
 
-/// `accept` is the user's explicit yes (`2025-11-25/client/elicitation.mdx#response-actions`).
+/// `accept` is the user's explicit consent (`2025-11-25/client/elicitation.mdx#response-actions`).
 fn consent(result: &Raw) -> AskAnswer {
     let fields = RawObject::parse(result).unwrap_or_default();
     let content = fields.get("content").and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
@@ -140,10 +140,10 @@ fn consent(result: &Raw) -> AskAnswer {
     }
 }
 
-/// Decides about a call.
+/// Decides on a call.
 ///
 /// # Errors
-/// A [`CallFailure`] where it may not be made.
+/// A [`CallFailure`] if it is refused.
 pub(super) fn permission(
     hub: &Hub,
     caller: &Caller,
@@ -159,7 +159,7 @@ pub(super) fn permission(
         Permit::Ask => {}
     }
     let client = &caller.client;
-    // A person who calls a tool at a face has said so.
+    // A person who makes a call has consented to it.
     if hub.context.is_by_hand() {
         hub.context.observer.decided(&format!("{rule}; called by hand"), None);
         return Ok(Permitted::Freely);
@@ -187,11 +187,11 @@ pub(super) fn permission(
     Ok(Permitted::Asking(Box::new(Permission { client, path, rule, ask, began, asked })))
 }
 
-/// A person's word about a call.
+/// Applies a person's decision on a call.
 ///
 /// # Errors
-/// Where it is not asked any more, a yes came too soon to be one, or the rule cannot be written. It is still asked
-/// then.
+/// If the question is no longer open, was approved too soon, or the rule cannot be written. It stays open in the
+/// last two cases.
 pub(super) async fn answer_ask(hub: &Hub, id: u64, answer: AskAnswer) -> Result<(), Refusal> {
     if answer == AskAnswer::Always {
         let (client, path) = hub.inner.prompts.asked_about(id, answer)?;
@@ -205,7 +205,7 @@ async fn always_allow(hub: &Hub, client: &str, path: &ToolPath) -> Result<(), Re
     let own = all.tool(path).map_or_else(|| path.tool.clone(), |tool| tool.name_there().to_owned());
     let tool = format!("{}:{own}", path.server.in_path());
     if tool.contains(['*', '?']) || client.contains(['*', '?']) {
-        let message = format!("no rule can be for {tool} alone: its name has a sign that stands for others");
+        let message = format!("no rule can be for {tool} alone: its name has a wildcard character");
         return Err(Refusal::new(Code::BadRule, message, "Allow it once, or write a wider rule yourself."));
     }
     let permit = Some(Permit::Allow);
@@ -213,12 +213,12 @@ async fn always_allow(hub: &Hub, client: &str, path: &ToolPath) -> Result<(), Re
     Ok(())
 }
 
-/// The call ended. Where its server answered with a question, it comes back and needs no other word.
+/// Remembers an allowed call that its server answered with a question, so that its repetition needs no permission.
 pub(super) fn remember_round(hub: &Hub, caller: &Caller, path: &ToolPath, params: &RawObject) {
     hub.inner.prompts.expect_back(&caller.client, path, arguments(params));
 }
 
-/// What a person is asked about a call.
+/// The question about a call.
 fn ask_about(client: &str, route: &Route, given: &str, rule: &str) -> Ask {
     let (path, tool) = (&route.path, route.tool());
     let schema: Value =
@@ -254,7 +254,7 @@ fn arguments(params: &RawObject) -> Value {
     params.read("arguments").unwrap_or_default()
 }
 
-/// In our words; what others wrote stands in it with hidden characters written out.
+/// Text of the question in Satchel's words; hidden characters in foreign text are escaped.
 fn question(ask: &Ask) -> Question {
     let does = match ask.effect {
         Effect::Deletes => ", which may delete or overwrite something",

@@ -20,10 +20,10 @@ use crate::{
     stats::retention::without_keys,
 };
 
-/// What stands in a preview where the token will be.
+/// Placeholder for the token in a preview.
 pub(super) const TOKEN_TO_COME: &str = "sat_(made when you connect)";
 
-/// One file of a client before and after a change.
+/// A client's file before and after a change.
 pub(super) struct Changed<'a> {
     pub(super) client: &'a Client,
     pub(super) path: &'a Path,
@@ -32,7 +32,7 @@ pub(super) struct Changed<'a> {
 }
 
 impl Changed<'_> {
-    /// What happens to it, with what is done and to which entry.
+    /// Describes the change: what was done, and to which entry.
     pub(super) fn shown(&self, what: &str, entry: &str) -> FileChange {
         FileChange {
             path: self.path.display().to_string(),
@@ -45,7 +45,7 @@ impl Changed<'_> {
     fn diff(&self) -> String {
         let (before, after) = (text_of(self.before.unwrap_or_default()), text_of(self.after));
         let patch = patch(self.path, self.before.is_some().then_some(&before), &after);
-        // What is no value of a field, such as a comment, is told by its looks.
+        // Whatever is not the value of a field, such as a comment, is judged by its form.
         let known = format_of(self.client, self.path).read(&before).unwrap_or(Value::Null);
         let credentials: Vec<Secret> = credentials_in(&known).into_iter().map(Secret::new).collect();
         let redactor = Redactor::of(&credentials);

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// The configuration has other profiles than before, or another one counts.
+/// Follows changes to the profiles or the active profile.
 pub(super) fn follow(hub: &Hub, before: &Config) {
     let config = hub.config();
     let (before, now) = (before.profiles(), config.profiles());
@@ -34,12 +34,12 @@ pub(super) fn follow(hub: &Hub, before: &Config) {
     hub.inner.clients.chosen();
 }
 
-/// May no client use the server, whoever asks next?
+/// Is the server available to no client?
 pub(super) fn is_unused(hub: &Hub, server: &ServerName) -> bool {
     unused(hub, std::iter::once(server)).contains(server)
 }
 
-/// Those of the servers that no client may use.
+/// Those of the servers that are available to no client.
 pub(super) fn unused<'a>(hub: &Hub, servers: impl Iterator<Item = &'a ServerName>) -> BTreeSet<ServerName> {
     let config = hub.config();
     if config.profiles().active().is_none() {
@@ -53,7 +53,7 @@ pub(super) fn unused<'a>(hub: &Hub, servers: impl Iterator<Item = &'a ServerName
     servers.filter(|server| !is_used(server)).cloned().collect()
 }
 
-/// As faces show them.
+/// The profiles as shown to people.
 pub(super) fn view(hub: &Hub, config: &Config) -> ProfilesView {
     let profiles = config.profiles();
     let bound = hub.inner.clients.edits.bound();

@@ -15,7 +15,7 @@ use crate::{
     trust::First,
 };
 
-/// Counts what was asked for and what was made.
+/// Counts requests and publications.
 #[derive(Debug, Default)]
 pub(super) struct Publisher {
     asked: watch::Sender<u64>,
@@ -23,7 +23,7 @@ pub(super) struct Publisher {
 }
 
 impl Publisher {
-    /// Resolves when something was made of what is known now, or the publisher has ended.
+    /// Resolves when the present state has been published, or the publisher has ended.
     async fn published(&self, end: &CancellationToken) {
         let mut number = 0;
         self.asked.send_modify(|asked| {
@@ -37,7 +37,7 @@ impl Publisher {
         }
     }
 
-    /// Makes whatever is asked for until the end. Several who ask meanwhile get the same.
+    /// Publishes on request until the end. Requests that arrive meanwhile share one publication.
     async fn run<F: Future<Output = ()>>(&self, end: &CancellationToken, make: impl Fn() -> F) {
         let mut asked = self.asked.subscribe();
         loop {
@@ -47,15 +47,14 @@ impl Publisher {
             }
             let number = *asked.borrow_and_update();
             if caught(make()).await.is_err() {
-                tracing::error!("the catalog could not be made; clients see the one before");
+                tracing::error!("cannot build the catalog; clients keep the previous one");
             }
             self.made.send_replace(number);
         }
     }
 }
 
-/// Has clients see what is known now: the offers of servers that are switched on, as far as they were approved. When
-/// this resolves, they do.
+/// Publishes the catalog: the offers of enabled servers, as far as approved. When this resolves, clients see it.
 pub(super) async fn publish_catalog(hub: &Hub) {
     hub.inner.servers.publisher.published(hub.inner.life.end()).await;
 }
@@ -70,12 +69,12 @@ async fn publish(hub: &Hub) {
     let enabled = |name: &ServerName| config.servers().get(name).is_some_and(|server| server.enabled);
     let offers = hub.offers().clone().into_iter().filter(|(name, _)| enabled(name));
     let mut seen = BTreeMap::new();
-    // What nobody accepted yet restricts already.
+    // Restrictions of unaccepted rules apply immediately.
     let unaccepted = config.unaccepted_rules().into_iter().flat_map(|(rules, _)| rules);
     let hides: Vec<ToolRule> = unaccepted.filter(|rule| rule.hide).cloned().collect();
     for (name, offer) in offers {
         let judged = judged(hub, &name, &offer, &config).await;
-        // What would not be started is not on offer.
+        // A server whose start is held back offers nothing.
         if !hub.servers().get(&name).is_some_and(|known| known.held) {
             let ruled = overrides::applied(&name, &judged, config.tool_rules());
             let ruled = overrides::applied(&name, &ruled, &hides);
@@ -85,7 +84,7 @@ async fn publish(hub: &Hub) {
     hub.inner.servers.publish(seen);
 }
 
-/// An offer as it was approved. What is held back from now on is told.
+/// The approved part of an offer. Reports what is newly held back.
 async fn judged(hub: &Hub, name: &ServerName, offer: &Arc<Offer>, config: &Config) -> Arc<Offer> {
     let first = if config.holds_new_servers() { First::Held } else { First::Offered };
     let (judged, newly_held) = hub.inner.review.judge(name, offer, first).await;
@@ -107,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    /// Two who change something at once, while making takes a different time each time.
+    /// Two concurrent publishers, with random delays.
     #[tokio::test(start_paused = true)]
     async fn whoever_publishes_finds_what_they_changed_and_nothing_older_comes_later() {
         let (publisher, end) = (Arc::new(Publisher::default()), CancellationToken::new());
@@ -132,7 +131,7 @@ mod tests {
                 for _ in 0..50 {
                     let mine = known.fetch_add(1, Ordering::Relaxed) + 1;
                     publisher.published(&end).await;
-                    // One that failed is made by the next who asks.
+                    // The next request makes up for a failed one.
                     assert!(
                         *seen.borrow() >= mine || mine % 11 == 3 || known.load(Ordering::Relaxed) % 11 == 3
                     );

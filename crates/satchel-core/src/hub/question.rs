@@ -20,30 +20,32 @@ use crate::{
 };
 
 const ELICITATION: &str = "elicitation/create";
-/// Where an answer says why there is none.
+/// The key under which an answer states why it was declined.
 const REASON: &str = "dev.satchel/reason";
 
-/// Why what looks like a secret is declined, whatever a person said to it. The specification forbids servers to ask for
-/// one in a form (`2026-07-28/client/elicitation.mdx`): what is written there comes back in results that a model reads.
-const NO_SECRETS: &str = "it looks like a secret, which Satchel passes on in no form; \
-    ask for it on a page (mode \"url\"), or let it be stored as a credential that the server starts with";
+/// Why a field that looks like a secret is declined, whatever a person entered. The specification forbids servers to
+/// ask for secrets in a form (`2026-07-28/client/elicitation.mdx`): the value would come back in results that a model
+/// reads.
+const NO_SECRETS: &str = "it looks like a secret, and Satchel never passes on secrets from a form; ask \
+    for it on a page (mode \"url\"), or have it stored as a credential that the server starts with";
 
-/// Why a question has no answer that nobody saw.
-const ABSENT: &str = "nobody is there to be asked";
+/// The reason if no user could see the question.
+const ABSENT: &str = "no user is there to be asked";
 
-/// Whose turn it is.
+/// Who answers a question.
 pub(super) enum Turn {
-    /// The client that calls.
+    /// The calling client.
     Client,
-    /// A person at one of our faces.
+    /// A person, through Satchel.
     People(Box<ServerQuestion>),
-    /// Nobody may or can be asked, for this reason.
+    /// Nobody, for this reason.
     Nobody(String),
-    /// The client, but it cannot; the capabilities that lack.
+    /// The client, but it lacks these capabilities.
     Lacks(Value),
 }
 
-/// Decides who answers a question. What wants a secret never goes to a client: what is typed there, a model may read.
+/// Decides who answers a question. A question for a secret never goes to a client, where a model might read the
+/// answer.
 pub(super) fn turn(caller: &Caller, method: &str, params: Option<&Raw>) -> Turn {
     let can = caller.can_answer(method, params);
     if method != ELICITATION {
@@ -60,7 +62,7 @@ pub(super) fn turn(caller: &Caller, method: &str, params: Option<&Raw>) -> Turn 
     }
 }
 
-/// May all questions of a round go to the client as they are?
+/// May all questions of a round go to the client unchanged?
 pub(super) fn all_for_client(caller: &Caller, result: &Raw) -> bool {
     let requests =
         RawObject::parse(result).ok().and_then(|fields| RawObject::parse(fields.get("inputRequests")?).ok());
@@ -73,7 +75,7 @@ pub(super) fn all_for_client(caller: &Caller, result: &Raw) -> bool {
     })
 }
 
-/// A question as it waits in the queue of our faces. The queue gives it its number and its time.
+/// A question for Satchel's queue, which assigns its number and time.
 pub(super) fn ask_of(client: &str, path: &ToolPath, question: ServerQuestion) -> Ask {
     Ask {
         id: 0,
@@ -105,23 +107,23 @@ struct Posed {
 #[derive(Debug, Default)]
 pub(super) struct AtFaces {
     posed: Vec<Posed>,
-    /// Why questions had no answer, for whoever called.
+    /// Why questions were not answered, for the caller.
     unanswered: Vec<String>,
-    /// Nobody was there for an earlier question of the call. The next is not waited with again.
+    /// Nobody answered an earlier question of the call, so the next one is not queued.
     nobody: bool,
 }
 
-/// What became of a question.
+/// The result of a question.
 pub(super) struct Answered {
     pub(super) key: String,
     /// The result of the server's request.
     pub(super) result: Box<Raw>,
-    /// It was about this page, and nobody saw it.
+    /// The page that it was about, if nobody saw it.
     pub(super) unseen_page: Option<String>,
 }
 
 impl AtFaces {
-    /// Puts a question into the queue of our faces. Without room there it is answered at once.
+    /// Queues a question for people. If the queue is full, it is answered immediately.
     pub(super) fn pose(
         &mut self,
         hub: &Hub,
@@ -152,15 +154,15 @@ impl AtFaces {
         }
     }
 
-    /// A no that says why, to the server and to whoever called.
+    /// Declines, and states the reason to the server and the caller.
     pub(super) fn refused(&mut self, server: &ServerName, why: &str) -> Box<Raw> {
-        self.unanswered.push(format!("\"{server}\" asked something that nobody answered: {why}"));
+        self.unanswered.push(format!("\"{server}\" asked a question that was not answered: {why}"));
         declined("decline", why)
     }
 
-    /// The next word of a person, or why none comes; never, while nothing waits. May be given up and called again.
+    /// The next answer, or the reason why there is none; pending forever if nothing waits. Cancel safe.
     pub(super) async fn next(&mut self, server: &ServerName) -> Answered {
-        // They wait in one queue, and their patience ends each by itself.
+        // They share one queue, and each has its own timeout.
         let (at, said) = match self.posed.len() {
             0 => std::future::pending().await,
             _ => first(&mut self.posed).await,
@@ -187,7 +189,7 @@ impl AtFaces {
         Answered { key, result, unseen_page }
     }
 
-    /// The result of a tool, with what nobody answered said to its reader.
+    /// Adds the unanswered questions to a tool's result.
     pub(super) fn told(&mut self, result: Box<Raw>) -> Box<Raw> {
         let notes = std::mem::take(&mut self.unanswered);
         if notes.is_empty() {
@@ -204,13 +206,13 @@ impl AtFaces {
         }
     }
 
-    /// Nothing waits any more.
+    /// Drops all waiting questions.
     pub(super) fn forget(&mut self) {
         self.posed.clear();
     }
 }
 
-/// Whose question it is.
+/// The origin of a question.
 #[derive(Clone, Copy)]
 pub(super) struct Whose<'a> {
     pub(super) server: &'a ServerName,
@@ -235,7 +237,7 @@ async fn first(posed: &mut [Posed]) -> (usize, Result<Said, &'static str>) {
 
 fn answered(answer: QuestionAnswer, page: bool) -> Box<Raw> {
     let said = match answer {
-        // Consent to open a page has nothing in it (`2025-11-25/client/elicitation.mdx#url-mode`).
+        // Consent to open a page has no content (`2025-11-25/client/elicitation.mdx#url-mode`).
         QuestionAnswer::Accept { .. } if page => json!({ "action": "accept" }),
         QuestionAnswer::Accept { content } => json!({ "action": "accept", "content": content }),
         QuestionAnswer::Decline | QuestionAnswer::Mute => json!({ "action": "decline" }),
@@ -252,7 +254,7 @@ fn declined(action: &str, why: &str) -> Box<Raw> {
     said.to_raw()
 }
 
-/// With hidden characters written out, and no longer than this.
+/// Escapes hidden characters and limits the length.
 pub(super) fn shown(text: &str, most: usize) -> String {
     let visible = clean::visible(text);
     match visible.char_indices().nth(most) {
@@ -307,10 +309,10 @@ mod tests {
         let mut faces = AtFaces::default();
         let as_it_came = raw(r#"{"content":[{"type":"text","text":"a"}],"x":1.0}"#);
         assert_eq!(faces.told(as_it_came.clone()).get(), as_it_came.get());
-        let said = faces.refused(&"s".parse::<ServerName>().unwrap(), "nobody is there to be asked");
+        let said = faces.refused(&"s".parse::<ServerName>().unwrap(), "no user is there to be asked");
         assert_eq!(
             said.get(),
-            r#"{"action":"decline","_meta":{"dev.satchel/reason":"nobody is there to be asked"}}"#
+            r#"{"action":"decline","_meta":{"dev.satchel/reason":"no user is there to be asked"}}"#
         );
         let told = faces.told(as_it_came);
         assert!(

@@ -11,7 +11,8 @@ use crate::{
     stats::event::Visit,
 };
 
-/// Who asks. A session begins where `with_session` says so: in the revisions that have some, with `initialize`.
+/// Identifies a client's visit. `with_session` marks the start of a session: in revisions with sessions, at
+/// `initialize`.
 pub(super) fn visit(
     hub: &Hub,
     client: &str,
@@ -24,19 +25,19 @@ pub(super) fn visit(
     Arc::new(Visit { session, ..recorder::visit(client, program, era, only) })
 }
 
-/// A client was given this list of tools.
+/// Records that a client received this list of tools.
 pub(super) fn listed(hub: &Hub, visit: &Arc<Visit>, list: &List) {
     let visit = &in_profile(hub, visit);
     hub.recorder().listed(visit, || list.definitions(), || audience::offers_to(hub, visit));
 }
 
-/// Observes a call of a client, which wrote `request`: an object with a name and arguments.
+/// Observes a client's call; `request` is an object with name and arguments, as the client wrote it.
 pub(super) fn observe(hub: &Hub, visit: &Arc<Visit>, kind: CallKind, tool: &str, request: &str) -> Observer {
     let visit = &in_profile(hub, visit);
     hub.recorder().observe(visit, kind, tool, request, || audience::offers_to(hub, visit))
 }
 
-/// Who asks, with the profile it looks through now: another one may count in the middle of a session.
+/// The visit with its present profile, which can change within a session.
 fn in_profile(hub: &Hub, visit: &Arc<Visit>) -> Arc<Visit> {
     let lens = hub.lens();
     let profile = lens.names().next().unwrap_or_default();
@@ -46,14 +47,14 @@ fn in_profile(hub: &Hub, visit: &Arc<Visit>) -> Arc<Visit> {
     Arc::new(Visit { profile: profile.to_owned(), ..Visit::clone(visit) })
 }
 
-/// A call was refused before it was one.
+/// Records a call that was refused before it was made.
 pub(super) fn tell_failure(hub: &Hub, failure: &CallFailure) {
     did_deny(hub, failure);
     let CallFailure { outcome, server, code, message, .. } = failure;
     hub.context.observer.failed(*outcome, *code, server.as_deref(), message);
 }
 
-/// A call was refused because of what a person or a rule wants.
+/// Records a call that a person or a rule refused.
 fn did_deny(hub: &Hub, failure: &CallFailure) {
     if matches!(failure.code, Some(Code::Denied | Code::HeldBack)) {
         let server = failure.server.as_deref().unwrap_or_default();
@@ -63,7 +64,7 @@ fn did_deny(hub: &Hub, failure: &CallFailure) {
     }
 }
 
-/// Shows people how the recorder is doing, for as long as the hub lives.
+/// Shows the recorder's health in notices while the hub runs.
 pub(super) async fn follow_health(hub: Hub) {
     let mut health = hub.recorder().health();
     let mut shown = Health::default();

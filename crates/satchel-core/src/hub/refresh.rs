@@ -36,11 +36,11 @@ use crate::{
     },
 };
 
-/// The longest pause before the lists of a server are read again that changes them all the time.
+/// Maximum pause before reading the lists of a server that changes them constantly.
 const SLOWEST: Duration = Duration::from_secs(15);
-/// Tools are on offer at the latest so long after they were read, whatever the other lists take.
+/// How long tools wait for the other lists before they become available.
 const OTHER_LISTS: Duration = Duration::from_secs(5);
-/// How long after a failure the lists are asked for again, unless the breaker says longer.
+/// The pause after a failure before the lists are read again, unless the breaker requires a longer one.
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// Starts the tasks that follow one server.
@@ -56,7 +56,7 @@ pub(super) fn follow(
     let ended = end.clone();
     hub.inner.life.spawn(async move {
         let reading = kept("reading lists", || {
-            // What was being read when it failed is read again.
+            // Read again what was being read when it failed.
             reader.upstream.dirty().mark(Dirty::ALL);
             reader.clone().run()
         });
@@ -81,7 +81,7 @@ pub(super) fn follow(
             }
             let before = std::mem::replace(&mut known, now);
             if before == known {
-                // Only another number of calls: each one is told here twice.
+                // Only the number of calls changed, which happens twice for each call.
                 hub.inner.faces.counted();
                 continue;
             }
@@ -91,7 +91,7 @@ pub(super) fn follow(
                 failure.clone_from(&last);
                 failures::keep_failure(&hub, &name, &setup, last).await;
             }
-            // Whoever wanted it started has been told why it was not.
+            // Callers that needed it have been told why it did not start.
             if hub.inner.review.holds_packages(&name) {
                 launch::follow_launch(&hub, &name).await;
             }
@@ -103,7 +103,7 @@ pub(super) fn follow(
     });
 }
 
-/// What of a server's life is told at once; how many calls it has just now is not.
+/// The parts of a server's state that are reported at once; the number of calls is not.
 #[derive(Debug, Default, PartialEq)]
 struct Outline {
     state: &'static str,
@@ -117,7 +117,7 @@ struct Outline {
 }
 
 impl Outline {
-    /// `server` is none where it is gone, or not quite there yet.
+    /// `server` is `None` if it was removed or is not registered yet.
     fn of(seen: &Seen, server: Option<&Registered>, before: &Self) -> Self {
         let state = |server: &Registered| super::state::state(seen, &server.config.transport).name();
         Self {
@@ -133,7 +133,7 @@ impl Outline {
     }
 }
 
-/// Reads a server's tools now, where it is connected. What cannot be read stays as it was known.
+/// Reads a connected server's tools now. If that fails, the previous list remains.
 pub(super) async fn read_tools_again(hub: &Hub, name: &ServerName, upstream: &Upstream) {
     let Some((link, hello)) = upstream.seen().connected else { return };
     let setup = hub.offers().get(name).map(|known| known.setup.clone());
@@ -162,20 +162,20 @@ impl ListReader {
             tokio::select! {
                 () = self.upstream.dirty().marked() => {}
                 () = tokio::time::sleep(refresh_interval(&self.hub, &self.name)) => {
-                    // Nobody is woken to be asked.
+                    // Do not start a server for this.
                     if self.upstream.seen().connected.is_some() {
                         self.upstream.dirty().mark(Dirty::ALL);
                     }
                     continue;
                 }
             }
-            // The marks of one that sleeps wait for its next start.
+            // Marks of a sleeping server remain until its next start.
             let mut seen = self.upstream.watch();
             if seen.wait_for(|seen| seen.connected.is_some()).await.is_err() {
                 return;
             }
             if self.hub.offers().contains_key(&self.name) {
-                // Whoever calls meanwhile waits for the lists.
+                // Calls that arrive meanwhile wait for the lists.
                 tokio::select! {
                     () = tokio::time::sleep(pace.pause(Instant::now())) => {}
                     () = self.upstream.dirty().wanted() => {}
@@ -196,20 +196,20 @@ impl ListReader {
             if read.is_ok() {
                 self.tell(told);
             }
-            // A server that died tells so by itself.
+            // A server that exited is reported elsewhere.
             if link.ended().is_none() {
                 self.upstream.lists_read(match &read {
                     Err((failed, error)) if failed & Dirty::bit("tools") != 0 => {
                         Err(Failure { code: error.code(), message: error.to_string(), missing: vec![] })
                     }
-                    // What it offers besides is worth having, and nothing is broken without.
+                    // Its other lists are optional.
                     Ok(()) | Err(_) => Ok(()),
                 });
             }
-            // A server that died tells so by itself, and is read anew when it is back.
+            // A server that exited is reported elsewhere, and read again after its restart.
             breaker.record(read.is_ok() || link.ended().is_some(), Instant::now());
             if let Err((failed, error)) = read {
-                // What ended says so itself, and its callers go on with the next start.
+                // The end is reported elsewhere, and callers continue with the next start.
                 if link.ended().is_none() {
                     self.upstream.dirty().fail(reading, failed, &error.to_string());
                 }
@@ -222,13 +222,13 @@ impl ListReader {
         }
     }
 
-    /// Reads the lists named by `lists`, all where none is known. Tools come first and do not wait for the others,
-    /// which may fail without them. The lists that could not be read come back with the last error.
-    /// Passes on that lists changed, now that they are known.
+    /// Reads the lists in `lists`, or all if none is known. Tools come first and do not wait for the others, which may
+    /// fail. Returns the lists that could not be read, with the last error. Forwards change notifications after
+    /// reading.
     fn tell(&self, lists: u8) {
         for list in fetch::LISTS.into_iter().filter(|list| lists & Dirty::bit(list) != 0) {
             let method = format!("notifications/{list}/list_changed").into();
-            // Nobody may be listening.
+            // There may be no listener.
             let _ = self.hub.inner.around.notifications.send(ServerNotification {
                 server: self.name.clone(),
                 method,
@@ -274,7 +274,7 @@ impl ListReader {
             };
             match read {
                 Ok(()) => done |= Dirty::bit(list),
-                // Without tools nothing of it is worth showing.
+                // Without tools, nothing is worth showing.
                 Err(why) if list == "tools" => return Err((lists, why)),
                 Err(why) => {
                     failed |= Dirty::bit(list);
@@ -282,7 +282,7 @@ impl ListReader {
                     continue;
                 }
             }
-            // Whoever waits for this list need not wait for the others.
+            // Callers that wait for this list need not wait for the others.
             if known.is_some() {
                 self.install(offer.clone()).await;
                 self.upstream.dirty().read(reading, done);
@@ -297,7 +297,7 @@ impl ListReader {
     async fn install(&self, mut offer: Offer) {
         let known = self.hub.offers().get(&self.name).cloned();
         if let Some(known) = known.as_deref() {
-            // One that was kept by an earlier version does not say since when its tools are known.
+            // A list stored by an earlier version does not say since when its tools are known.
             if known.is_same(&offer) && known.versions.cover(&known.tools) {
                 return;
             }
@@ -314,20 +314,20 @@ impl ListReader {
         keep(&self.hub, &self.name, offer);
     }
 
-    /// What is different between two offers.
+    /// Reports the differences between two offers.
     fn tell_tools(&self, before: Option<&Offer>, now: &Offer) {
         let diff = Diff::of(before.map(|before| before.tools.as_slice()).unwrap_or_default(), &now.tools);
         if diff.is_empty() {
             return;
         }
-        // The first list is no change.
+        // The first list is not a change.
         if before.is_some() {
             self.upstream.log().hub(&clean::visible(&format!("its tools changed: {diff}")));
         }
         self.hub.recorder().events().tools_changed(&self.name, &diff);
     }
 
-    /// A server that runs whichever version is newest says that it is another one than before.
+    /// Reports that a server that runs the newest version has a new one.
     fn tell_version(&self, before: Option<&Offer>, now: &Offer) {
         let version = |offer: &Offer| {
             let info = RawObject::parse(&offer.hello.as_ref()?.server_info).ok()?;
@@ -342,8 +342,7 @@ impl ListReader {
     }
 }
 
-/// How soon lists are read again that changed. A server that changes them whenever they were read is read less and
-/// less often.
+/// The pause before reading changed lists. A server that changes them after every read is read less and less often.
 #[derive(Debug, Default)]
 struct Pace {
     pause: Duration,
@@ -362,13 +361,13 @@ impl Pace {
     }
 }
 
-/// Keeps an offer for the next start. Tracked, so that a hub that ends right after it learned something has it on disk.
+/// Stores an offer for the next start. Tracked, so that a hub that stops right after reading still writes it.
 pub(super) fn keep(hub: &Hub, name: &ServerName, offer: Arc<Offer>) {
     let keeping = Keeping { hub: hub.clone(), name: name.clone(), offer };
     hub.inner.life.spawn(async move { keeping.run().await });
 }
 
-/// Puts an offer on disk, at once and again when its tokens are counted.
+/// Writes an offer immediately, and again when its tokens are counted.
 struct Keeping {
     hub: Hub,
     name: ServerName,
@@ -392,7 +391,7 @@ impl Keeping {
         };
         match counted {
             Ok(()) => {
-                // What clients see may be a copy made before the counts were there.
+                // The published copy may predate the counts.
                 publish::publish_catalog(&self.hub).await;
                 self.hub.inner.faces.changed();
                 self.write().await;
@@ -401,7 +400,7 @@ impl Keeping {
         }
     }
 
-    /// A newer list may have come meanwhile; it is the one to keep.
+    /// Is it still the newest list?
     fn is_newest(&self) -> bool {
         self.hub.offers().get(&self.name).is_some_and(|known| Arc::ptr_eq(known, &self.offer))
     }
@@ -425,7 +424,7 @@ async fn install(hub: &Hub, name: &ServerName, offer: Arc<Offer>) {
     hub.inner.faces.changed();
 }
 
-/// How long the lists of a server are believed that is awake and says nothing of changes.
+/// The age at which the lists of a running server are read again.
 fn refresh_interval(hub: &Hub, name: &ServerName) -> Duration {
     hub.servers().get(name).map_or(REFRESH_INTERVAL, |known| known.config.refresh_interval)
 }

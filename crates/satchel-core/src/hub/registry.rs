@@ -15,11 +15,11 @@ use crate::{
     upstream::{Upstream, setup_of},
 };
 
-/// Calls in flight on one server, and how many of them each client can always have.
+/// Concurrent calls on one server, and the share reserved for each client.
 const CALLS_PER_SERVER: usize = 64;
 const CALLS_OF_CLIENT: usize = 8;
 
-/// Makes the servers follow `config`.
+/// Updates the servers to match `config`.
 pub(super) async fn reconcile(hub: &Hub, config: Config, accepted: Accepted<'_>) {
     let (config, accepted_here) = (Arc::new(config), accepted);
     let before = hub.inner.configured.replace(config.clone());
@@ -28,7 +28,7 @@ pub(super) async fn reconcile(hub: &Hub, config: Config, accepted: Accepted<'_>)
         if !config.servers().contains_key(name) {
             remove(hub, name);
             hub.offers().remove(name);
-            // One whose entry became wrong is expected back.
+            // A server with a newly invalid entry is expected to return.
             if !config.faults().contains_key(name.as_str()) {
                 let _ = std::fs::remove_file(fresh_lists::catalog_file(hub, name));
                 failures::forget_failure(hub, name);
@@ -45,8 +45,8 @@ pub(super) async fn reconcile(hub: &Hub, config: Config, accepted: Accepted<'_>)
                 adjust(hub, name, wanted);
             }
             known => {
-                // What another hand changed ends before it is judged. What a person changed is replaced at once
-                // afterwards, and is seen all the time.
+                // A server changed outside Satchel stops before the new entry is judged. One that a person changed is
+                // replaced in one step and stays visible.
                 if known.is_some() && !accepted {
                     remove(hub, name);
                 }
@@ -71,13 +71,13 @@ pub(super) async fn reconcile(hub: &Hub, config: Config, accepted: Accepted<'_>)
             startable.push((name, config.transport));
         }
     }
-    // Only now all are known that may have a claim on a secret.
+    // Only now is every claim on a secret known.
     let granted = approved::settle_secrets(hub, accepted_here).await;
     launch::follow_launches(hub, &granted).await;
-    // Only now: what a person just added waits for its secrets for a moment, which is nothing to be told.
+    // Only now, because a server that a person just added briefly waits for its secrets, which is not worth reporting.
     waiting.iter().for_each(|name| say_held(hub, name));
     publish::publish_catalog(hub).await;
-    // Last, because there may be many: what they are asked for the first time goes on while the hub is there already.
+    // Last, because there may be many: the first requests to them continue while the hub is already usable.
     for (name, transport) in startable {
         launch::look_soon(hub, &name, &transport).await;
         launch::learn(hub, &name);
@@ -85,7 +85,7 @@ pub(super) async fn reconcile(hub: &Hub, config: Config, accepted: Accepted<'_>)
     hub.inner.faces.changed();
 }
 
-/// A server that is about to be added, and what was kept of its lists.
+/// A server to be added, with its stored lists.
 fn coming(
     hub: &Hub,
     name: &ServerName,
@@ -97,7 +97,7 @@ fn coming(
     (Opening { name: name.clone(), config: config.clone(), kept, accepted }, lists)
 }
 
-/// Puts a server into the place of the one of that name, if there is one: nobody sees a moment without either.
+/// Adds or replaces a server in one step, so that it is never missing in between.
 fn add(
     hub: &Hub,
     name: &ServerName,
@@ -114,12 +114,12 @@ fn add(
         Ok(Some(disk::Kept { offer, .. })) if offer.setup == setup => {
             let offer = Arc::new(offer);
             hub.offers().insert(name.clone(), offer.clone());
-            // The hub before ended before it had counted.
+            // The previous run stopped before counting.
             if offer.tokens.get().is_none() {
                 refresh::keep(hub, name, offer);
             }
         }
-        // What another setup offered says nothing about this one.
+        // Lists of a different entry do not apply.
         Ok(_) => {
             hub.offers().remove(name);
         }
@@ -145,7 +145,7 @@ fn add(
     }
 }
 
-/// Its log says why it is not started, where it is not.
+/// Logs why a held server is not started.
 fn say_held(hub: &Hub, name: &ServerName) {
     if hub.inner.review.refuses_start(name).is_none() {
         return;
@@ -154,7 +154,7 @@ fn say_held(hub: &Hub, name: &ServerName) {
         server
             .upstream
             .log()
-            .hub("not started: its entry is not what was approved; look at it with `satchel approvals`");
+            .hub("not started: its entry differs from what was approved; review it with `satchel approvals`");
     }
 }
 
@@ -173,7 +173,7 @@ fn remove(hub: &Hub, name: &ServerName) {
     }
 }
 
-/// Ends what is done for a server's lists, and what its clients own there.
+/// Ends the tasks for a server's lists, and drops its clients' state.
 fn forget_tasks(hub: &Hub, name: &ServerName, server: &Registered) {
     server.end.cancel();
     hub.calls().owned.forget(name);

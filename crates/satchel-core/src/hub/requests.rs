@@ -28,31 +28,31 @@ use crate::{
     upstream::log,
 };
 
-/// The most lines of a log that are read.
+/// Maximum number of log lines.
 const LOG_LINES: usize = 10_000;
 
 type Handling<'a, Answer> = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send + 'a>>;
 
 /// A request that the hub handles.
 pub trait Handle: Request {
-    /// May a page of the window ask for it? It shows what strangers wrote, and gets no more than it needs: it can make
-    /// no token, and calls tools as a client does, by rules and approvals.
+    /// May pages of the window send it? The window displays foreign text and gets minimal rights: it cannot issue
+    /// tokens, and calls tools under the rules for clients.
     const FOR_WINDOWS: bool;
 
-    /// May whoever this handle acts for have it done?
+    /// May this handle's caller make the request?
     ///
     /// # Errors
-    /// A [`Refusal`] where it loosens a protection and no person asks for it.
+    /// A [`Refusal`] if it loosens a protection and does not come from a person.
     fn authorize(&self, hub: &Hub) -> Result<(), Refusal>;
 
-    /// Does it.
+    /// Executes the request.
     fn handle(self, hub: &Hub) -> Handling<'_, Self::Answer>;
 }
 
 /// One row of the table.
 pub struct RequestMethod {
     name: &'static str,
-    /// May a page of the window ask for it?
+    /// May pages of the window send it?
     pub for_windows: bool,
     answer: for<'a> fn(&'a Hub, &'a Value) -> Handling<'a, Value>,
 }
@@ -65,7 +65,7 @@ impl RequestMethod {
     /// The method of a message.
     ///
     /// # Errors
-    /// A [`Refusal`] where the message says none that is known.
+    /// A [`Refusal`] if the message names no known method.
     pub fn of_message(message: &Value) -> Result<&'static Self, Refusal> {
         let name = method_of(message).ok_or_else(|| unreadable_request("it names no method under \"do\""))?;
         let known = METHODS.iter().find(|method| method.name == name);
@@ -88,7 +88,7 @@ fn unreadable_request(why: impl std::fmt::Display) -> Refusal {
     Refusal::new(Code::BadRequest, message, "")
 }
 
-/// `Request { fields }, for windows or not, what it loosens, how it is handled`.
+/// `Request { fields }, whether the window may send it, what it loosens, its handler`.
 macro_rules! methods {
     ($($request:ident, $for_windows:expr, $loosening:path, |$hub:ident, $fields:pat_param| $handling:expr;)*) => {
         $(impl Handle for $request {
@@ -117,7 +117,7 @@ const WINDOWS: bool = true;
 const CHANNEL: bool = false;
 
 methods! {
-    // Reads.
+    // Reading.
     GetStatus, WINDOWS, nothing, |hub, _| {
         usage::measure(hub).await;
         Ok(view::compose(hub))
@@ -155,7 +155,7 @@ methods! {
     FindServers, WINDOWS, nothing, |hub, FindServers { from, environment }| import::find_servers(hub, &from, &environment);
     ListAccounts, WINDOWS, nothing, |hub, _| Ok(sign_in::accounts(hub));
 
-    // What registries list. What a program installs is new; what it updates is held back (`apply`).
+    // Registries. A server that a program installs is new and reviewed; one that it updates is held back (`apply`).
     SearchListed, WINDOWS, nothing, |hub, wanted| listings::search_listed(hub, wanted).await;
     GetListed, WINDOWS, nothing, |hub, wanted| listings::listed_server(hub, wanted).await;
     InstallAsk, WINDOWS, nothing, |hub, wanted| listings::plan(hub, wanted).await;
@@ -165,11 +165,11 @@ methods! {
         listings::keep_deleted(hub, &server).await.and_then(done)
     };
 
-    // Calls, as scripts make them.
+    // Calls by scripts and commands.
     CallTool, CHANNEL, nothing, |hub, CallTool { tool_path, arguments }| by_hand::call_as_given(hub, &tool_path, &arguments).await;
     RunAgain, CHANNEL, nothing, |hub, RunAgain { id, arguments }| by_hand::run_again(hub, id, arguments).await;
 
-    // Calls, as a person makes them in the window.
+    // Calls by a person in the window.
     GetTool, WINDOWS, nothing, |hub, GetTool { tool_path }| trying::tool(hub, &tool_path);
     TryTool, WINDOWS, nothing, |hub, wanted| trying::try_tool(hub, wanted).await;
     TryScript, WINDOWS, nothing, |hub, wanted| trying::try_script(hub, wanted).await;
@@ -180,7 +180,7 @@ methods! {
         done(())
     };
 
-    // What runs goes on, or ends. A person paused it, and knows why.
+    // Lifecycle of servers.
     Restart, WINDOWS, nothing, |hub, Restart { server }| hub.restart(&server).await.and_then(done);
     Rest, WINDOWS, nothing, |hub, Rest { server }| hub.rest(&server).and_then(done);
     DismissFailure, WINDOWS, nothing, |hub, DismissFailure { server }| failures::dismiss_failure(hub, &server).and_then(done);
@@ -197,12 +197,12 @@ methods! {
         done(())
     };
 
-    // What a program changes of a server that a person accepted is held back (`apply`).
+    // A program's change to an accepted server is held back (`apply`).
     Change, WINDOWS, authorize::of_change, |hub, change| change::change(hub, change).await.and_then(done);
     PinPackage, WINDOWS, nothing, |hub, PinPackage { server, version }| packages::pin(hub, &server, version).await;
     PutBack, WINDOWS, nothing, |hub, PutBack { server }| hub.put_back(&server).await.and_then(done);
 
-    // Credentials come in, and none goes out. Which server is given one is decided elsewhere.
+    // Secrets are only written. Which server receives one is decided elsewhere.
     SetSecret, WINDOWS, nothing, |hub, SetSecret { name, value }| {
         credential::store_secret(hub, &name, Secret::new(value)).await?;
         done(())
@@ -215,7 +215,7 @@ methods! {
         done(())
     };
 
-    // What a person decides.
+    // Decisions of people.
     Approve, WINDOWS, authorize::of_approval, |hub, Approve { server, items }| {
         review::decide(hub, &server, items, true).await.and_then(done)
     };
@@ -230,11 +230,11 @@ methods! {
     AnswerQuestion, WINDOWS, authorize::of_question, |hub, AnswerQuestion { id, answer }| {
         hub.inner.prompts.answer_question(id, answer).and_then(done)
     };
-    // It says what was done, and by whom.
+    // Records.
     DeleteHistory, WINDOWS, authorize::of_history, |hub, DeleteHistory { sums }| hub.recorder().forget(sums).await.and_then(done);
     ForgetHabits, WINDOWS, nothing, |hub, _| hub.recorder().forget_habits().await.and_then(done);
 
-    // Access, as scripts and the bridge make it.
+    // Access, for scripts and the bridge.
     MakeToken, CHANNEL, nothing, |hub, MakeToken { client, ephemeral }| hub.connect(&client, ephemeral);
     ConnectClient, WINDOWS, nothing, |hub, ConnectClient { client, dry_run, over, environment }| {
         clients::connect_client(hub, &client, dry_run, over, &environment).await
@@ -243,7 +243,7 @@ methods! {
         clients::disconnect_client(hub, &client, dry_run, &environment)
     };
     LeaveClients, CHANNEL, nothing, |hub, LeaveClients { dry_run, environment }| {
-        // It reads the files of every client there is.
+        // Reads the files of every client.
         let leaving = hub.clone();
         let left = hub.inner.life.tracker().spawn_blocking(move || clients::leave_clients(&leaving, dry_run, &environment));
         left.await.map_err(|_| Refusal::new(Code::Panicked, Panicked.to_string(), ""))
@@ -266,7 +266,7 @@ methods! {
 
     GetServerIcons, WINDOWS, nothing, |hub, _| Ok(icons::all(hub));
 
-    // The whole setup. Nothing of another one acts before a person has seen it.
+    // Setups. Another setup has no effect until a person has reviewed it.
     WriteSetup, WINDOWS, authorize::of_written_setup, |hub, WriteSetup { path, passphrase }| {
         setup::write(hub, path, passphrase.map(Secret::new)).await
     };
@@ -280,7 +280,7 @@ methods! {
     FollowSetup, WINDOWS, authorize::of_followed_setup, |hub, FollowSetup { folder }| setup::follow(hub, folder).await;
     GetFollowedSetup, WINDOWS, nothing, |hub, _| setup::followed(hub).await;
 
-    // A person agrees in the browser, or does not.
+    // Sign-ins, which a person consents to in the browser.
     BeginSignIn, WINDOWS, nothing, |hub, BeginSignIn { server, again }| sign_in::begin(hub, &server, again).await;
     WaitForSignIn, WINDOWS, nothing, |hub, WaitForSignIn { server }| sign_in::wait(hub, &server).await;
     PasteSignIn, WINDOWS, nothing, |hub, PasteSignIn { server, text }| {
@@ -300,18 +300,18 @@ fn done((): ()) -> Result<Done, Refusal> {
 }
 
 impl Hub {
-    /// Handles a request of whoever is at its origin.
+    /// Handles a request of this origin.
     ///
     /// # Errors
-    /// A [`Refusal`] with a stable code, what happened, and what to do about it.
+    /// A [`Refusal`] with a stable code, a message and an action.
     pub async fn request<R: Handle>(&self, request: R, origin: &Origin) -> Result<R::Answer, Refusal> {
         self.on_record(origin, async |hub| hub.answer(request).await).await
     }
 
-    /// Handles a request as it came over a channel: its fields, and its method under `"do"`.
+    /// Handles a request message: its fields, and its method under `"do"`.
     ///
     /// # Errors
-    /// As [`Self::request`]; and where the message is no request.
+    /// As for [`Self::request`]; also if the message is not a valid request.
     pub async fn handle(&self, message: Value, origin: &Origin) -> Result<Value, Refusal> {
         let message = Cleared::new(message);
         let method = RequestMethod::of_message(&message)?;
@@ -323,7 +323,7 @@ impl Hub {
         request.handle(self).await
     }
 
-    /// Whoever is told that something was done finds it in the audit log, whatever happens next.
+    /// Returns only after the audit records are written, so that a reported success is always on record.
     async fn on_record<T>(
         &self,
         origin: &Origin,
@@ -337,10 +337,10 @@ impl Hub {
         answer
     }
 
-    /// A person visits a page of ours on which a sign-in begins: the server, and the provider's page.
+    /// Resolves a sign-in page that a person opened: the server, and the provider's page.
     ///
     /// # Errors
-    /// A [`Refusal`] where nothing is known of that page any more, or no sign-in can begin.
+    /// A [`Refusal`] if the page is unknown or expired, or no sign-in can begin.
     pub async fn sign_in_page(&self, ticket: &str) -> Result<(ServerName, SignInPage), Refusal> {
         Box::pin(sign_in::visit(self, ticket)).await
     }
@@ -412,14 +412,14 @@ impl Hub {
             .map_err(|error| Refusal::new(Code::BadClient, error.to_string(), ""))?;
         let what = if ephemeral { "a token until the hub ends" } else { "a token" };
         self.did_here(AuditKind::Access, client, what);
-        // Where nothing listens yet it will be here, unless something else takes the port first.
+        // Before anything listens, assume the default port.
         let usual = || format!("http://127.0.0.1:{USUAL_PORT}/mcp");
         let url = self.view().endpoint.clone().unwrap_or_else(usual);
         let headers = [("Authorization".to_owned(), format!("Bearer {token}"))].into();
         Ok(Connection { url, headers })
     }
 
-    /// Adds a server again that was removed since the hub started, as it was.
+    /// Restores a server that was removed since the hub started.
     async fn put_back(&self, name: &str) -> Result<(), Refusal> {
         let entry = server_entry::removed(self).get(name).cloned().ok_or_else(|| {
             let message = format!("no server \"{name}\" was removed since the hub started");

@@ -11,11 +11,11 @@ use crate::{
     upstream::lifecycle::State,
 };
 
-/// Puts servers to sleep that a choice took from everybody, each when its last call has ended, for as long as the hub lives.
-/// One that a person starts by hand afterwards is left alone.
+/// Puts servers that became unavailable to all clients to sleep when their last call ends, while the hub runs. A
+/// server that a person starts afterwards is left alone.
 pub(super) async fn keep_resting(hub: &Hub) {
     let mut choices = hub.watch_choices();
-    // Followed only while somebody has to leave: a snapshot that nobody follows is not composed.
+    // Subscribed only while a server has to stop, because snapshots are composed only for subscribers.
     let mut shown = None;
     let mut before = unused_now(hub);
     let mut leaving = BTreeSet::new();
@@ -33,7 +33,7 @@ pub(super) async fn keep_resting(hub: &Hub) {
         }
         may_fail_here("profiles");
         if !leaving.is_empty() {
-            // Before they are looked at: what changes from here on is told.
+            // Subscribe first, so that no later change is missed.
             shown.get_or_insert_with(|| hub.watch());
         }
         leaving.retain(|name| !has_left(hub, name));
@@ -43,7 +43,7 @@ pub(super) async fn keep_resting(hub: &Hub) {
     }
 }
 
-/// Waits for another snapshot where it is followed; false when the hub has ended.
+/// Waits for the next snapshot if subscribed; false when the hub has stopped.
 async fn next(shown: &mut Option<watch::Receiver<Arc<Snapshot>>>) -> bool {
     match shown {
         Some(shown) => shown.changed().await.is_ok(),
@@ -51,14 +51,14 @@ async fn next(shown: &mut Option<watch::Receiver<Arc<Snapshot>>>) -> bool {
     }
 }
 
-/// Has it left the stage, or can it at once?
+/// Has it stopped, or can it stop now?
 fn has_left(hub: &Hub, name: &ServerName) -> bool {
     let Some(upstream) = hub.servers().get(name).map(|known| known.upstream.clone()) else { return true };
     let seen = upstream.seen();
     match seen.state {
         State::Ready { .. } if seen.leases() > 0 => false,
         State::Ready { .. } | State::Starting { waiting: 0, .. } => {
-            upstream.log().hub("put to sleep: no profile in use has it");
+            upstream.log().hub("put to sleep: it is in no profile in use");
             upstream.rest();
             true
         }

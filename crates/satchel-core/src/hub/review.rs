@@ -15,7 +15,7 @@ use crate::{
     tasks::Panicked,
 };
 
-/// What there is to look at. Texts are read on a thread of their own, for one face at a time.
+/// Everything that waits for review. Composed on a separate thread, for one caller at a time.
 pub(super) async fn approvals(hub: &Hub, server: Option<String>) -> Result<ApprovalList, Refusal> {
     if let Some(server) = &server
         && !hub.servers().contains_key(server.as_str())
@@ -33,13 +33,13 @@ pub(super) async fn approvals(hub: &Hub, server: Option<String>) -> Result<Appro
     listing.await.map_err(|_| ReviewError::from(Panicked).into())
 }
 
-/// A person approves exactly these definitions, or wants them held back.
+/// Approves exactly these definitions, or keeps them held back.
 pub(super) async fn decide(hub: &Hub, server: &str, items: Vec<Seen>, approve: bool) -> Result<(), Refusal> {
     let name: ServerName = server.parse().map_err(|_| Refusal::unknown_server(server))?;
     let offer = hub.offers().get(&name).cloned();
     let entries = hub.inner.review.decide(&name, offer, items, approve).await?;
     follow_review(hub, &name).await;
-    // What it may have follows from what it may run.
+    // Its access to secrets depends on what it may run.
     let granted = approved::settle_secrets(hub, Accepted::Nothing).await;
     for name in granted.iter().chain([&name]) {
         launch::follow_launch(hub, name).await;
@@ -49,7 +49,7 @@ pub(super) async fn decide(hub: &Hub, server: &str, items: Vec<Seen>, approve: b
     Ok(())
 }
 
-/// A person looked at what a server has on offer.
+/// Marks a server's available definitions as reviewed.
 pub(super) async fn looked_at(hub: &Hub, server: &str) -> Result<(), Refusal> {
     let name: ServerName = server.parse().map_err(|_| Refusal::unknown_server(server))?;
     let offer = hub.offers().get(&name).cloned();
@@ -63,7 +63,7 @@ pub(super) async fn looked_at(hub: &Hub, server: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What was approved of this server changed.
+/// Applies changed approvals of a server.
 async fn follow_review(hub: &Hub, name: &ServerName) {
     publish::publish_catalog(hub).await;
     watching::follow_watched(hub, name);
@@ -80,7 +80,7 @@ impl From<ReviewError> for Refusal {
                 Refusal::new(Code::Unread, message, action)
             }
             ReviewError::ChangedMeanwhile { .. } => {
-                Refusal::new(Code::ChangedMeanwhile, message, "Look at it again.")
+                Refusal::new(Code::ChangedMeanwhile, message, "Review it again.")
             }
             ReviewError::Unwritable(_) => Refusal::new(Code::Unwritable, message, ""),
             ReviewError::Panicked(_) => Refusal::new(Code::Panicked, message, ""),

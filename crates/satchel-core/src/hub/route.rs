@@ -14,26 +14,26 @@ use crate::{
     upstream::LeaseError,
 };
 
-/// Where a call goes: looked up once, and used by everything that decides about it.
+/// The destination of a call: looked up once and used by every decision about it.
 #[derive(Debug)]
 pub(super) struct Route {
     pub(super) server: Registered,
     pub(super) path: ToolPath,
-    /// What the caller saw when it was looked up.
+    /// The caller's catalog at the time of the lookup.
     catalog: Catalog,
 }
 
 impl Route {
-    /// The tool as the caller saw it.
+    /// The tool in the caller's catalog.
     pub(super) fn tool(&self) -> Option<&ToolEntry> {
         self.catalog.tool(&self.path)
     }
 }
 
-/// The server and tool a path means.
+/// Resolves a path to server and tool.
 ///
 /// # Errors
-/// A [`CallFailure`] that names the nearest paths, or says why the server cannot be used. Nothing was sent.
+/// A [`CallFailure`] that names the nearest paths, or says why the server is unavailable. Nothing was sent.
 pub(super) async fn route_tool(hub: &Hub, named: &str) -> Result<Route, CallFailure> {
     match read_path(hub, named) {
         Ok(path) => route_path(hub, named, path).await,
@@ -41,10 +41,10 @@ pub(super) async fn route_tool(hub: &Hub, named: &str) -> Result<Route, CallFail
     }
 }
 
-/// The same for a path that was read already.
+/// The same for a parsed path.
 ///
 /// # Errors
-/// As [`route_tool`].
+/// As for [`route_tool`].
 pub(super) async fn route_path(hub: &Hub, named: &str, path: ToolPath) -> Result<Route, CallFailure> {
     let server = match route_server(hub, &path.server) {
         Ok(server) => server,
@@ -58,7 +58,7 @@ pub(super) async fn route_path(hub: &Hub, named: &str, path: ToolPath) -> Result
         return Ok(route);
     }
     hub.refuse_hidden_tool(&route.path)?;
-    // A server that was just added: its tools are not known before it has told them.
+    // The tools of a server that was just added are unknown until its list is read.
     if route.catalog.offer(route.path.server.as_str()).is_none() {
         let (name, server) = (&route.path.server, &route.server);
         let leased = credential::lease_with_credentials(hub, name, server).await;
@@ -84,8 +84,8 @@ fn unknown_tool(hub: &Hub, named: &str, why: &str) -> CallFailure {
     CallFailure::not_sent(None, None, format!("\"{named}\" cannot be called: {why}"), action)
 }
 
-/// A path whose server's name may have colons of its own: read in the way in which there is such a server, and such a
-/// tool of it where several ways are.
+/// Parses a path whose server name may contain colons: picks the split for which the server exists, and of several the
+/// one whose tool exists.
 pub(super) fn read_path(hub: &Hub, path: &str) -> Result<ToolPath, NameError> {
     let usual = path.parse::<ToolPath>();
     let catalog = hub.catalog();
@@ -96,8 +96,8 @@ pub(super) fn read_path(hub: &Hub, path: &str) -> Result<ToolPath, NameError> {
     known.or(there.first()).cloned().map_or(usual, Ok)
 }
 
-/// The server a resource path means. Whether the resource exists is the server's to say: templates make resources
-/// that are in no list.
+/// Resolves a resource path to its server. Only the server knows whether the resource exists: templates produce
+/// resources that are in no list.
 pub(super) fn route_resource(hub: &Hub, path: &str) -> Result<(Registered, ResourcePath), CallFailure> {
     let action = || "Use list_mcp_resources to see what there is.".to_owned();
     let parsed = path
@@ -116,7 +116,7 @@ pub(super) fn route_resource(hub: &Hub, path: &str) -> Result<(Registered, Resou
     }
 }
 
-/// A server that may be used; `None` as the error where there is none of that name.
+/// A server that may be used; the error is `None` if there is none of that name.
 pub(super) fn route_known_server(hub: &Hub, name: &ServerName) -> Result<Registered, CallFailure> {
     route_server(hub, name).map_err(|failure| {
         failure.unwrap_or_else(|| {
@@ -140,7 +140,7 @@ fn route_server(hub: &Hub, name: &ServerName) -> Result<Registered, Option<CallF
     Ok(server)
 }
 
-/// Faces name a tool as clients see it; rules mean its own name.
+/// Translates a tool's public name to its own name, which rules use.
 pub(super) fn by_own_name(hub: &Hub, change: Change) -> Change {
     match change {
         Change::SetPermit { tool, client, permit } => {

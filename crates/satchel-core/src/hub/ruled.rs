@@ -13,12 +13,12 @@ use crate::{
     },
 };
 
-/// Could rules switch anything off for whoever looks through this handle?
+/// Can rules switch anything off for this handle's caller?
 pub(super) fn may_be_off(hub: &Hub, config: &Config) -> bool {
     rules(config).hide_from(hub.context.ruled())
 }
 
-/// What is off, in these offers: servers as they stand in paths, and tools as `server:tool`.
+/// What rules switch off in these offers: servers by their names in paths, and tools as `server:tool`.
 pub(super) fn off_in(hub: &Hub, all: &Catalog, config: &Config, lens: &Lens) -> BTreeSet<String> {
     let (rules, client) = (rules(config), hub.context.ruled());
     let is_off = |server: &&ServerName| {
@@ -35,7 +35,7 @@ pub(super) fn off_in(hub: &Hub, all: &Catalog, config: &Config, lens: &Lens) -> 
     servers.into_iter().chain(tools).collect()
 }
 
-/// Why the whole server is off, where it is.
+/// Why the whole server is switched off, if so.
 pub(super) fn server_off(hub: &Hub, server: &str) -> Option<String> {
     rules(&hub.config()).server_off(server, hub.context.ruled())
 }
@@ -52,7 +52,7 @@ pub(super) fn refuse_server_off(hub: &Hub, server: &ServerName) -> Result<(), Ca
     })
 }
 
-/// Tools that there are and that are not on offer: held back, or off.
+/// Tools that exist but are unavailable: held back or switched off.
 pub(super) fn hidden_tools(hub: &Hub) -> Vec<ToolPath> {
     let all = hub.inner.servers.catalog();
     let config = hub.config();
@@ -66,12 +66,12 @@ pub(super) fn hidden_tools(hub: &Hub) -> Vec<ToolPath> {
     hub.inner.review.held_tools().into_iter().chain(off).collect()
 }
 
-/// Says why a tool that is not on offer may not be used.
+/// Refuses a tool that exists but is unavailable.
 ///
 /// # Errors
-/// A [`CallFailure`] where it is held back or switched off.
+/// A [`CallFailure`] if it is held back or switched off.
 pub(super) fn refuse_hidden_tool(hub: &Hub, path: &ToolPath) -> Result<(), CallFailure> {
-    // Of what a client does not see it does not hear either.
+    // Do not reveal tools that are hidden from the client.
     if !scope::shows_tool(hub, path.server.as_str(), &path.tool) {
         return Ok(());
     }
@@ -87,18 +87,18 @@ pub(super) fn refuse_hidden_tool(hub: &Hub, path: &ToolPath) -> Result<(), CallF
             let decision = rules(&config).decide(&own, hub.context.ruled(), tool.nature());
             (decision.permit == Permit::Off).then_some(decision.rule)
         }
-        // Whether there is such a tool is nobody's business to whom it would be off.
+        // Do not reveal whether a switched-off tool exists.
         None => rules(&config).off(path, hub.context.ruled()),
     };
     off.map_or(Ok(()), |rule| Err(denied(path, &format!("it is switched off ({rule})"))))
 }
 
-/// What the rules say of a tool.
+/// The rules' decision on a tool.
 pub(super) fn decision(hub: &Hub, path: &ToolPath) -> Decision {
     decision_about(hub, path, hub.inner.servers.catalog().tool(path))
 }
 
-/// The same of a tool that was looked up already.
+/// The same for a tool that was looked up already.
 pub(super) fn decision_about(hub: &Hub, path: &ToolPath, tool: Option<&ToolEntry>) -> Decision {
     let config = hub.config();
     match tool {
@@ -120,7 +120,7 @@ fn out_of_profile(server: &ServerName, what: &str, why: &str) -> CallFailure {
     CallFailure::not_sent(Some(server), Some(Code::NotInProfile), message, action)
 }
 
-/// The path by the name it has on its own server.
+/// The path with the tool's own name on its server.
 pub(super) fn own(server: &ServerName, tool: &ToolEntry) -> ToolPath {
     ToolPath { server: server.clone(), tool: tool.name_there().to_owned() }
 }

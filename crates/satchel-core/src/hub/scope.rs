@@ -14,8 +14,7 @@ use crate::{
     model::name::in_path,
 };
 
-/// Where a client looks from: the profile that its address names, and the folders that it says it works in. Cheap to
-/// clone; what one clone is told of folders, all know.
+/// A client's scope: the profile in its address, and its folders. Cheap to clone; clones share the folders.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
     profile: Option<Arc<str>>,
@@ -23,17 +22,17 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// At an address that names a profile, or none.
+    /// The scope of an address, with or without a profile.
     pub fn of(profile: Option<&str>) -> Self {
         Self { profile: profile.map(Into::into), folders: watch::Sender::default() }
     }
 
-    /// The profile that the address names.
+    /// The profile in the address.
     pub fn profile(&self) -> Option<&str> {
         self.profile.as_deref()
     }
 
-    /// The client says that it works in these folders, as absolute paths.
+    /// Sets the client's folders, as absolute paths.
     pub(super) fn works_in(&self, folders: Vec<String>) {
         self.folders.send_if_modified(|before| {
             let differs = *before != folders;
@@ -42,19 +41,19 @@ impl Scope {
         });
     }
 
-    /// Follows the folders.
+    /// Subscribes to the folders.
     pub(super) fn watch_folders(&self) -> watch::Receiver<Vec<String>> {
         self.folders.subscribe()
     }
 }
 
-/// What is in the way of whoever looks through this handle.
+/// The profiles that apply to this handle's caller.
 pub(super) fn lens(hub: &Hub) -> Lens {
     lens_of(hub, &hub.config())
 }
 
 pub(super) fn lens_of(hub: &Hub, config: &Config) -> Lens {
-    // People choose profiles; none is in their own way.
+    // Profiles do not restrict people.
     let Some(client) = hub.context.ruled() else { return Lens::default() };
     let bound = hub.inner.clients.edits.choices(client).profile;
     let folders = hub.context.scope.folders.borrow().clone();
@@ -62,19 +61,19 @@ pub(super) fn lens_of(hub: &Hub, config: &Config) -> Lens {
     config.profiles().lens(&who)
 }
 
-/// Does the server exist for whoever looks through this handle? It may be switched off all the same.
+/// Is the server visible to this handle's caller? It may still be switched off.
 pub(super) fn knows(hub: &Hub, server: &str) -> bool {
     hidden(hub).is_none_or(|hidden| !hidden.contains(&*in_path(server)))
 }
 
-/// May whoever looks through this handle see the tool? Its server may be hidden as a whole.
+/// Is the tool visible to this handle's caller? Its server may be hidden as a whole.
 pub(super) fn shows_tool(hub: &Hub, server: &str, tool: &str) -> bool {
     let hides =
         |hidden: BTreeSet<String>| hidden.contains(&*in_path(server)) || hidden.contains(&path(server, tool));
     !hidden(hub).is_some_and(hides)
 }
 
-/// What is hidden from whoever looks through this handle; `None` for nothing.
+/// What is hidden from this handle's caller; `None` for nothing.
 pub(super) fn hidden(hub: &Hub) -> Option<BTreeSet<String>> {
     let hidden = hub.inner.clients.edits.choices(hub.context.client()?).hidden;
     (!hidden.is_empty()).then_some(hidden)

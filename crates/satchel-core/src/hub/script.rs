@@ -26,29 +26,29 @@ use crate::{
     trust::clean,
 };
 
-/// How often a call is asked whether it waits for people.
+/// How often to check whether a call waits for people.
 const TICK: Duration = Duration::from_secs(1);
-/// What is to be told and not heard yet: questions wait, notes are dropped.
+/// Capacity of the event queue: when it is full, questions wait and notifications are dropped.
 const STEPS: usize = 32;
 const PROGRESS: &str = "notifications/progress";
-/// Words to one call that it has not taken in yet.
+/// Capacity of the queue of messages to one call.
 const WORDS: usize = 32;
-/// The longest script, in bytes; what is longer is data, and goes into `input`.
+/// Maximum size of a script, in bytes; larger data belongs in `input`.
 const SCRIPT: usize = 256 * 1024;
 /// The tool that runs scripts.
 pub(super) const TOOL: &str = "run_mcp_script";
 
-/// What a client asked for that is under way. Dropping it takes it back.
+/// A client's running request. Dropping it cancels it.
 #[derive(Debug)]
 pub enum Underway {
     /// One call.
     Call(Box<Running>),
-    /// A script, with its calls.
+    /// A script with its calls.
     Script(Box<Script>),
 }
 
 impl Underway {
-    /// The next thing that happens. After [`Step::End`] there is no other. May be given up and called again.
+    /// The next event. [`Step::End`] is the last one. Cancel safe.
     pub async fn next(&mut self) -> Step {
         match self {
             Underway::Call(running) => running.next().await,
@@ -56,7 +56,7 @@ impl Underway {
         }
     }
 
-    /// Answers a [`Step::Question`]. An answer to anything else is dropped.
+    /// Answers a [`Step::Question`]. Any other answer is ignored.
     pub fn answer(&mut self, key: &str, outcome: Result<Box<Raw>, ErrorObject>) {
         match self {
             Underway::Call(running) => running.answer(key, outcome),
@@ -64,7 +64,7 @@ impl Underway {
         }
     }
 
-    /// Its client has gone to find an answer, or is back with it.
+    /// Records that the client left to find an answer, or returned with it.
     pub fn park(&self, parked: bool) {
         match self {
             Underway::Call(running) => running.park(parked),
@@ -72,7 +72,7 @@ impl Underway {
         }
     }
 
-    /// Who observes it.
+    /// Its observer.
     pub fn observer(&self) -> &Observer {
         match self {
             Underway::Call(running) => running.observer(),
@@ -81,22 +81,22 @@ impl Underway {
     }
 }
 
-/// What is to be run, as its client wrote it.
+/// A script as requested by a client.
 #[derive(Debug)]
 pub struct Wanted {
     /// The body of an async function.
     pub script: String,
-    /// What it gets as `input`.
+    /// The value of `input`.
     pub input: Box<Raw>,
-    /// How long it may take.
+    /// Its timeout.
     pub patience: Duration,
 }
 
 impl Wanted {
-    /// How long a script may take, in seconds.
+    /// Maximum timeout of a script, in seconds.
     pub const LONGEST: f64 = 120.0;
 
-    /// What the arguments of `run_mcp_script` ask for.
+    /// Parses the arguments of `run_mcp_script`.
     ///
     /// # Errors
     /// What is wrong with them, and what to write instead.
@@ -126,13 +126,13 @@ impl Wanted {
         Ok(Self { script, input, patience })
     }
 
-    /// As the arguments of `run_mcp_script`: a JSON text.
+    /// The arguments of `run_mcp_script`, as JSON text.
     fn written(&self) -> String {
         format!(r#"{{"script":{},"input":{}}}"#, json!(self.script), self.input.get())
     }
 }
 
-/// A script without the marks that models put around code. Its lines keep their numbers.
+/// Removes the Markdown fence that models put around code, keeping line numbers.
 fn without_fence(script: String) -> String {
     let trimmed = script.trim();
     let Some(inner) = trimmed.strip_prefix("```").and_then(|rest| rest.strip_suffix("```")) else {
@@ -144,7 +144,7 @@ fn without_fence(script: String) -> String {
     }
 }
 
-/// A script under way. Dropping it ends it and its calls.
+/// A running script. Dropping it cancels it and its calls.
 #[derive(Debug)]
 pub struct Script {
     hub: Hub,
@@ -153,12 +153,12 @@ pub struct Script {
     hands: Hands,
     steps: mpsc::Receiver<Step>,
     over: bool,
-    /// What it was given, for where that is kept.
+    /// Its input, for the history.
     given: String,
 }
 
 impl Script {
-    /// Begins one. The handle observes the run itself.
+    /// Starts a script. The handle observes the run itself.
     pub(super) fn begin(
         hub: &Hub,
         caller: &Caller,
@@ -172,8 +172,8 @@ impl Script {
         let (told, steps) = mpsc::channel(STEPS);
         let hands = Hands {
             hub: hub.clone(),
-            // What a server asks comes out as a question of the script's, whatever revision its client speaks; and a
-            // server's own log has no place in a value.
+            // Servers' questions surface as the script's own, whatever revision its client speaks; servers' log
+            // messages have no place in a value.
             caller: Caller { modern: false, log_from: None, ..caller.clone() },
             visit: visit.clone(),
             cause: hub.context.observer.cause(),
@@ -205,8 +205,8 @@ impl Script {
         let blocks = self.hands.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         let result = scripts::answer(finished, &blocks, self.hub.result_cap(&self.client));
         let fault = finished.outcome.as_ref().err().map(|wrong| match wrong {
-            // A server's words, or the script's own: the history keeps neither.
-            Wrong::Thrown(_) => "the script ended with an error that it did not catch".to_owned(),
+            // The message is a server's or the script's own text, which the history must not store.
+            Wrong::Thrown(_) => "the script threw an error that it did not catch".to_owned(),
             Wrong::Stuck | Wrong::Bound(_) => wrong.to_string(),
         });
         self.hub.context.observer.ran(
@@ -217,7 +217,7 @@ impl Script {
         result
     }
 
-    /// Goes on to its end for somebody who hears of its calls and can answer nothing but what faces show.
+    /// Runs to the end, reporting its calls. Only Satchel itself can answer questions.
     pub(super) async fn finish_hearing(
         &mut self,
         mut hear: impl FnMut(&str, Option<&Raw>),
@@ -234,7 +234,7 @@ impl Script {
         }
     }
 
-    /// The calls it made so far.
+    /// The calls it has made so far.
     pub(super) fn calls(&self) -> Vec<ScriptCall> {
         self.hands.made().calls.clone()
     }
@@ -242,7 +242,7 @@ impl Script {
     fn answer(&mut self, key: &str, outcome: Result<Box<Raw>, ErrorObject>) {
         let Some((id, key)) = key.split_once('.') else { return };
         if let Some(call) = id.parse().ok().and_then(|id: u32| self.hands.words.get(&id)) {
-            // Nobody listens where the call is over.
+            // The call may be over.
             let _ = call.try_send(Word::Answer(key.to_owned(), outcome));
         }
     }
@@ -250,41 +250,41 @@ impl Script {
 
 fn refused(error: &StartError) -> CallFailure {
     let (code, action) = match error {
-        StartError::TooMany(_) => (Some(Code::TooMany), "Run it again when one of them has ended."),
+        StartError::TooMany(_) => (Some(Code::TooMany), "Run it again when one of them has finished."),
         StartError::Process(_) => (None, "Call the tools one by one instead."),
     };
     CallFailure::not_sent(None, code, error.to_string(), action.to_owned())
 }
 
-/// Carries out a script's calls on behalf of its client.
+/// Executes a script's calls for its client.
 #[derive(Debug)]
 struct Hands {
     hub: Hub,
     caller: Caller,
     visit: Arc<Visit>,
-    /// The trace that the run and its calls have in common.
+    /// The trace shared by the run and its calls.
     cause: String,
     told: mpsc::Sender<Step>,
-    /// To the calls that are open, by their numbers.
+    /// Channels to the open calls, by number.
     words: HashMap<u32, mpsc::Sender<Word>>,
     blocks: Arc<Mutex<Blocks>>,
     made: Arc<Mutex<Made>>,
-    /// How many calls wait for people.
+    /// Number of calls that wait for people.
     asking: Arc<AtomicUsize>,
-    /// How much progress was told.
+    /// Number of progress notifications sent.
     count: Arc<AtomicU64>,
 }
 
-/// The calls that a script made.
+/// The calls of a script.
 #[derive(Debug, Default)]
 struct Made {
     calls: Vec<ScriptCall>,
-    /// Whether calls of each server that was called are kept, and without which secrets.
+    /// By called server: whether its calls are stored, and how to redact its secrets.
     keeping: HashMap<String, (bool, Redact)>,
 }
 
 impl Made {
-    /// A call begins; answers its place.
+    /// Records the start of a call and returns its index.
     fn begin(&mut self, path: &str) -> usize {
         self.calls.push(ScriptCall { path: clean::visible(path), took_ms: None, failed: false });
         self.calls.len() - 1
@@ -295,14 +295,14 @@ impl Made {
             (call.took_ms, call.failed) = (Some(took.as_secs_f64() * 1000.0), failed);
         }
         if let Some((server, keep, redact)) = observer.keeping() {
-            // What was switched on or off meanwhile counts as off.
+            // If storage was on only part of the time, it counts as off.
             let keep = keep && self.keeping.get(&server).is_none_or(|(keep, _)| *keep);
             self.keeping.insert(server, (keep, redact));
         }
     }
 
-    /// What hides the secrets of every server that was called, where each keeps calls: what a script says and returns may
-    /// be of any of them.
+    /// The redaction for the secrets of every called server, if all of them store calls: a script's text may contain
+    /// data of any of them.
     fn kept(&self) -> Option<Redact> {
         if self.keeping.is_empty() || self.keeping.values().any(|(keep, _)| !keep) {
             return None;
@@ -313,7 +313,7 @@ impl Made {
     }
 }
 
-/// What is told to a call of a script.
+/// A message to a call of a script.
 enum Word {
     Answer(String, Result<Box<Raw>, ErrorObject>),
     Park(bool),
@@ -326,7 +326,7 @@ impl Hands {
 
     fn tell_all(&self, word: impl Fn() -> Word) {
         for call in self.words.values() {
-            // Nobody listens where the call is over.
+            // The call may be over.
             let _ = call.try_send(word());
         }
     }
@@ -417,7 +417,7 @@ impl One {
                 Step::Question(question) => {
                     self.asking.set(true);
                     let question = Question { key: format!("{}.{}", self.id, question.key), ..question };
-                    // Where nobody listens any more, this is dropped with the rest.
+                    // If nobody listens any more, this is dropped with the rest.
                     let _ = self.told.send(Step::Question(question)).await;
                 }
                 Step::End(Ok(result)) => {
@@ -430,7 +430,7 @@ impl One {
     }
 }
 
-/// How far a script is, for whoever waits for it: one more with each call that begins or gets on.
+/// The progress of a script: increases with each call that starts or progresses.
 #[derive(Debug)]
 struct Progress {
     told: mpsc::Sender<Step>,
@@ -443,7 +443,7 @@ impl Progress {
         let count = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         let message = said.map_or_else(|| self.path.clone(), |said| format!("{}: {said}", self.path));
         let progress = json!({ "progressToken": 0, "progress": count, "message": message });
-        // Where nobody listens so fast, a later one says as much.
+        // If the queue is full, a later notification conveys the same.
         let _ = self
             .told
             .try_send(Step::Note { method: PROGRESS.to_owned(), params: to_raw_value(&progress).ok() });
@@ -455,7 +455,7 @@ fn words_of(failure: &CallFailure) -> String {
     format!("{}{mark} {}", failure.message, failure.action).trim().to_owned()
 }
 
-/// Whether a call waits for people, as one of those that are counted.
+/// Marks a call that waits for people, for the count.
 #[derive(Debug)]
 struct Asking {
     count: Arc<AtomicUsize>,

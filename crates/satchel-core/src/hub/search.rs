@@ -19,16 +19,15 @@ use crate::{
     upstream::log::ServerLog,
 };
 
-/// A description in a list of tools.
+/// Maximum length of a description in a list of tools.
 const DESCRIPTION: usize = 200;
 
-/// The name of a server in the catalog that this could be done with, where a model may be told of one. Blocks for a
-/// moment the first time.
+/// The name of a catalog server that fits this query, if suggestions are enabled. Blocks briefly the first time.
 pub(super) fn suggested_server(hub: &Hub, query: &str) -> Option<String> {
     super::listings::suggested(hub, query)
 }
 
-/// Answers a search of a client, and remembers it until one of the tools is used.
+/// Answers a client's search, and remembers it until one of the tools is used.
 pub(super) async fn search(hub: &Hub, visit: &Visit, asked: &Asked<'_>) -> Answer {
     let (habits, meaning) = (hub.recorder().habits(), meaning(hub, asked.query).await);
     let shapes = hub.recorder().shapes().filter(|_| asked.types);
@@ -39,8 +38,8 @@ pub(super) async fn search(hub: &Hub, visit: &Visit, asked: &Asked<'_>) -> Answe
     answer
 }
 
-/// A tool answered. Where its server does not say what comes back, its first results teach it: names and types, once
-/// its server's secrets are hidden.
+/// Learns a tool's result shape. If its server declares none, its first results supply names and types, after its
+/// secrets are redacted.
 pub(super) fn learn_shape(hub: &Hub, path: &ToolPath, result: &Raw, log: &ServerLog) {
     let Some(shapes) = hub.recorder().shapes() else { return };
     let catalog = hub.catalog();
@@ -55,7 +54,7 @@ pub(super) fn learn_shape(hub: &Hub, path: &ToolPath, result: &Raw, log: &Server
     }
 }
 
-/// What a search means, where a model says so in time.
+/// The embedding of a query, if a model supplies it in time.
 pub(super) async fn meaning(hub: &Hub, query: &str) -> Option<Meaning> {
     hub.inner.meanings.of(query, |query| hub.catalog().parts(query)).await
 }
@@ -86,7 +85,7 @@ pub(super) async fn tool_list(
     Ok(ToolList { tools: found.iter().take(limit).map(line).collect(), total: found.len() })
 }
 
-/// A tool as faces list it.
+/// A tool as shown in lists.
 pub(super) fn tool_line(
     hub: &Hub,
     catalog: &Catalog,
@@ -114,7 +113,7 @@ pub(super) fn tool_line(
     }
 }
 
-/// Is it the result of a tool, and no question and no task that has only begun?
+/// Is it a tool's final result, rather than a question or a task that has just begun?
 fn has_value(result: &Raw) -> bool {
     let fields = RawObject::parse(result).unwrap_or_default();
     fields.get("content").is_some() && fields.read("isError") != Some(true)

@@ -20,14 +20,14 @@ use crate::{
     trust::secret,
 };
 
-/// Entries that were removed since the hub started, by name. They may hold what nobody else knows.
+/// Removed entries since the hub started, by name. They may contain values that are stored nowhere else.
 type Removed = Mutex<BTreeMap<String, Value>>;
 
-/// Where entries come from and go to besides the configuration.
+/// Sources and destinations of entries besides the configuration.
 #[derive(Debug)]
 pub(super) struct Entries {
     removed: Removed,
-    /// What registries list.
+    /// The registries' lists.
     pub(super) listings: Listings,
 }
 
@@ -37,7 +37,7 @@ impl Entries {
     }
 }
 
-/// The same entry, with what is secret and written out in it hidden.
+/// The entry with plain-text secrets hidden.
 fn without_secrets(mut entry: Value) -> Value {
     for block in ["env", "headers", "oauth"] {
         let values = entry.get_mut(block).and_then(Value::as_object_mut).into_iter().flatten();
@@ -51,7 +51,7 @@ fn without_secrets(mut entry: Value) -> Value {
     entry
 }
 
-/// The entry as it stands, without what is secret in it.
+/// The entry for editing, with secrets hidden.
 pub(super) fn entry_to_edit(hub: &Hub, server: &str) -> Result<Map<String, Value>, Refusal> {
     let config = hub.config();
     let entry = config.entry(server).cloned().map(without_secrets);
@@ -61,12 +61,12 @@ pub(super) fn entry_to_edit(hub: &Hub, server: &str) -> Result<Map<String, Value
     }
 }
 
-/// The secrets that this server names and no other one does.
+/// The secrets that only this server references.
 pub(super) fn own_secrets(hub: &Hub, server: &str) -> Result<OwnSecrets, Refusal> {
     let config = hub.config();
     let own = match config.servers().get(server) {
         Some(own) => named(&own.transport),
-        // Nobody knows what an entry means that is wrong; nothing is said to be its own.
+        // An invalid entry cannot be interpreted, so none are claimed to be its own.
         None if config.faults().contains_key(server) => BTreeSet::new(),
         None => return Err(Refusal::unknown_server(server)),
     };
@@ -76,8 +76,8 @@ pub(super) fn own_secrets(hub: &Hub, server: &str) -> Result<OwnSecrets, Refusal
     Ok(OwnSecrets { names })
 }
 
-/// Keeps what is about to leave the configuration. An entry that waits for a look is not kept: putting it back would
-/// pass for the look.
+/// Stores an entry that is about to be removed. Entries that wait for review are not stored: restoring one would
+/// bypass the review.
 pub(super) fn remember_removed(hub: &Hub, name: &str, entry: Option<&Value>) {
     let held = hub.servers().get(name).is_some_and(|known| known.held);
     if let Some(entry) = entry.filter(|_| !held) {

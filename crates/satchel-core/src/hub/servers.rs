@@ -23,41 +23,42 @@ use crate::{
     upstream::Upstream,
 };
 
-/// Servers that are started at the same time only to learn what they offer.
+/// Maximum number of servers started at the same time only to read their lists.
 const LEARNING: usize = 4;
 
-/// One configured server.
+/// A configured server.
 #[derive(Debug, Clone)]
 pub(super) struct Registered {
     pub(super) upstream: Upstream,
     pub(super) config: ServerConfig,
     pub(super) calls: Slots,
-    /// When a person last said no to a question for a value of it.
+    /// When a person last declined to enter a secret for it.
     pub(super) declined: Declined,
-    /// It is not started: its entry is not what a person accepted.
+    /// Not started, because its entry was not accepted.
     pub(super) held: bool,
-    /// Ends the tasks that serve this server's lists.
+    /// Cancels the tasks for this server's lists.
     pub(super) end: CancellationToken,
 }
 
-/// One question at a time for a server, and when a person last said no to one: who waited meanwhile takes it as well.
+/// Serializes questions for a server's secrets, and holds when a person last declined: callers that waited take that
+/// answer too.
 pub(super) type Declined = Arc<tokio::sync::Mutex<Option<Instant>>>;
 
-/// The servers. Its locks are taken one at a time and for a moment.
+/// The servers. Its locks are held briefly and one at a time.
 #[derive(Debug)]
 pub(super) struct Servers {
     all: RwLock<BTreeMap<ServerName, Registered>>,
-    /// Everything ever read, of servers that are off too.
+    /// All lists ever read, including those of disabled servers.
     offers: Mutex<BTreeMap<ServerName, Arc<Offer>>>,
     catalog: watch::Sender<Catalog>,
     pub(super) publisher: Publisher,
-    /// Taken while a server is started only to learn what it offers.
+    /// Held while a server is started only to read its lists.
     pub(super) learning: Semaphore,
-    /// Taken while what launchers fetched is looked at.
+    /// Held while fetched packages are checked.
     pub(super) looking: Semaphore,
-    /// Taken while tokens are counted: each counting process loads the whole encoding.
+    /// Held while tokens are counted: each counting process loads the complete encoding.
     pub(super) counting: Arc<Semaphore>,
-    /// Counts the tokens of what is offered.
+    /// Counts tokens of definitions.
     pub(super) counter: Counter,
     numbers: AtomicU64,
 }
@@ -83,7 +84,7 @@ impl Servers {
         self.all.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a server in; the one of that name before, if there was one.
+    /// Adds a server and returns the one it replaces.
     pub(super) fn insert(&self, name: ServerName, server: Registered) -> Option<Registered> {
         self.all.write().unwrap_or_else(PoisonError::into_inner).insert(name, server)
     }
@@ -92,7 +93,7 @@ impl Servers {
         self.all.write().unwrap_or_else(PoisonError::into_inner).remove(name)
     }
 
-    /// Changes a server that is there; `None` where there is none of that name.
+    /// Changes a server; `None` if there is none of that name.
     pub(super) fn change<T>(
         &self,
         name: &ServerName,
@@ -105,7 +106,7 @@ impl Servers {
         self.offers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the enabled servers offer, as far as it was approved: the whole of it, whoever asks.
+    /// The complete catalog: what the enabled servers offer, as far as approved.
     pub(super) fn catalog(&self) -> Catalog {
         self.catalog.borrow().clone()
     }
@@ -114,13 +115,13 @@ impl Servers {
         self.catalog.subscribe()
     }
 
-    /// For `publish` alone: the catalog followed by these offers is what clients see from now on.
+    /// For `publish` only: replaces the catalog with these offers.
     pub(super) fn publish(&self, offers: BTreeMap<ServerName, Arc<Offer>>) {
         let next = self.catalog().followed_by(offers);
         self.catalog.send_replace(next);
     }
 
-    /// A number that no other server of this run had.
+    /// A number that is unique in this run.
     pub(super) fn number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }

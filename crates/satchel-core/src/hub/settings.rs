@@ -25,17 +25,17 @@ use crate::{
     trust::{Fingerprint, diff, fingerprint::Tree},
 };
 
-/// The largest file of accepted settings, in bytes.
+/// Maximum size of the file of accepted settings, in bytes.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
-/// What was accepted, once it is known.
+/// The accepted settings, once loaded.
 #[derive(Debug)]
 pub(super) struct AcceptedSettings {
     file: PathBuf,
-    /// The configuration that was in force last, for homes of versions that did not ask.
+    /// The last configuration in effect, for data directories of versions that did not ask.
     last_good: PathBuf,
     known: Mutex<Option<Guarded>>,
-    /// Whoever changes the configuration or what of it is in force does so in turn.
+    /// Held while the configuration, or what of it is in effect, changes.
     pub(super) turn: tokio::sync::Mutex<()>,
 }
 
@@ -49,7 +49,7 @@ impl AcceptedSettings {
         }
     }
 
-    /// What is in force of a configuration file that was just read or written, and whether that is all of it.
+    /// The settings in effect for a configuration that was just read or written, and whether that is all of them.
     fn in_force(&self, file: &Config, accepted: Accepted<'_>) -> (Config, bool) {
         let wanted = Guarded::of(file);
         let known = self.known();
@@ -59,12 +59,12 @@ impl AcceptedSettings {
         (file.under(&accepted), accepted == wanted)
     }
 
-    /// A person changed a setting through Satchel; the file that has it is not in force yet.
+    /// Records a person's change of a setting; the file that contains it is not in effect yet.
     pub(super) fn changed(&self, change: &Change) {
         self.accept(self.known().after(change));
     }
 
-    /// What `config` wants of settings and nobody has accepted.
+    /// The settings of `config` that nobody has accepted.
     pub(super) fn waiting(&self, config: &Config) -> Option<SettingsChange> {
         let wanted = Guarded::of(config);
         let accepted = self.lock().clone().unwrap_or_default();
@@ -81,7 +81,7 @@ impl AcceptedSettings {
         self.lock().clone().unwrap_or_else(|| self.read())
     }
 
-    /// What was accepted before this hub started. A version that did not ask left what was in force then.
+    /// The settings accepted before this run. For a version that did not ask, those that were in effect.
     fn read(&self) -> Guarded {
         let kept = files::read_plain(&self.file, LARGEST).ok();
         let kept =
@@ -99,7 +99,7 @@ impl AcceptedSettings {
             return;
         }
         if let Err(error) = files::replace(&self.file, accepted.to_value().to_string().as_bytes()) {
-            tracing::warn!(%error, "cannot keep which settings were accepted");
+            tracing::warn!(%error, "cannot store which settings were accepted");
         }
     }
 
@@ -108,30 +108,31 @@ impl AcceptedSettings {
     }
 }
 
-/// What is in force of a configuration file that was just read or written. People are told where that is not all.
+/// The settings in effect for a configuration that was just read or written. Adds a notice if that is not all of them.
 pub(super) fn in_force(hub: &Hub, file: &Config, accepted: Accepted<'_>) -> Config {
     let (config, is_all) = hub.inner.configured.accepted.in_force(file, accepted);
     if is_all {
         hub.clear_notice(Code::SettingsHeld);
     } else {
         let file = hub.places().config_file.display();
-        let message = format!("{file} has settings that nobody accepted; what they loosen is not in force");
+        let message =
+            format!("{file} has settings that nobody has accepted; what they loosen is not in effect");
         hub.notice(Notice::new(Code::SettingsHeld, message));
     }
     config
 }
 
-/// A person accepts exactly these settings of the file.
+/// Accepts exactly these settings of the file.
 ///
 /// # Errors
-/// A [`Refusal`] where the file has others by now.
+/// A [`Refusal`] if the file has changed in the meantime.
 pub(super) async fn approve_settings(hub: &Hub, fingerprint: &str) -> Result<(), Refusal> {
     let _turn = hub.inner.configured.accepted.turn.lock().await;
     let config = hub.config();
     let wanted = Guarded::of(&config);
     if print(&wanted).as_str() != fingerprint {
-        let message = "the settings in the file are not what was looked at any more";
-        return Err(Refusal::new(Code::ChangedMeanwhile, message, "Look at them again."));
+        let message = "the settings in the file changed after they were shown";
+        return Err(Refusal::new(Code::ChangedMeanwhile, message, "Review them again."));
     }
     hub.inner.configured.accepted.accept(wanted);
     hub.did_here(AuditKind::Approval, "", format!("settings of the configuration file, {fingerprint}"));
@@ -171,7 +172,7 @@ mod tests {
         let (kept, is_all) = settings.in_force(&with("offer"), Accepted::Nothing);
         assert!(!is_all && kept.holds_new_servers(), "the file does not loosen it by itself");
         assert!(settings.waiting(&with("offer")).is_some());
-        // A hub that starts anew knows what was accepted.
+        // A new hub knows what was accepted.
         let again = AcceptedSettings::new(&places);
         assert!(again.in_force(&with("offer"), Accepted::Nothing).0.holds_new_servers());
         let (loose, is_all) = again.in_force(&with("offer"), Accepted::File);

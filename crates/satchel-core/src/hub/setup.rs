@@ -39,19 +39,19 @@ use crate::{
     trust::{Fingerprint, diff, fingerprint::Tree},
 };
 
-/// How often the folder is read where nothing tells that it changed.
+/// How often the folder is read without a change notification.
 const LOOK: Duration = Duration::from_secs(60);
-/// How long a change waits for the next one before it is written.
+/// How long to wait for further changes before writing.
 const SETTLE: Duration = Duration::from_millis(500);
-/// How long a folder may take to answer.
+/// Timeout for operations on the folder.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// The most parts that one request decides about.
+/// Maximum number of parts in one request.
 const MOST: usize = 20_000;
 
-/// Writes the whole setup into a file.
+/// Exports the complete setup into a file.
 ///
 /// # Errors
-/// A [`Refusal`] where the file is something else, or cannot be written.
+/// A [`Refusal`] if the file is something else, or cannot be written.
 pub(super) async fn write(
     hub: &Hub,
     path: PathBuf,
@@ -59,7 +59,7 @@ pub(super) async fn write(
 ) -> Result<WrittenSetup, Refusal> {
     let is_json = path.extension().is_some_and(|ending| ending == "json");
     if !path.is_absolute() || !is_json {
-        let message = format!("\"{}\" cannot be the file of a setup", path.display());
+        let message = format!("\"{}\" cannot be a setup file", path.display());
         return Err(Refusal::new(Code::Unwritable, message, "Choose a name that ends in .satchel.json."));
     }
     if passphrase.as_ref().is_some_and(|passphrase| passphrase.reveal().is_empty()) {
@@ -119,20 +119,20 @@ pub(super) async fn write(
     Ok(written)
 }
 
-/// What differs between a setup and ours.
+/// Compares another setup with this one.
 ///
 /// # Errors
-/// A [`Refusal`] where it cannot be read.
+/// A [`Refusal`] if it cannot be read.
 pub(super) async fn review(hub: &Hub, from: &SetupSource) -> Result<SetupReview, Refusal> {
     let (setup, agreed) = read(hub, from).await?;
     Ok(compared(&portable(hub).parts, &setup, agreed.as_ref()))
 }
 
-/// Takes what a person chose, in the place of ours.
+/// Applies the chosen parts of another setup.
 ///
 /// # Errors
-/// A [`Refusal`] where the setup cannot be read, or its secrets not be opened. A part that cannot be taken is left, and
-/// says why.
+/// A [`Refusal`] if the setup cannot be read, or its secrets cannot be decrypted. Parts that cannot be applied are
+/// listed with the reason.
 pub(super) async fn take(
     hub: &Hub,
     from: &SetupSource,
@@ -164,7 +164,7 @@ pub(super) async fn take(
     for id in seen {
         let mut value = setup.parts.get(&id).cloned();
         if let Some(Value::Object(entry)) = value.as_mut().filter(|_| id.part == SetupPart::Server) {
-            // What stands in our entry in plain text goes where their reference looks for it.
+            // Plain-text values of the local entry are stored where its reference expects them.
             let own = ours.moved.iter().map(|moved| (moved.name.clone(), Secret::new(moved.value.clone())));
             let values: BTreeMap<String, Secret> = own.chain(sealed.clone()).collect();
             if let Err(refusal) = with_secrets(hub, entry, &values, &mut stored).await {
@@ -174,7 +174,7 @@ pub(super) async fn take(
         }
         parts.push((id, value));
     }
-    // Written down before it is done: whatever happens in between, it can be taken back.
+    // Recorded before the change, so that it can be undone after a crash.
     if !parts.is_empty() {
         hub.inner.clients.edits.set_up(before, stored.clone()).map_err(unwritable)?;
     }
@@ -190,10 +190,10 @@ pub(super) async fn take(
     Ok(taken)
 }
 
-/// Keeps ours where a computer in the followed folder has something else.
+/// Keeps the local version of parts that differ in the followed folder.
 ///
 /// # Errors
-/// A [`Refusal`] where there is no such computer, or that cannot be remembered.
+/// A [`Refusal`] if there is no such computer, or the decision cannot be stored.
 pub(super) async fn keep(hub: &Hub, computer: &str, chosen: Vec<SetupChoice>) -> Result<(), Refusal> {
     let turn = hub.inner.configured.following.turn.lock().await;
     let (setup, agreed) = read(hub, &SetupSource::Computer(computer.to_owned())).await?;
@@ -212,10 +212,10 @@ pub(super) async fn keep(hub: &Hub, computer: &str, chosen: Vec<SetupChoice>) ->
     }
 }
 
-/// Follows a folder, or none any more.
+/// Starts or stops following a folder.
 ///
 /// # Errors
-/// A [`Refusal`] where there is no such folder, or it cannot be written to.
+/// A [`Refusal`] if there is no such folder, or it is not writable.
 pub(super) async fn follow(hub: &Hub, folder: Option<PathBuf>) -> Result<FollowedSetup, Refusal> {
     let following = &hub.inner.configured.following;
     let turn = following.turn.lock().await;
@@ -225,7 +225,7 @@ pub(super) async fn follow(hub: &Hub, folder: Option<PathBuf>) -> Result<Followe
             let looked = folder.clone();
             let is_folder = blocking(hub, move || looked.is_absolute() && looked.is_dir()).await?;
             if !is_folder {
-                let message = format!("{} is no folder", folder.display());
+                let message = format!("{} is not a folder", folder.display());
                 return Err(Refusal::new(Code::Unreadable, message, "Choose a folder that exists."));
             }
             known.follow(folder);
@@ -243,10 +243,10 @@ pub(super) async fn follow(hub: &Hub, folder: Option<PathBuf>) -> Result<Followe
     followed(hub).await
 }
 
-/// The followed folder, and what differs there. Brings our own file up to date.
+/// The followed folder and its differences. Updates this computer's file first.
 ///
 /// # Errors
-/// A [`Refusal`] where the folder does not answer.
+/// A [`Refusal`] if the folder does not respond.
 pub(super) async fn followed(hub: &Hub) -> Result<FollowedSetup, Refusal> {
     let _turn = hub.inner.configured.following.turn.lock().await;
     let mut known = hub.inner.configured.following.known();
@@ -273,7 +273,7 @@ pub(super) async fn followed(hub: &Hub) -> Result<FollowedSetup, Refusal> {
     Ok(shown)
 }
 
-/// Follows the folder for as long as the hub lives.
+/// Follows the folder while the hub runs.
 pub(super) async fn keep_following(hub: &Hub) {
     if hub.inner.options.passive {
         return;
@@ -341,10 +341,10 @@ fn tell(hub: &Hub, shown: &FollowedSetup) {
     }
 }
 
-/// Puts parts back as they were; what cannot be is said.
+/// Restores parts; returns those that cannot be restored.
 pub(super) async fn put_back(hub: &Hub, before: &BTreeMap<String, Value>) -> Vec<String> {
     let mut remarks = Vec::new();
-    // What names others goes first: a profile is in nobody's way then.
+    // In reverse order: profiles reference servers and must not block their removal.
     for (id, value) in before.iter().rev() {
         let Ok(id) = id.parse::<PartId>() else { continue };
         let value = Some(value.clone()).filter(|value| !value.is_null());
@@ -359,7 +359,7 @@ fn portable(hub: &Hub) -> Portable {
     Portable::of(&hub.config().as_written(), &hub.inner.clients.edits.all_choices())
 }
 
-/// The part as it stands with us, whatever is secret in it.
+/// The local part, including its secrets.
 fn as_it_is(hub: &Hub, id: &PartId) -> Option<Value> {
     let config = hub.config();
     match id.part {
@@ -399,7 +399,7 @@ fn read_as<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, Refusal> {
     serde_json::from_value(value).map_err(|error| Refusal::new(Code::Unreadable, error.to_string(), ""))
 }
 
-/// Stores the secrets that an entry names, under names that hold nothing else.
+/// Stores the secrets that an entry references, under unused names.
 async fn with_secrets(
     hub: &Hub,
     entry: &mut Map<String, Value>,
@@ -469,9 +469,9 @@ async fn visit(hub: &Hub, folder: &Path) -> Result<FolderContents, Refusal> {
     let held: Vec<PartId> = ours.keys().filter(is_held).cloned().collect();
     let silent = || {
         let message = format!("the folder {} does not answer", folder.display());
-        Refusal::new(Code::Unreadable, message, "Look whether its drive or its network is there.")
+        Refusal::new(Code::Unreadable, message, "Check that its drive or network is available.")
     };
-    // One that hangs must not take a thread every minute.
+    // A folder that hangs must not occupy another thread every minute.
     let one = hub.inner.configured.following.visits.clone().try_acquire_owned().map_err(|_| silent())?;
     let looked = folder.to_owned();
     let visit = blocking(hub, move || {
@@ -482,7 +482,7 @@ async fn visit(hub: &Hub, folder: &Path) -> Result<FolderContents, Refusal> {
     tokio::time::timeout(PATIENCE, visit).await.map_err(|_| silent())?
 }
 
-/// Work on files that may lie on another computer.
+/// Runs file operations that may go over a network.
 async fn blocking<T: Send + 'static>(
     hub: &Hub,
     work: impl FnOnce() -> T + Send + 'static,
@@ -518,7 +518,7 @@ fn compared(ours: &Parts, theirs: &SetupFile, agreed: Option<&Agreed>) -> SetupR
     review
 }
 
-/// What the launch of an entry does besides.
+/// Side effects of an entry's launch.
 fn warnings(id: &PartId, value: &Value) -> Vec<String> {
     if id.part != SetupPart::Server {
         return vec![];
@@ -541,14 +541,14 @@ fn readable(value: Option<&Value>) -> String {
     value.map(|value| serde_json::to_string_pretty(value).unwrap_or_default()).unwrap_or_default()
 }
 
-/// Names exactly these two.
+/// The fingerprint of both versions.
 fn seen(ours: Option<&Value>, theirs: Option<&Value>) -> String {
     let both =
         serde_json::value::to_raw_value(&json!([ours, theirs])).expect("a JSON value always serializes");
     Fingerprint::of_tree("setup", &Tree::of(&both)).to_string()
 }
 
-/// The parts that are still as a person saw them, in the order in which they are taken, and those that are not.
+/// Splits the chosen parts into those that are unchanged since the review, in the order of application, and the rest.
 fn as_seen(review: &SetupReview, chosen: Vec<SetupChoice>) -> (Vec<PartId>, Vec<Left>) {
     let (mut seen, mut stale) = (BTreeSet::new(), Vec::new());
     for SetupChoice { id, seen: print } in chosen.into_iter().take(MOST) {
@@ -562,5 +562,5 @@ fn as_seen(review: &SetupReview, chosen: Vec<SetupChoice>) -> (Vec<PartId>, Vec<
 }
 
 fn changed_meanwhile() -> Refusal {
-    Refusal::new(Code::ChangedMeanwhile, "it is not what was looked at any more", "Look at it again.")
+    Refusal::new(Code::ChangedMeanwhile, "it changed after it was shown", "Review it again.")
 }

@@ -26,7 +26,7 @@ pub(super) async fn begin(hub: &Hub, server: &str, again: bool) -> Result<SignIn
     begin_at(hub, &name, &known, again).await
 }
 
-/// Waits for the end of the sign-in that is under way.
+/// Waits for the end of the running sign-in.
 pub(super) async fn wait(hub: &Hub, server: &str) -> Result<SignInView, Refusal> {
     let (name, _) = known(hub, server)?;
     let account = hub.inner.around.accounts.of(&name);
@@ -37,14 +37,14 @@ pub(super) async fn wait(hub: &Hub, server: &str) -> Result<SignInView, Refusal>
     account.view().ok_or_else(none)
 }
 
-/// What a person pasted instead of the browser's coming back.
+/// Completes a sign-in with a pasted redirect address.
 pub(super) async fn paste(hub: &Hub, server: &str, text: &str) -> Result<(), Refusal> {
     let (name, _) = known(hub, server)?;
     let pasted = hub.inner.around.accounts.of(&name).paste(text).await;
     pasted.map_err(|why| Refusal::new(Code::BadPaste, why, "Copy the whole address from the browser."))
 }
 
-/// Gives up the sign-in that is under way.
+/// Cancels the running sign-in.
 pub(super) fn cancel(hub: &Hub, server: &str) -> Result<(), Refusal> {
     let (name, _) = known(hub, server)?;
     hub.inner.around.accounts.of(&name).cancel();
@@ -57,12 +57,12 @@ pub(super) async fn sign_out(hub: &Hub, server: &str, keep_registration: bool) -
     let credential = credential(hub, &name, &known).await?;
     let Left { was_in, revoked } = credential.sign_out(keep_registration).await;
     hub.did_here(AuditKind::SecretChanged, name.as_str(), "signed out");
-    // What it was is over; the next call finds that out.
+    // The connection's authorization is gone; the next call notices that.
     known.upstream.rest();
     Ok(SignedOut { was_in, revoked })
 }
 
-/// Every server that was ever signed in to.
+/// All sign-ins, current and past.
 pub(super) fn accounts(hub: &Hub) -> Vec<AccountLine> {
     let names: Vec<ServerName> = hub.servers().keys().cloned().collect();
     let accounts = &hub.inner.around.accounts;
@@ -81,7 +81,7 @@ async fn begin_at(
     credential.begin(&*callbacks, again).await.map_err(|trouble| refusal(name, &trouble))
 }
 
-/// A person visits a page of ours on which a sign-in begins.
+/// Resolves a sign-in page that a person opened.
 pub(super) async fn visit(hub: &Hub, ticket: &str) -> Result<(ServerName, SignInPage), Refusal> {
     let gone = || {
         Refusal::new(Code::UnknownPage, "this page was used already, or is too old", "Call the tool again.")
@@ -98,7 +98,7 @@ fn known(hub: &Hub, server: &str) -> Result<(ServerName, Registered), Refusal> {
     known.ok_or_else(|| Refusal::unknown_server(server))
 }
 
-/// How it is signed in to, with every reference filled in.
+/// The sign-in settings with all references resolved.
 async fn credential(hub: &Hub, name: &ServerName, known: &Registered) -> Result<Credential, Refusal> {
     let around = &hub.inner.around;
     let log = known.upstream.log();
@@ -112,13 +112,13 @@ async fn credential(hub: &Hub, name: &ServerName, known: &Registered) -> Result<
             "Give it its credentials with `satchel secrets set`.",
         )),
         TransportConfig::Http { oauth, .. } if oauth.never => {
-            Err(refused("has \"oauth\": false in its entry", "Take that out of its entry, then try again."))
+            Err(refused("has \"oauth\": false in its entry", "Remove it from its entry, then try again."))
         }
         TransportConfig::Http { url, headers, oauth } => {
             Credential::of(&around.accounts, name, &url, &headers, *oauth, log).ok_or_else(|| {
                 refused(
                     "sends a header \"Authorization\" of its own",
-                    "Take the header out of its entry, then try again.",
+                    "Remove the header from its entry, then try again.",
                 )
             })
         }
@@ -137,7 +137,7 @@ fn refusal(name: &ServerName, trouble: &Trouble) -> Refusal {
     Refusal::new(code, format!("\"{name}\": {trouble}"), action)
 }
 
-/// Writes an app that a person registered into the entry; its secret goes into the keychain.
+/// Writes a user-registered app into the entry; its secret goes to the keychain.
 pub(super) async fn enter_client(
     hub: &Hub,
     server: &str,
@@ -179,13 +179,13 @@ pub(super) async fn enter_client(
     Ok(())
 }
 
-/// A person took the server away: its sign-in goes too. Nobody waits for the provider.
+/// Signs out of a removed server, without waiting for the provider.
 pub(super) fn forget(hub: &Hub, name: ServerName) {
     let around = hub.inner.around.clone();
     hub.inner.life.spawn(async move { around.accounts.forget(&name).await });
 }
 
-/// Lets what waited for a sign-in go on, and has faces show what became different.
+/// Resumes what waited for a sign-in, and updates the snapshot.
 pub(super) async fn follow(hub: Hub, mut changes: mpsc::UnboundedReceiver<Changed>) {
     loop {
         let change = tokio::select! {

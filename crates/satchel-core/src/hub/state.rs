@@ -50,7 +50,7 @@ pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
     }
 }
 
-/// What a hosted server said that wants a sign-in or another credential. Trying again does not help there.
+/// A hosted server's demand for a sign-in or another credential. Retrying does not help then.
 fn unwelcome(seen: &Seen) -> Option<(Code, String)> {
     let (code, message) = match &seen.state {
         State::Asleep => seen.last_failure.as_ref().map(|failure| (failure.code, &failure.message))?,
@@ -64,7 +64,7 @@ fn unwelcome(seen: &Seen) -> Option<(Code, String)> {
     matches!(code, Code::Http401 | Code::Http403).then(|| (code, message.clone()))
 }
 
-/// Those of the missing names that no secret has.
+/// Those of the missing names that are not secrets.
 pub(super) fn variables(missing: &[String], transport: &TransportConfig) -> Vec<String> {
     let templates: Vec<Template> = transport.texts().map(Template::parse).collect();
     let secret =
@@ -72,7 +72,7 @@ pub(super) fn variables(missing: &[String], transport: &TransportConfig) -> Vec<
     missing.iter().filter(|name| !secret(name)).cloned().collect()
 }
 
-/// A moment as faces count it, rounded so that composing twice gives the same value.
+/// A moment in milliseconds, rounded so that composing twice yields the same value.
 pub(super) fn at_ms(moment: Instant) -> u64 {
     let (now, system) = (Instant::now(), SystemTime::now());
     let at = if moment >= now { system + (moment - now) } else { system - (now - moment) };

@@ -18,10 +18,10 @@ use crate::{
     trust::clean,
 };
 
-/// What a server says of its progress is cut after so many characters.
+/// Maximum length of a server's progress message, in characters.
 const MESSAGE: usize = 300;
 
-/// Everything about one tool.
+/// All details of one tool.
 pub(super) fn tool(hub: &Hub, path: &str) -> Result<ToolDetails, Refusal> {
     let unknown = |why: String| Refusal::new(Code::UnknownPath, why, "Look at the tools of its server.");
     let path = route::read_path(hub, path).map_err(|error| unknown(error.to_string()))?;
@@ -37,7 +37,7 @@ pub(super) fn tool(hub: &Hub, path: &str) -> Result<ToolDetails, Refusal> {
     Ok(ToolDetails { line, definition: clean::raw(&tool.raw).get().to_owned() })
 }
 
-/// Calls a tool as a client does, until it ends or is cancelled.
+/// Calls a tool under the rules for clients, until it ends or is cancelled.
 pub(super) async fn try_tool(hub: &Hub, wanted: TryTool) -> Result<Tried, Refusal> {
     let bad = |why: &str| Refusal::new(Code::BadArguments, why, "");
     let arguments = Raw::from_string(wanted.arguments).map_err(|error| bad(&error.to_string()))?;
@@ -57,11 +57,11 @@ pub(super) async fn try_tool(hub: &Hub, wanted: TryTool) -> Result<Tried, Refusa
     })
 }
 
-/// Runs a script as a client does, until it ends or is cancelled.
+/// Runs a script under the rules for clients, until it ends or is cancelled.
 pub(super) async fn try_script(hub: &Hub, wanted: TryScript) -> Result<TriedScript, Refusal> {
     let bad = |why: String| Refusal::new(Code::BadArguments, why, "");
     let mut arguments = RawObject::new();
-    // Texts always serialize.
+    // Strings always serialize.
     let _ = arguments.put("script", &wanted.script);
     let input =
         Raw::from_string(wanted.input).map_err(|error| bad(format!("the input is not JSON: {error}")))?;
@@ -110,7 +110,7 @@ fn hear(one: &Try, method: &str, params: Option<&Raw>) {
     one.tell(number("progress"), number("total"), message);
 }
 
-/// A line of a server's log: how severe it is, and its text, or its data as JSON.
+/// A server's log message as a line: severity, and text or JSON data.
 fn logged(params: Option<&Raw>) -> String {
     let said = params.and_then(|params| RawObject::parse(params).ok()).unwrap_or_default();
     let data = said.text("data").unwrap_or_else(|| said.get("data").map_or("", Raw::get).to_owned());

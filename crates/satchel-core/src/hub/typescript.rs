@@ -15,7 +15,7 @@ use crate::model::{
 
 const REWRITE: &str = "SATCHEL_WRITE_TYPES";
 
-/// Requests, answers and everything they are made of.
+/// Requests, answers and all types they use.
 pub(super) struct Contract {
     config: Config,
     seen: Vec<TypeId>,
@@ -25,12 +25,12 @@ pub(super) struct Contract {
 
 impl Contract {
     fn new() -> Self {
-        // Numbers of milliseconds, bytes and tokens all fit.
+        // Milliseconds, bytes and token counts all fit.
         let config = Config::new().with_large_int("number");
         Self { config, seen: vec![], declarations: BTreeMap::new(), requests: BTreeMap::new() }
     }
 
-    /// A request, where the window may ask it.
+    /// Adds a request if the window may send it.
     pub(super) fn add<R: Handle + TS>(&mut self)
     where
         R::Answer: TS,
@@ -66,7 +66,7 @@ impl Contract {
     }
 }
 
-/// How requests and answers are written with it.
+/// The TypeScript types for messages.
 const MESSAGES: &str = "
 /** A request as it is sent. */
 export type Request = { [Method in keyof Requests]: { do: Method } & Requests[Method][\"fields\"] }[keyof Requests];
@@ -75,7 +75,7 @@ export type Request = { [Method in keyof Requests]: { do: Method } & Requests[Me
 export type Answer<Asked extends Request> = Requests[Asked[\"do\"]][\"answer\"];
 ";
 
-/// A declaration without what is said of its fields: that stands in the Rust source.
+/// A declaration without doc comments, which remain in the Rust source.
 fn on_one_line(declaration: &str) -> String {
     let is_code = |line: &&str| !line.is_empty() && !line.starts_with("/**") && !line.starts_with('*');
     declaration.lines().map(str::trim).filter(is_code).collect::<Vec<_>>().join(" ")
@@ -87,7 +87,7 @@ impl TypeVisitor for Contract {
             return;
         }
         self.seen.push(TypeId::of::<T>());
-        // Types without a file of their own are numbers, texts and lists.
+        // Types without a file of their own are numbers, strings and arrays.
         if T::output_path().is_some() {
             let about = T::docs().map(|docs| format!("{}\n", docs.trim_end())).unwrap_or_default();
             let declaration = format!("{about}export {}", on_one_line(&T::decl(&self.config)));
@@ -104,9 +104,9 @@ impl TypeVisitor for Contract {
 fn the_windows_types_are_ours() {
     let mut contract = Contract::new();
     requests::describe(&mut contract);
-    // Not for the window itself, but for that of questions.
+    // Not for the window itself but for the prompt window.
     contract.put::<AnswerSecret>();
-    // Within views they are among their fields.
+    // Views inline their fields.
     contract.visit::<ServerState>();
     contract.visit::<SignInState>();
     contract.visit::<ClientState>();

@@ -25,16 +25,16 @@ use crate::{
 
 type Environment = BTreeMap<String, String>;
 
-/// Takes the last step back.
+/// Undoes the last step.
 ///
 /// # Errors
-/// A [`Refusal`] where there is none, or it cannot be taken back as a whole.
+/// A [`Refusal`] if there is none, or it cannot be undone completely.
 pub(super) async fn undo(hub: &Hub, environment: &Environment) -> Result<Undone, Refusal> {
     let Some(step) = hub.inner.clients.edits.last() else {
-        return Err(Refusal::new(Code::NothingToUndo, "there is nothing to take back", ""));
+        return Err(Refusal::new(Code::NothingToUndo, "there is nothing to undo", ""));
     };
     let undone = match &step {
-        // Forgets the step by itself.
+        // Removes the step itself.
         Step::Connected { client } => return disconnect(hub, client, environment),
         Step::Disconnected { client, over } => connect_again(hub, client, *over, environment).await?,
         Step::Imported { servers, secrets, taken_out } => {
@@ -76,8 +76,8 @@ async fn take_import_back(
         remarks.extend(import::put_back(file)?);
     }
     if !remarks.is_empty() {
-        // They would be nowhere any more.
-        return Ok(Undone { what: "What was taken out stays with Satchel.".into(), remarks });
+        // Otherwise these servers would exist nowhere.
+        return Ok(Undone { what: "What was removed stays in Satchel.".into(), remarks });
     }
     for name in servers {
         if let Err(error) = hub.apply(Change::Remove { name: name.clone() }).await {
@@ -86,7 +86,7 @@ async fn take_import_back(
     }
     remarks.extend(remove_secrets(hub, secrets).await);
     let what = match servers {
-        [] => "Put back what was taken out of other programs' files.".to_owned(),
+        [] => "Restored what was removed from other programs' files.".to_owned(),
         [one] => format!("Removed {one}, which was imported."),
         many => format!("Removed {} imported servers: {}.", many.len(), many.join(", ")),
     };
@@ -97,8 +97,8 @@ async fn take_setup_back(hub: &Hub, before: &BTreeMap<String, Value>, secrets: &
     let mut remarks = setup::put_back(hub, before).await;
     remarks.extend(remove_secrets(hub, secrets).await);
     let what = match before.len() {
-        1 => "1 part of the setup is as it was before.".to_owned(),
-        count => format!("{count} parts of the setup are as they were before."),
+        1 => "Reverted 1 part of the setup.".to_owned(),
+        count => format!("Reverted {count} parts of the setup."),
     };
     Undone { what, remarks }
 }
@@ -112,10 +112,10 @@ async fn take_update_back(
     let change = Change::Put { name: server.to_owned(), entry: before.clone(), replace: true, rules: vec![] };
     hub.apply(change).await?;
     let remarks = remove_secrets(hub, secrets).await;
-    Ok(Undone { what: format!("{server} is as it was before its update."), remarks })
+    Ok(Undone { what: format!("Reverted the update of {server}."), remarks })
 }
 
-/// What went wrong, a sentence each.
+/// Returns the failures, one sentence each.
 async fn remove_secrets(hub: &Hub, names: &[String]) -> Vec<String> {
     let mut remarks = Vec::new();
     for name in names {

@@ -19,18 +19,18 @@ use crate::{
     tasks::may_fail_here,
 };
 
-/// How often is measured while a server runs.
+/// Interval of measurements while a server runs.
 const EVERY: Duration = Duration::from_secs(15);
-/// A client that spoke so recently is taken for connected.
+/// How recently a client must have made a request to count as connected.
 const RECENT: Duration = Duration::from_secs(30 * 60);
 const FORMULA: &str = "(clients in the last half hour - 1) x what the servers that are awake use now: their processes, and their measured resident memory";
 
-/// Measures for as long as the hub lives and a server runs.
+/// Measures while the hub and any server run.
 pub(super) async fn keep_measuring(hub: &Hub) {
     let mut before: Option<Instant> = None;
     loop {
         while roots(hub).is_empty() {
-            // Nothing runs until the next one is started.
+            // Nothing runs until the next start.
             before = None;
             tokio::select! {
                 () = hub.inner.faces.measured.awake.notified() => {}
@@ -48,7 +48,7 @@ pub(super) async fn keep_measuring(hub: &Hub) {
     }
 }
 
-/// Has it recorded what was just measured; it has been so for this long.
+/// Records the last measurement and the time it covers.
 fn tell_measured(hub: &Hub, lasted: Duration) {
     if lasted.is_zero() {
         return;
@@ -64,12 +64,12 @@ fn tell_measured(hub: &Hub, lasted: Duration) {
     };
     let saved = avoided(&clients, trees.into_iter(), SystemTime::now());
     let avoided = Use { processes: saved.processes as u64, memory_bytes: saved.memory_bytes };
-    // A computer that slept meanwhile saved nothing.
+    // Do not count the time in which the computer slept.
     let lasted = lasted.min(EVERY * 2);
     hub.recorder().measured(sharing::Measured { at_ms: now_ms(), lasted, used, avoided });
 }
 
-/// The processes of the servers that run.
+/// The processes of running servers.
 fn roots(hub: &Hub) -> Vec<(ServerName, u32)> {
     let servers = hub.servers();
     servers.iter().filter_map(|(name, server)| Some((name.clone(), server.upstream.seen().pid?))).collect()
@@ -94,7 +94,7 @@ pub(super) async fn measure(hub: &Hub) {
     }
 }
 
-/// What sharing saves: every client but one would have a copy of its own.
+/// What sharing saves: without it, every client but one would run its own copy.
 pub(super) fn avoided(clients: &[ClientView], trees: impl Iterator<Item = Tree>, now: SystemTime) -> Avoided {
     let now_ms = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     let recent =

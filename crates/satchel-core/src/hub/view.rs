@@ -29,12 +29,12 @@ pub(super) async fn keep_composing(hub: &Hub) {
     }
 }
 
-/// Shows what is known now.
+/// Publishes a current snapshot.
 pub(super) fn renew_snapshot(hub: &Hub) {
     hub.inner.faces.renew(|| compose(hub));
 }
 
-/// The snapshot as of now.
+/// Composes a snapshot.
 pub(super) fn compose(hub: &Hub) -> Snapshot {
     let servers: Vec<(ServerName, Registered)> =
         hub.servers().iter().map(|(name, server)| (name.clone(), server.clone())).collect();
@@ -49,7 +49,7 @@ pub(super) fn compose(hub: &Hub) -> Snapshot {
         .collect();
     let avoided = usage::avoided(&clients, trees.values().copied(), SystemTime::now());
     let (config, catalog) = (hub.config(), hub.inner.servers.catalog());
-    // What clients are to see is shown when they see it.
+    // Show only what has been published to clients.
     let is_published = |name: &ServerName, server: &Registered| {
         !server.config.enabled || server.held || catalog.offer(name.as_str()).is_some()
     };
@@ -77,7 +77,7 @@ pub(super) fn compose(hub: &Hub) -> Snapshot {
             if kept_out && view.state == ServerState::Asleep && !server.held {
                 view.state = ServerState::NeedsSignIn { message: String::new() };
             }
-            // It is not switched off: it sleeps until a person has looked at what it would run.
+            // It is enabled, but sleeps until a person has reviewed what it would run.
             if server.held && held > 0 && view.enabled && view.state == ServerState::Off {
                 view.state = ServerState::Asleep;
             }
@@ -147,7 +147,7 @@ fn show(
     }
 }
 
-/// An entry that cannot be used: there, with its reason.
+/// A server with an invalid entry, shown with the reason.
 fn show_fault(name: &str, fault: &ConfigError) -> ServerView {
     ServerView {
         name: name.to_owned(),
@@ -185,7 +185,7 @@ fn place(transport: &TransportConfig) -> Place {
     }
 }
 
-/// As configured: references stand where secrets will be.
+/// As configured, with references instead of secrets.
 fn runs(transport: &TransportConfig) -> String {
     match transport {
         TransportConfig::Http { url, .. } => url.clone(),

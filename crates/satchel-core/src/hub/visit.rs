@@ -14,7 +14,7 @@ use crate::{
     upstream::oauth::{account::Account, accounts::Accounts},
 };
 
-/// How long a person may take.
+/// Timeout for a person to sign in.
 const PATIENCE: Duration = Duration::from_secs(5 * 60);
 
 /// A call that waits for a sign-in.
@@ -27,18 +27,18 @@ pub(super) struct Visit {
     failure: CallFailure,
 }
 
-/// What becomes of it.
+/// The next step.
 pub(super) enum Visited {
-    /// Its client has to ask.
+    /// Ask the client.
     Ask(Question),
-    /// It may be sent.
+    /// Signed in: send the call.
     SignedIn,
-    /// It ends as it would have without asking.
+    /// Fail as it would have without asking.
     Over(CallFailure),
 }
 
 impl Visit {
-    /// `None` where the failure is another one, or this client shows no pages.
+    /// `None` for any other failure, or if the client cannot open pages.
     pub(super) fn of(
         accounts: &Accounts,
         endpoint: Option<&str>,
@@ -77,13 +77,13 @@ impl Visit {
         })
     }
 
-    /// What is next. May be given up and called again.
+    /// The next event. Cancel safe.
     pub(super) async fn next(&mut self) -> Visited {
         if let Some(question) = self.question.take() {
             return Visited::Ask(question);
         }
         let until = if self.declined { Instant::now() } else { self.until };
-        // An answer of the client gives this wait up.
+        // An answer of the client cancels this wait.
         let signed_in = self.account.wait_for(|state| matches!(state, SignInState::SignedIn { .. }));
         match tokio::time::timeout_at(until, signed_in).await {
             Ok(()) => Visited::SignedIn,
@@ -91,7 +91,7 @@ impl Visit {
         }
     }
 
-    /// What the client answered. That its user opened the page says nothing about the sign-in yet.
+    /// Takes the client's answer. That the user opened the page does not mean that the sign-in succeeded.
     pub(super) fn answered(&mut self, result: Option<&Raw>) {
         let action = result.and_then(|result| RawObject::parse(result).ok()?.text("action"));
         self.declined = action.as_deref() != Some("accept");

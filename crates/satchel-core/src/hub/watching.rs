@@ -8,7 +8,7 @@ use crate::{
     upstream::{Lease, Upstream},
 };
 
-/// A resource that somebody hears of.
+/// A subscription to a resource.
 #[derive(Debug)]
 pub struct Watched {
     pub(super) hub: Hub,
@@ -18,7 +18,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Which.
+    /// Its server and URI.
     pub fn resource(&self) -> (&ServerName, &str) {
         (&self.key.0, &self.key.1)
     }
@@ -36,7 +36,7 @@ impl Drop for Watched {
     }
 }
 
-/// Has a server told of changes of what is watched, but for what is held back by now.
+/// Subscribes at the server to all watched resources that are not held back.
 pub(super) fn follow_watched(hub: &Hub, server: &ServerName) {
     let Some(upstream) = hub.servers().get(server).map(|known| known.upstream.clone()) else { return };
     let watched: Vec<String> = hub

@@ -3,31 +3,31 @@
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use serde_json::Value;
 
-/// The most icons of a server that are looked at.
+/// Maximum number of a server's icons that are considered.
 const MOST: usize = 16;
-/// The longest address, in bytes.
+/// Maximum length of an address, in bytes.
 const ADDRESS: usize = 2048;
-/// The longest picture written out in an address, in bytes.
+/// Maximum length of a data URL, in bytes.
 const DATA: usize = 256 * 1024;
-/// What can be drawn anew; descriptions of drawings (SVG) are programs of their own and are not.
+/// Formats that can be re-encoded; SVG is excluded, because it can contain programs.
 const TYPES: [&str; 5] = ["image/png", "image/jpeg", "image/jpg", "image/webp", "image/x-icon"];
 
-/// The icon that is shown.
+/// The chosen icon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IconSource {
-    /// It has to be fetched from here.
+    /// To be fetched from this address.
     Address(String),
-    /// It came with the server's words.
+    /// Included as a data URL.
     Data {
-        /// The address it was written out in.
+        /// The data URL.
         source: String,
-        /// What that says.
+        /// Its content.
         bytes: Vec<u8>,
     },
 }
 
 impl IconSource {
-    /// What it is made of, as the server wrote it.
+    /// The source as the server sent it.
     pub fn source(&self) -> &str {
         match self {
             IconSource::Address(source) | IconSource::Data { source, .. } => source,
@@ -35,7 +35,7 @@ impl IconSource {
     }
 }
 
-/// The icon of these words (`serverInfo`) that suits a small square best; `None` where it has none that can be shown.
+/// The icon in `serverInfo` that best suits a small square; `None` if none can be displayed.
 pub fn choose(info: &Value) -> Option<IconSource> {
     let icons = info.get("icons")?.as_array()?.iter().take(MOST);
     let usable = icons.filter_map(|icon| Some((rank(icon), read(icon)?)));
@@ -53,12 +53,12 @@ fn read(icon: &Value) -> Option<IconSource> {
     }
     let path = source.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
     let is_drawing = path.ends_with(".svg");
-    // Where nothing is said, what comes is looked at.
+    // Without a declared type, the content decides.
     let allowed = source.len() <= ADDRESS && source.contains("://") && told.map_or(!is_drawing, fits);
     allowed.then(|| IconSource::Address(source.to_owned()))
 }
 
-/// Lower is better: a little larger than it is shown, then larger, then smaller, then unknown.
+/// Lower is better: slightly larger than displayed, then larger, then smaller, then unknown.
 fn rank(icon: &Value) -> u64 {
     let sizes = icon.get("sizes");
     let list = sizes.and_then(Value::as_array).into_iter().flatten().chain(sizes).filter_map(Value::as_str);

@@ -23,14 +23,14 @@ use crate::{
     upstream::oauth::{address::Zone, guarded_http::GuardedHttp},
 };
 
-/// The largest picture that is fetched, in bytes.
+/// Maximum size of a fetched icon, in bytes.
 const FETCHED: usize = 512 * 1024;
-/// The largest that is kept: drawn anew, in bytes.
+/// Maximum size of a stored, re-encoded icon, in bytes.
 const KEPT: u64 = 64 * 1024;
-/// The most pictures that are kept.
+/// Maximum number of stored icons.
 const MOST: usize = 500;
 
-/// The pictures of servers.
+/// The icons of servers.
 #[derive(Debug)]
 pub struct Icons {
     dir: PathBuf,
@@ -39,26 +39,26 @@ pub struct Icons {
 
 #[derive(Debug, Default)]
 struct KnownIcons {
-    /// As addresses of data, by the server's name.
+    /// As data URLs, by server name.
     shown: BTreeMap<String, Arc<str>>,
-    /// What each server's picture was made of.
+    /// The source of each server's icon.
     sources: BTreeMap<String, String>,
-    /// Sources that gave no picture since the hub started.
+    /// Sources that failed since the hub started.
     failed: BTreeSet<String>,
 }
 
 impl Icons {
-    /// The pictures that are kept in this data directory. Reads none yet.
+    /// The icons stored in this data directory. Reads none yet.
     pub fn new(data: &Path) -> Self {
         Self { dir: data.join("icons"), known: Mutex::default() }
     }
 
-    /// Every picture by the server's name, as an address of data.
+    /// All icons by server name, as data URLs.
     pub fn all(&self) -> BTreeMap<String, String> {
         self.known().shown.iter().map(|(name, picture)| (name.clone(), picture.to_string())).collect()
     }
 
-    /// How many changes there were: something to ask again by.
+    /// A mark that changes with every change.
     pub fn mark(&self) -> String {
         let known = self.known();
         let mut hash = Sha256::new();
@@ -69,23 +69,23 @@ impl Icons {
         hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Forgets every picture, as where none is allowed any more; what is kept on disk goes too. True where there was any.
+    /// Deletes all icons, on disk too. Returns whether there were any.
     pub fn clear(&self) -> bool {
         let before = std::mem::take(&mut *self.known());
-        // Where it cannot be removed, nothing reads it any more.
+        // If it cannot be removed, it is not read any more.
         let removed = std::fs::remove_dir_all(&self.dir).is_ok();
         removed || !before.sources.is_empty()
     }
 
-    /// Only these servers have pictures.
+    /// Keeps only the icons of these servers.
     pub fn retain(&self, is_there: impl Fn(&str) -> bool) {
         let mut known = self.known();
         known.shown.retain(|name, _| is_there(name));
         known.sources.retain(|name, _| is_there(name));
     }
 
-    /// Has the picture of a server fetched where it is not there. `server` is the address of a hosted one. True where what
-    /// is shown has changed.
+    /// Fetches a server's icon if it is missing. `server` is the address of a hosted one. Returns whether the
+    /// displayed icons changed.
     pub async fn learn(&self, name: &str, chosen: &IconSource, server: Option<&str>) -> bool {
         let source = chosen.source();
         {
@@ -98,7 +98,7 @@ impl Icons {
         let picture = match self.picture(chosen, server).await {
             Ok(picture) => picture,
             Err(why) => {
-                tracing::debug!(server = name, why, "a server's picture is not shown");
+                tracing::debug!(server = name, why, "a server's icon is not shown");
                 self.known().failed.insert(source.to_owned());
                 return false;
             }
@@ -127,11 +127,11 @@ impl Icons {
         let drawn = tokio::task::spawn_blocking(move || {
             let drawn = redrawn(&bytes)?;
             if drawn.len() as u64 > KEPT {
-                return Err("it is too large when it is drawn anew".to_owned());
+                return Err("it is too large after re-encoding".to_owned());
             }
             let keep = files::create_private_dir(&dir).and_then(|()| files::replace(&file, &drawn));
             if let Err(error) = keep {
-                tracing::warn!(%error, "a picture cannot be kept");
+                tracing::warn!(%error, "cannot store an icon");
             }
             Ok(drawn)
         });
@@ -143,7 +143,7 @@ impl Icons {
     }
 }
 
-/// Only https, and no network of one's own unless the server is in it.
+/// https only, and no private network unless the server is in it.
 async fn fetched(address: &str, server: Option<&str>) -> Result<Vec<u8>, String> {
     let url = Url::parse(address).map_err(|error| error.to_string())?;
     let door = match server.and_then(|server| Url::parse(server).ok()) {

@@ -4,23 +4,23 @@ use std::io::Cursor;
 
 use image::{DynamicImage, ImageFormat, ImageReader, Limits, imageops::FilterType};
 
-/// The side of what comes of it, in pixels.
+/// Maximum side length of the result, in pixels.
 pub(super) const SIDE: u32 = 64;
-/// The longest side that is read.
+/// Maximum side length of the input.
 const LARGEST: u32 = 2048;
-/// What reading one may take of the memory, in bytes.
+/// Maximum memory for decoding, in bytes.
 const MEMORY: u64 = 32 * 1024 * 1024;
 
-/// The picture, no larger than [`SIDE`]. Blocks.
+/// Re-encodes an image to at most [`SIDE`]. Blocks.
 ///
 /// # Errors
-/// Why it is none that can be read.
+/// Why it cannot be read.
 pub(super) fn redrawn(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let mut reader =
         ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
     let known = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP, ImageFormat::Ico];
     if !reader.format().is_some_and(|format| known.contains(&format)) {
-        return Err("it is no picture of a kind that is shown".to_owned());
+        return Err("its image format is not supported".to_owned());
     }
     let mut limits = Limits::default();
     limits.max_image_width = Some(LARGEST);
@@ -33,7 +33,7 @@ pub(super) fn redrawn(bytes: &[u8]) -> Result<Vec<u8>, String> {
         false => picture,
     };
     let mut drawn = Cursor::new(Vec::new());
-    // Only the pixels: no words, no profile of colours, no second picture.
+    // Pixels only: no metadata, no color profile, no further images.
     DynamicImage::ImageRgba8(small.to_rgba8())
         .write_to(&mut drawn, ImageFormat::Png)
         .map_err(|error| error.to_string())?;

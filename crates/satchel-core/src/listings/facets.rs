@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::model::listings::{ListedLanguage, ListedPlace, ListingFilter};
 
-/// What is known of one entry.
+/// The searchable properties of an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facets {
     hosted: bool,
@@ -12,14 +12,14 @@ pub struct Facets {
     languages: Vec<ListedLanguage>,
     wants_key: bool,
     bundled: bool,
-    /// When it was published, as RFC 3339, which sorts as it is; empty where nobody says.
+    /// When it was published, as RFC 3339, which sorts as text; empty if unknown.
     pub published: String,
-    /// What it is sorted by where names are wanted.
+    /// The sort key for names.
     pub title: String,
 }
 
 impl Facets {
-    /// Of a description.
+    /// The properties of a description.
     pub fn of(document: &Value, published: &str, title: &str) -> Self {
         let list =
             |key: &str| document.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -41,12 +41,12 @@ impl Facets {
         }
     }
 
-    /// The same for what comes with Satchel.
+    /// The same for the bundled list.
     pub fn bundled(self) -> Self {
         Self { bundled: true, ..self }
     }
 
-    /// Is it one of those that are wanted?
+    /// Does it match the filter?
     pub fn meets(&self, filter: &ListingFilter) -> bool {
         let there = match filter.place {
             None => true,
@@ -71,7 +71,7 @@ fn language(registry: &str) -> Option<ListedLanguage> {
     }
 }
 
-/// Does something have to be given there that is secret? As deep as descriptions go.
+/// Is a secret input required? Searches at any depth that descriptions have.
 fn has_required_secret(value: &Value) -> bool {
     let is = |key: &str| value.get(key).and_then(Value::as_bool) == Some(true);
     match value {

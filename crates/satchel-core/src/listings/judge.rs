@@ -11,7 +11,7 @@ use crate::{
     trust::{clean, fingerprint::Tree, inspect},
 };
 
-/// A text of a stranger as one line that can be shown anywhere, and whether something was taken out of it.
+/// A foreign text as one displayable line, and whether anything was removed.
 pub fn plain(text: &str) -> (String, bool) {
     let cleaned = clean::text(text);
     let line = cleaned.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -19,7 +19,7 @@ pub fn plain(text: &str) -> (String, bool) {
     (line, !clean::hidden(text).is_empty())
 }
 
-/// An address of the web; anything else is none that anybody should open.
+/// A web address; others are rejected.
 pub fn link(value: Option<&Value>) -> Option<String> {
     let text = value.and_then(Value::as_str)?;
     let is_web = text.starts_with("https://") || text.starts_with("http://");
@@ -28,24 +28,24 @@ pub fn link(value: Option<&Value>) -> Option<String> {
     (is_web && is_plain).then(|| text.to_owned())
 }
 
-/// How an entry is shown.
+/// An entry's displayable texts.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct CleanedTexts {
-    /// Its title, where it can be shown.
+    /// Its title, if it can be displayed.
     pub title: Option<String>,
     /// Its description.
     pub description: String,
     /// Its repository.
     pub repository: Option<String>,
-    /// Its page.
+    /// Its website.
     pub website: Option<String>,
-    /// What is odd, in sentences.
+    /// Remarks, in sentences.
     pub remarks: Vec<String>,
-    /// It pretends to be another one, or may be mistaken for it.
+    /// It impersonates another entry, or may be mistaken for it.
     pub doubtful: bool,
 }
 
-/// Looks at an entry. `twin` is a server that was there first, of the same name in other capitals.
+/// Examines an entry. `twin` is an earlier server whose name differs only in case.
 pub fn look(release: &Release, twin: Option<&str>) -> CleanedTexts {
     let value = release.value();
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -65,7 +65,7 @@ pub fn look(release: &Release, twin: Option<&str>) -> CleanedTexts {
         false => shown.title = Some(title).filter(|title| !title.is_empty()),
     }
     if hides_in_title || hides {
-        shown.remarks.push("characters that nobody sees were taken out of its texts".into());
+        shown.remarks.push("invisible characters were removed from its texts".into());
         shown.doubtful = true;
     }
     if let Some(owner) = owner_of_another(&release.name, shown.repository.as_deref()) {
@@ -75,12 +75,12 @@ pub fn look(release: &Release, twin: Option<&str>) -> CleanedTexts {
         shown.doubtful = true;
     }
     if let Some(first) = twin {
-        shown.remarks.push(format!("its name differs from {first} only in the case of its letters"));
+        shown.remarks.push(format!("its name differs from {first} only in upper and lower case"));
         shown.doubtful = true;
     }
     let links = [value.pointer("/repository/url"), value.get("websiteUrl")];
     if links.iter().flatten().any(|value| link(Some(value)).is_none()) {
-        shown.remarks.push("an address that is none of the web was left out".into());
+        shown.remarks.push("an address that is not on the web was left out".into());
     }
     shown
 }
@@ -93,7 +93,7 @@ fn mixes_alphabets(title: &str) -> bool {
         })
 }
 
-/// Does one of its texts read like an order to a model? Takes a moment; nothing is ranked by it.
+/// Does one of its texts read like an instruction to a model? Takes a moment; does not affect ranking.
 pub fn gives_orders(release: &Release) -> bool {
     let value = release.value();
     let texts = ["title", "description"].iter().filter_map(|key| value.get(*key).and_then(Value::as_str));
@@ -110,7 +110,7 @@ fn is_order(text: &str) -> bool {
     inspect::findings(&tree, &around).iter().any(|finding| !finding.about.hides())
 }
 
-/// The owner of a repository at GitHub or GitLab, where the namespace is another account there.
+/// The owner of a GitHub or GitLab repository, if the namespace is a different account there.
 fn owner_of_another(name: &str, repository: Option<&str>) -> Option<String> {
     let (space, _) = name.split_once('/')?;
     let rest = repository?.split_once("://")?.1;

@@ -8,59 +8,59 @@ use serde::{Deserialize, Serialize};
 use super::{page::Release, stamp, versions};
 use crate::{files, registry::server_json::Status};
 
-/// Releases of one registry that are kept; one that has more is none.
+/// Maximum number of releases of one registry; a larger list is rejected.
 const MOST: usize = 200_000;
-/// Refusals that are kept.
+/// Maximum number of refusals stored.
 const REFUSALS: usize = 1_000;
-/// The largest file.
+/// Maximum size of the file.
 const LARGEST: u64 = 256 * 1024 * 1024;
-/// What was said about a moment may become known a little later: so much is read twice.
+/// Overlap between readings: changes may become visible a little later than their time stamp.
 const MARGIN_MS: u64 = 60 * 60 * 1000;
 
-/// Everything a registry told.
+/// The stored list of a registry.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Known {
     /// Its address.
     pub url: String,
-    /// When it was read last from beginning to end, in milliseconds since the Unix epoch.
+    /// When it was last read completely, in milliseconds since the Unix epoch.
     pub complete_ms: Option<u64>,
-    /// The newest moment in what it told, as RFC 3339.
+    /// The latest time stamp in it, as RFC 3339.
     #[serde(default)]
     pub(super) newest: String,
     /// By name, newest first.
     #[serde(default)]
     pub(super) releases: BTreeMap<String, Vec<Release>>,
-    /// What could not be read, and why.
+    /// Entries that could not be read, and why.
     #[serde(default)]
     pub refused: BTreeMap<String, String>,
-    /// The mark of the last answer, where all of it was one page.
+    /// The last ETag, if the list was one page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tag: Option<PageTag>,
-    /// A list that was too long for one reading, so far as it is here.
+    /// A list that was too long for one reading, as far as it was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Box<Partial>>,
 }
 
-/// What a registry calls the state of one page (`ETag`), and what was asked for.
+/// The ETag of a page, and the request it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PageTag {
     pub(super) query: String,
     pub(super) tag: String,
 }
 
-/// The beginning of a list.
+/// A partially read list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Partial {
-    /// What came.
+    /// The releases read.
     pub releases: Vec<Release>,
-    /// What could not be read.
+    /// Entries that could not be read.
     pub refused: BTreeMap<String, String>,
-    /// Where it goes on.
+    /// The cursor of the next page.
     pub cursor: String,
 }
 
 impl Known {
-    /// What is kept of a registry; nothing where there is no file, or none that can be read.
+    /// Loads a registry's list; empty if there is no readable file.
     pub fn load(file: &Path, url: &str) -> Self {
         let bytes = files::read_plain(file, LARGEST).ok();
         let known = bytes.and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
@@ -69,10 +69,10 @@ impl Known {
             .unwrap_or_else(|| Self { url: url.to_owned(), ..Self::default() })
     }
 
-    /// Keeps it.
+    /// Stores it.
     ///
     /// # Errors
-    /// Whatever the file system says.
+    /// Any I/O error.
     pub fn save(&self, file: &Path) -> io::Result<()> {
         if let Some(directory) = file.parent() {
             files::create_private_dir(directory)?;
@@ -80,7 +80,7 @@ impl Known {
         files::replace(file, serde_json::to_string(self).map_err(io::Error::other)?.as_bytes())
     }
 
-    /// With what was read now, from beginning to end.
+    /// Merges a complete reading.
     #[must_use]
     pub fn with(&self, releases: Vec<Release>, refused: BTreeMap<String, String>, now_ms: u64) -> Self {
         let mut known = Self { complete_ms: Some(now_ms), partial: None, ..self.clone() };
@@ -112,15 +112,15 @@ impl Known {
         known
     }
 
-    /// From which moment on changes are asked for; `None` where everything is.
+    /// The time from which to request changes; `None` to request everything.
     pub fn since(&self, now_ms: u64) -> Option<String> {
         let complete_ms = self.complete_ms?;
-        // A clock that is wrong, here or there, must not hide anything.
+        // A wrong clock on either side must not hide anything.
         let newest = stamp::to_ms(&self.newest).unwrap_or(complete_ms);
         Some(stamp::of_ms(newest.min(complete_ms).min(now_ms).saturating_sub(MARGIN_MS)))
     }
 
-    /// Every server, by name, with its releases, newest first.
+    /// All servers by name, with their releases, newest first.
     pub fn servers(&self) -> impl Iterator<Item = (&str, &[Release])> {
         self.releases.iter().map(|(name, releases)| (name.as_str(), releases.as_slice()))
     }
@@ -130,7 +130,7 @@ impl Known {
         self.releases.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The same server in other capitals that was there first, where there is one.
+    /// An earlier server whose name differs only in case, if there is one.
     pub fn first_of_its_letters(&self, name: &str) -> Option<&str> {
         let since = |releases: &[Release]| releases.iter().map(|release| release.published.clone()).min();
         let own = since(self.releases(name))?;
@@ -141,8 +141,8 @@ impl Known {
     }
 }
 
-/// The release that is offered: of those that the registry calls the newest, the one with the newest version; where it
-/// calls none so, the newest that is finished. A deleted one only where there is no other.
+/// The release on offer: the newest of those that the registry calls latest; otherwise the newest that is not a
+/// pre-release. A deleted one only if there is no other.
 pub fn offered(releases: &[Release]) -> Option<&Release> {
     let newest = |wanted: &dyn Fn(&Release) -> bool| {
         let wanted = releases.iter().filter(|release| wanted(release));
@@ -159,7 +159,7 @@ pub fn offered(releases: &[Release]) -> Option<&Release> {
 mod tests {
     use super::*;
 
-    /// `1.0.0* d`: the version, whether it is called the newest, its status.
+    /// `1.0.0* d`: the version, whether it is latest, its status.
     fn release(name: &str, line: &str) -> Release {
         let (version, status) = line.split_once(' ').unwrap_or((line, ""));
         Release {

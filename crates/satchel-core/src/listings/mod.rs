@@ -32,48 +32,48 @@ use self::{
 };
 use crate::{files, secrets::Secret};
 
-/// A registry is asked no sooner again by itself.
+/// Minimum interval of automatic queries to a registry.
 pub const EVERY_MS: u64 = 60 * 60 * 1000;
-/// The same after a reading that was in vain, where nobody waits for it.
+/// The same after a failure, if nobody waits for it.
 const AGAIN_MS: u64 = 5 * 60 * 1000;
 
-/// A registry that is asked.
+/// A registry to query.
 #[derive(Debug, Clone)]
 pub struct Registry {
     /// Its address, without `/v0.1`.
     pub url: Url,
-    /// What it wants to see.
+    /// Its token.
     pub token: Option<Secret>,
 }
 
-/// Everything that is known of all registries.
+/// The stored lists of all registries.
 #[derive(Debug)]
 pub struct Listings {
     directory: PathBuf,
     kept: Mutex<BTreeMap<String, KnownRegistry>>,
-    /// What was made of it last.
+    /// The shelf computed last.
     shelf: Mutex<Option<Arc<Shelf>>>,
-    /// Installed servers that their registry has deleted, by their name here, and why.
+    /// Installed servers that their registry has deleted, by local name, and why.
     withdrawn: Mutex<Option<BTreeMap<String, String>>>,
-    /// One reading at a time.
+    /// Limits reading to one at a time.
     turn: tokio::sync::Mutex<()>,
 }
 
-/// What is known of one registry, and how the last reading ended.
+/// The stored list of one registry, and the result of the last reading.
 #[derive(Debug, Clone, Default)]
 pub struct KnownRegistry {
-    /// What is known.
+    /// The list.
     pub known: Arc<Known>,
-    /// Why the last reading was in vain.
+    /// Why the last reading failed.
     pub trouble: Option<Fault>,
-    /// When that was.
+    /// When it was made.
     pub tried_ms: u64,
     /// It is being read.
     pub reading: bool,
 }
 
 impl KnownRegistry {
-    /// Is it time to ask? `waits`: somebody asks for it now, and would rather try again.
+    /// Is a query due? `waits`: a user is waiting, so a retry is worthwhile.
     fn is_due(&self, now_ms: u64, waits: bool) -> bool {
         let since = |ms: u64| now_ms.abs_diff(ms);
         let busy_ms = match &self.trouble {
@@ -87,7 +87,7 @@ impl KnownRegistry {
 }
 
 impl Listings {
-    /// Of this data directory. Nothing is read before it is asked for.
+    /// For this data directory. Reads nothing yet.
     pub fn new(data: &Path) -> Self {
         Self {
             directory: data.join("listings"),
@@ -106,7 +106,7 @@ impl Listings {
         self.directory.join(format!("{}.json", files::file_stem(key(url))))
     }
 
-    /// What is known of this registry. Reads its file where that was not done yet.
+    /// The stored list of this registry. Loads its file if necessary.
     pub fn of(&self, url: &Url) -> KnownRegistry {
         if let Some(kept) = self.kept().get(key(url)) {
             return kept.clone();
@@ -116,7 +116,7 @@ impl Listings {
         self.kept().entry(key(url).to_owned()).or_insert(kept).clone()
     }
 
-    /// What can be added, of these registries.
+    /// What these registries offer.
     pub fn shelf(&self, registries: &[Registry]) -> Arc<Shelf> {
         let known: Vec<Arc<Known>> = registries.iter().map(|registry| self.of(&registry.url).known).collect();
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,40 +126,40 @@ impl Listings {
         }
     }
 
-    /// Why this installed server is not started any more: its registry has deleted it.
+    /// Why this installed server is no longer started: its registry has deleted it.
     pub fn withdrawn(&self, server: &str) -> Option<String> {
         let mut withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
         withdrawn.get_or_insert_with(|| read_withdrawn(&self.withdrawn_file())).get(server).cloned()
     }
 
-    /// From now on these are. Returns those that were not before.
+    /// Replaces the set of such servers. Returns those that are new.
     pub fn set_withdrawn(&self, now: BTreeMap<String, String>) -> Vec<String> {
         let mut withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
         let before = withdrawn.get_or_insert_with(|| read_withdrawn(&self.withdrawn_file()));
         if *before == now {
             return vec![];
         }
-        let news = now.keys().filter(|server| !before.contains_key(*server)).cloned().collect();
+        let fresh = now.keys().filter(|server| !before.contains_key(*server)).cloned().collect();
         let text = serde_json::to_string(&now).unwrap_or_default();
         let kept = files::create_private_dir(&self.directory)
             .and_then(|()| files::replace(&self.withdrawn_file(), text.as_bytes()));
         if let Err(error) = kept {
-            tracing::warn!(%error, "cannot keep which servers their registry has deleted");
+            tracing::warn!(%error, "cannot store which servers a registry has deleted");
         }
         *before = now;
-        news
+        fresh
     }
 
     fn withdrawn_file(&self) -> PathBuf {
         self.directory.join("withdrawn.json")
     }
 
-    /// Is it time to ask one of them?
+    /// Is a query of any of them due?
     pub fn is_due(&self, registries: &[Registry], now_ms: u64, waits: bool) -> bool {
         registries.iter().any(|registry| self.of(&registry.url).is_due(now_ms, waits))
     }
 
-    /// Asks those that it is time for, or all where `always` says so. Returns whether anything new is known.
+    /// Queries the registries that are due, or all if `always`. Returns whether anything changed.
     pub async fn refresh(
         &self,
         registries: &[Registry],
@@ -169,16 +169,16 @@ impl Listings {
     ) -> bool {
         let begun = now();
         let _turn = self.turn.lock().await;
-        let mut news = false;
+        let mut changed = false;
         for registry in registries {
             let kept = self.of(&registry.url);
-            // Somebody else may have asked while we waited for our turn.
+            // Another caller may have queried it while this one waited for its turn.
             let asked_meanwhile = kept.tried_ms >= begun;
             if !asked_meanwhile && (always || kept.is_due(now(), waits)) {
-                news |= self.read(registry, kept.known, now).await;
+                changed |= self.read(registry, kept.known, now).await;
             }
         }
-        news
+        changed
     }
 
     async fn read(&self, registry: &Registry, known: Arc<Known>, now: fn() -> u64) -> bool {
@@ -194,20 +194,20 @@ impl Listings {
         if let Some(fault) = &trouble {
             tracing::info!(registry = registry.url.as_str(), %fault, "a registry could not be read");
         }
-        let news = trouble.is_none();
+        let changed = trouble.is_none();
         let after = after.map(Arc::new);
         if let Some(after) = &after
             && let Err(error) = after.save(&self.file(&registry.url))
         {
-            tracing::warn!(%error, "cannot keep what a registry told");
+            tracing::warn!(%error, "cannot store a registry's list");
         }
         let kept = KnownRegistry { known: after.unwrap_or(known), trouble, tried_ms: now(), reading: false };
         self.kept().insert(key(&registry.url).to_owned(), kept);
-        news
+        changed
     }
 }
 
-/// An address as it is written down.
+/// An address in canonical form.
 fn key(url: &Url) -> &str {
     url.as_str().trim_end_matches('/')
 }
@@ -217,7 +217,7 @@ fn read_withdrawn(file: &Path) -> BTreeMap<String, String> {
     bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
-/// A registry that is being read; not any more once it is dropped.
+/// A registry that is being read, until dropped.
 struct Marked<'a> {
     listings: &'a Listings,
     url: &'a str,
@@ -250,7 +250,7 @@ mod tests {
             (KnownRegistry::default(), 0, false, true),
             (KnownRegistry { known: read(0), ..KnownRegistry::default() }, 59 * minute, true, false),
             (KnownRegistry { known: read(0), ..KnownRegistry::default() }, 61 * minute, false, true),
-            // A clock that was put back does not keep a list from being read for years.
+            // A clock that was set back must not keep a list from being read for years.
             (KnownRegistry { known: read(600 * minute), ..KnownRegistry::default() }, 0, false, true),
             (
                 KnownRegistry { trouble: Some(Fault::NoList), tried_ms: 0, ..KnownRegistry::default() },

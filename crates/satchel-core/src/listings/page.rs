@@ -9,67 +9,67 @@ use serde_json::{Map, Value};
 use super::reading::Fault;
 use crate::registry::server_json::{ServerDocument, Status};
 
-/// The longest name that the schema allows, in characters.
+/// Maximum length of a name by the schema, in characters.
 const NAME: usize = 200;
-/// The same of a title and a description.
+/// The same for title and description.
 const TEXT: usize = 100;
-/// The same of a status message.
+/// The same for a status message.
 const MESSAGE: usize = 500;
-/// The longest version.
+/// Maximum length of a version.
 const VERSION: usize = 255;
-/// The largest entry once its texts are cut, in bytes.
+/// Maximum size of an entry with its texts cut, in bytes.
 const ENTRY: usize = 64 * 1024;
-/// What a registry says of an entry itself.
+/// The key of the registry's own metadata.
 const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
-/// The fields of a description that are of any use here.
+/// The fields of a description that Satchel uses.
 const FIELDS: [&str; 8] =
     ["name", "title", "description", "version", "websiteUrl", "repository", "packages", "remotes"];
 
-/// One version of one server, as a registry has it.
+/// A version of a server in a registry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Release {
     /// `namespace/name`.
     pub name: String,
-    /// As its publisher numbers it.
+    /// The publisher's version number.
     pub version: String,
-    /// What the registry says of it.
+    /// Its status in the registry.
     #[serde(default)]
     pub status: Status,
-    /// Why, in the registry's words, which may be anybody's.
+    /// The reason for the status: foreign text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The registry says that it is the newest.
+    /// The registry calls it the latest.
     pub latest: bool,
-    /// When it was published, as RFC 3339; empty where that is not known.
+    /// When it was published, as RFC 3339; empty if unknown.
     #[serde(default)]
     pub published: String,
-    /// When anything about it changed last.
+    /// When it was last changed.
     #[serde(default)]
     pub updated: String,
-    /// The description, as the text of a JSON object.
+    /// The description, as JSON text.
     pub document: Box<str>,
 }
 
 impl Release {
-    /// The description.
+    /// Parses the description.
     pub fn read(&self) -> Option<ServerDocument> {
         ServerDocument::read(&self.value()).ok()
     }
 
-    /// The description with what [`ServerDocument`] does not know.
+    /// The description including fields that [`ServerDocument`] does not have.
     pub fn value(&self) -> Value {
         serde_json::from_str(&self.document).unwrap_or_default()
     }
 }
 
-/// A page.
+/// A page of a list.
 #[derive(Debug, Default, PartialEq)]
 pub struct Page {
-    /// What can be used.
+    /// Usable entries.
     pub releases: Vec<Release>,
-    /// What cannot, by name and version as far as they are known, and why.
+    /// Unusable entries, by name and version as far as known, and why.
     pub refused: BTreeMap<String, String>,
-    /// Where the list goes on.
+    /// The cursor of the next page.
     pub next: Option<String>,
 }
 
@@ -88,10 +88,10 @@ struct Metadata {
 }
 
 impl Page {
-    /// Reads a body.
+    /// Parses a body.
     ///
     /// # Errors
-    /// [`Fault::NoList`] where it is no page at all.
+    /// [`Fault::NoList`] if it is not a page.
     pub fn read(body: &[u8]) -> Result<Self, Fault> {
         let body: Body<'_> = serde_json::from_slice(body).map_err(|_| Fault::NoList)?;
         let mut page = Self { next: body.metadata.next.filter(|next| !next.is_empty()), ..Self::default() };
@@ -112,7 +112,7 @@ fn release(raw: &Raw) -> Result<Release, (String, String)> {
     let (name, version) = (text("name"), text("version"));
     let refused = |why: &str| (cut(&format!("{name}@{version}"), NAME), why.to_owned());
     if !is_name(name) {
-        return Err(refused("its name is none that a registry may give"));
+        return Err(refused("its name is not valid for a registry"));
     }
     if version.is_empty() || version.chars().count() > VERSION || version.chars().any(char::is_control) {
         return Err(refused("it has no version"));
@@ -141,7 +141,7 @@ fn release(raw: &Raw) -> Result<Release, (String, String)> {
     })
 }
 
-/// A word that nobody here knows is none that recommends.
+/// An unknown status does not recommend a server.
 fn status(status: Option<&Value>, message: Option<&str>) -> (Status, Option<String>) {
     let message = message.map(|text| cut(text, MESSAGE));
     match status.map(Value::as_str) {
@@ -156,7 +156,7 @@ fn status(status: Option<&Value>, message: Option<&str>) -> (Status, Option<Stri
     }
 }
 
-/// `namespace/name`, in the letters that the schema allows.
+/// `namespace/name`, in the characters that the schema allows.
 pub fn is_name(name: &str) -> bool {
     let plain = |part: &str, more: &[u8]| {
         !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || more.contains(&byte))
@@ -167,13 +167,13 @@ pub fn is_name(name: &str) -> bool {
             .is_some_and(|(space, own)| plain(space, b".-") && plain(own, b"._-") && !own.starts_with('.'))
 }
 
-/// `2025-09-08T12:10:00Z` and its like: they are compared as texts.
+/// `2025-09-08T12:10:00Z` and the like, which can be compared as text.
 fn is_time(text: &str) -> bool {
     let at = |index: usize| text.as_bytes().get(index).copied().unwrap_or_default();
     (20..=40).contains(&text.len()) && text.is_ascii() && (at(4), at(7), at(10)) == (b'-', b'-', b'T')
 }
 
-/// The description without what is of no use, and with its texts no longer than they may be.
+/// The description without unused fields, and with its texts cut.
 fn trimmed(server: &Value) -> Value {
     let mut kept = Map::new();
     for key in FIELDS {
@@ -187,7 +187,7 @@ fn trimmed(server: &Value) -> Value {
     Value::Object(kept)
 }
 
-/// The text, with an ellipsis where it has more than so many characters.
+/// Cuts a text to this many characters, with an ellipsis.
 fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),

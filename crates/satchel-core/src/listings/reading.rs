@@ -8,54 +8,54 @@ use super::{
     page::{Page, Release},
 };
 
-/// All pages of one reading, in bytes.
+/// Maximum total size of a reading, in bytes.
 pub const BYTES: usize = 32 * 1024 * 1024;
-/// Pages of one reading.
+/// Maximum number of pages of a reading.
 const PAGES: usize = 1_000;
-/// How often a registry is asked for one page that has no time for us.
+/// Number of attempts for a page of a busy registry.
 pub const TRIES: u32 = 3;
-/// A longer `ETag` is none.
+/// Maximum length of an `ETag`.
 const TAG: usize = 256;
-/// It may have us wait for so many seconds.
+/// Maximum pause that a registry can request, in seconds.
 pub const PATIENCE: u64 = 10;
 
 /// Why a list could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// Nobody is there, or went away.
+    /// Unreachable, or disconnected.
     #[error("it cannot be reached: {0}")]
     Unreached(String),
-    /// An error of its own.
+    /// An HTTP error.
     #[error("it answered with HTTP {0}")]
     Status(u16),
-    /// It is busy, for so many seconds.
-    #[error("it is busy and wants to be asked again in {0} seconds")]
+    /// Busy for this many seconds.
+    #[error("it is busy and asks to retry in {0} seconds")]
     Busy(u64),
-    /// It points to another place, which is not asked.
-    #[error("it points to another address, which is not followed")]
+    /// A redirect, which is not followed.
+    #[error("it redirects to another address, which is not followed")]
     Moved,
-    /// Not a list: an error page, the page of a hotel's network, half of an answer.
-    #[error("it answered with something that is no list of servers")]
+    /// Not a list: an error page, a captive portal, half a response.
+    #[error("its answer is not a list of servers")]
     NoList,
-    /// The same place over and over.
+    /// A cursor that repeats.
     #[error("its list has no end")]
     Endless,
-    /// More than anybody would read at once.
-    #[error("it sent more than Satchel reads at once")]
+    /// Larger than the limit.
+    #[error("its answer is larger than Satchel accepts")]
     TooLarge,
-    /// More time than anybody would wait.
-    #[error("it took longer than Satchel waits")]
+    /// Timed out.
+    #[error("it did not answer in time")]
     TooSlow,
 }
 
 impl Fault {
-    /// A list that is only long goes on the next time.
+    /// A long list continues in the next reading.
     fn is_length(&self) -> bool {
         matches!(self, Fault::TooLarge | Fault::TooSlow)
     }
 }
 
-/// One reading of one registry.
+/// One reading of a registry.
 #[derive(Debug)]
 pub struct Reading {
     since: Option<String>,
@@ -68,7 +68,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Begins, or goes on where the last one had to stop.
+    /// Starts a reading, or continues the last one.
     pub fn of(known: &Known, now_ms: u64) -> Self {
         let since = known.since(now_ms);
         let Partial { releases, refused, cursor } = known.partial.as_deref().cloned().unwrap_or_default();
@@ -84,39 +84,39 @@ impl Reading {
         self.query().iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join("&")
     }
 
-    /// The `ETag` of the page that is asked for next, where it is known: unchanged, it need not come again.
+    /// The `ETag` of the next page, if known.
     pub fn tag(&self) -> Option<&str> {
         self.tag.as_ref().filter(|tag| tag.query == self.asked()).map(|tag| tag.tag.as_str())
     }
 
-    /// Remembers what the registry calls the page that was taken last, where it is the whole list.
+    /// Stores the ETag of the last page, if that is the whole list.
     pub fn tagged(&mut self, tag: Option<String>) {
         let is_whole = self.cursor.is_none();
         let tag = tag.filter(|tag| is_whole && tag.len() <= TAG);
         self.tag = tag.map(|tag| PageTag { query: self.asked(), tag });
     }
 
-    /// What is asked for next, as the query's fields.
+    /// The query parameters of the next page.
     pub fn query(&self) -> Vec<(&'static str, String)> {
         let mut query = vec![("limit", "100".to_owned())];
         match &self.since {
             Some(since) => query.push(("updated_since", since.clone())),
-            // What was taken back is known as such, so that nobody wonders where it is.
+            // Deleted entries are included, so that users can see what happened to them.
             None => query.push(("include_deleted", "true".to_owned())),
         }
         query.extend(self.cursor.iter().map(|cursor| ("cursor", cursor.clone())));
         query
     }
 
-    /// How many bytes may still come.
+    /// How many more bytes may be read.
     pub fn room(&self) -> usize {
         BYTES - self.bytes.min(BYTES)
     }
 
-    /// Takes a page. Returns whether it was the last one.
+    /// Adds a page. Returns whether it was the last one.
     ///
     /// # Errors
-    /// [`Fault`] where it is no page, or there can be no end.
+    /// [`Fault`] if it is not a page, or the list cannot end.
     pub fn take(&mut self, body: &[u8]) -> Result<bool, Fault> {
         self.bytes += body.len();
         let page = Page::read(body)?;
@@ -131,15 +131,15 @@ impl Reading {
         Ok(false)
     }
 
-    /// What is known after it was read to its end.
+    /// The list after a complete reading.
     pub fn complete(self, known: &Known, now_ms: u64) -> Known {
         Known { tag: self.tag, ..known.with(self.releases, self.refused, now_ms) }
     }
 
-    /// What is known where it was not: as before, but for a list that is only long.
+    /// The list after an incomplete one: unchanged, unless the list is just long.
     pub fn broken(self, known: &Known, fault: &Fault) -> Option<Known> {
         let cursor = self.cursor.filter(|_| fault.is_length() && !self.releases.is_empty())?;
-        // It has come no further: the next reading begins anew.
+        // No progress: the next reading starts again.
         if known.partial.as_ref().is_some_and(|partial| partial.cursor == cursor) {
             return Some(Known { partial: None, ..known.clone() });
         }
@@ -194,7 +194,7 @@ mod tests {
         let known = reading.complete(&known, now_ms);
         let same = Reading::of(&known, now_ms);
         assert_eq!(same.tag(), Some("\"t1\""));
-        // It was unchanged: nothing came, and everything stays.
+        // Not modified: nothing was received, and everything stays.
         let known = same.complete(&known, now_ms);
         assert_eq!((known.servers().count(), Reading::of(&known, now_ms).tag()), (2, Some("\"t1\"")));
         assert_eq!(Reading::of(&known, now_ms - 7_200_000).tag(), None, "something else is asked for");

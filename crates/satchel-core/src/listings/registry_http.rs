@@ -11,14 +11,14 @@ use super::reading::{Fault, PATIENCE, Reading, TRIES};
 use crate::secrets::Secret;
 
 const CONNECTING: Duration = Duration::from_secs(5);
-/// One reading, from its first connection to its last byte.
+/// Timeout of reading a list.
 const TIME: Duration = Duration::from_secs(30);
-/// A bundle may take longer.
+/// Timeout of fetching a bundle.
 const BUNDLE_TIME: Duration = Duration::from_secs(300);
-/// Where releases lie is told by redirects; no more than these are followed, and only to https.
+/// Release downloads redirect; at most this many redirects are followed, and only to https.
 const REDIRECTS: usize = 4;
 
-/// Reads a registry's list as far as it has to be read. `reading` is complete afterwards.
+/// Reads as much of a registry's list as necessary. `reading` is complete afterwards.
 ///
 /// # Errors
 /// [`Fault`]
@@ -59,28 +59,28 @@ pub async fn bundle(url: &Url, largest: usize) -> Result<Vec<u8>, Fault> {
     }
 }
 
-/// What came.
+/// The result of fetching a page.
 enum PageFetch {
-    /// A body, and what its state is called.
+    /// A body and its ETag.
     Page { body: Vec<u8>, tag: Option<String> },
-    /// It is as it was.
+    /// Not modified.
     Unchanged,
 }
 
 fn client(url: &Url, redirects: redirect::Policy) -> Result<Client, Fault> {
-    // Fails only where one is installed already.
+    // Fails only if one is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Client::builder()
         .user_agent(concat!("satchel/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECTING)
         .referer(false)
         .redirect(redirects);
-    // A proxy for the world would look for this computer at its own.
+    // A proxy cannot reach this computer.
     let client = if is_this_computer(url) { client.no_proxy() } else { client };
     client.build().map_err(|error| unreached(&error))
 }
 
-/// Is it this computer's own address?
+/// Is it an address of this computer?
 pub fn is_this_computer(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     host == "localhost"
@@ -111,7 +111,7 @@ async fn fetch(
         tries += 1;
         match response.status() {
             StatusCode::OK => break response,
-            // Only where it was asked for by its tag.
+            // Only valid in response to an ETag.
             StatusCode::NOT_MODIFIED if known.is_some() => return Ok(PageFetch::Unchanged),
             StatusCode::TOO_MANY_REQUESTS => {
                 let seconds = seconds_to_wait(&response);

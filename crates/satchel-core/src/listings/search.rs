@@ -4,25 +4,25 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::{catalog::search::Spelling, registry::find::split};
 
-/// Words looked for that count.
+/// Maximum number of query words.
 const WORDS: usize = 12;
-/// From so many letters on a word is found within another.
+/// Minimum length of a word that may match inside another.
 const WITHIN: usize = 4;
 
-/// What is found of an entry.
+/// The searchable texts of an entry.
 #[derive(Debug, Clone, Default)]
 pub struct Card {
     /// Its name in the registry.
     pub name: String,
-    /// Texts and what a word of each is worth.
+    /// Texts with their weights.
     pub texts: Vec<(f32, String)>,
-    /// It is offered, but not recommended: deprecated, or it may be mistaken for another one.
+    /// Offered but ranked last: deprecated, or easily mistaken for another entry.
     pub behind: bool,
-    /// It is found only where somebody asks for everything.
+    /// Found only if deleted entries are requested.
     pub deleted: bool,
 }
 
-/// All entries, to be searched. An immutable value.
+/// An immutable search index.
 #[derive(Debug, Default)]
 pub struct Index {
     cards: Vec<Card>,
@@ -31,7 +31,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// Of these entries, in the order in which they are shown where nothing is looked for.
+    /// Indexes these entries, in display order for an empty query.
     pub fn of(mut cards: Vec<Card>) -> Self {
         let mut words: BTreeMap<Box<str>, Vec<(u32, f32)>> = BTreeMap::new();
         for (at, card) in cards.iter_mut().enumerate() {
@@ -52,7 +52,7 @@ impl Index {
         Self { cards, words, spelling }
     }
 
-    /// Entries that are meant, by their place, best first.
+    /// Matching entries by position, best first.
     pub fn find(&self, query: &str, all: bool) -> Vec<usize> {
         let words: Vec<String> = split(query).take(WORDS).collect();
         let offered = |at: &usize| all || !self.cards[*at].deleted;
@@ -68,7 +68,7 @@ impl Index {
                 *sum = (sum.0 + 1, sum.1 + best);
             }
         }
-        // All words where anything has them, else as many as something has.
+        // Entries with all words if there are any, otherwise with as many as possible.
         let most = worth.values().map(|(words, _)| *words).max().unwrap_or_default();
         let mut found: Vec<(usize, f32)> = worth
             .into_iter()
@@ -84,7 +84,7 @@ impl Index {
         found.into_iter().map(|(at, _)| at).collect()
     }
 
-    /// Entries that every word is about and nothing speaks against, best first; nothing where there is no word.
+    /// Entries that match every word and have no negative mark, best first; none for an empty query.
     pub fn find_all_words(&self, query: &str) -> Vec<usize> {
         let words: Vec<String> = split(query).take(WORDS).collect();
         if words.is_empty() {
@@ -98,7 +98,7 @@ impl Index {
         found.take(20).filter(every).collect()
     }
 
-    /// Is it called exactly so?
+    /// Is this its exact name?
     fn is_named(&self, at: usize, query: &str) -> f32 {
         let name = self.cards[at].name.to_lowercase();
         let query = query.trim().to_lowercase();
@@ -112,7 +112,7 @@ impl Index {
         }
     }
 
-    /// Entries with a word like this one, and what that is worth.
+    /// Entries with a matching word, with scores.
     fn matches(&self, word: &str) -> HashMap<u32, f32> {
         let mut best: HashMap<u32, f32> = HashMap::new();
         let mut add = |known: &str, likeness: f32| {
@@ -143,7 +143,7 @@ impl Index {
         best
     }
 
-    /// How many are offered.
+    /// Number of entries on offer.
     pub fn offered(&self) -> usize {
         self.cards.iter().filter(|card| !card.deleted).count()
     }

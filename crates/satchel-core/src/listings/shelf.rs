@@ -25,13 +25,13 @@ use crate::{
     registry::{self, server_json::Status},
 };
 
-/// Where the list comes from that is a part of Satchel.
+/// The source name of the bundled list.
 pub const OWN: &str = "satchel";
 
-/// What can be added.
+/// Everything on offer.
 #[derive(Debug, Default)]
 pub struct Shelf {
-    /// Registries in the order in which they are asked, by address.
+    /// The registries in query order.
     registries: Vec<Arc<Known>>,
     bundled: Vec<Listed>,
     entries: Vec<ShelfEntry>,
@@ -45,19 +45,19 @@ enum ShelfEntry {
     Release { registry: usize, name: String },
 }
 
-/// Where something that can be added was found.
+/// A server on offer and its source.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// The address of its registry, or [`OWN`].
+    /// The registry's address, or [`OWN`].
     pub registry: String,
     /// The release.
     pub release: Release,
-    /// How it is shown.
+    /// Its displayable form.
     pub shown: ListedServer,
 }
 
 impl Shelf {
-    /// Of what is known of these registries.
+    /// Computes what these registries offer.
     pub fn of(registries: Vec<Arc<Known>>) -> Self {
         let bundled = registry::find("").entries;
         let packages: HashMap<String, usize> =
@@ -71,7 +71,7 @@ impl Shelf {
                 *letters.entry(name.to_lowercase()).or_default() += 1;
             }
             for (name, releases) in known.servers() {
-                // The first registry that has a name says what is behind it.
+                // If several registries have a name, the first one counts.
                 let Some(release) = offered(releases).filter(|_| !named.contains_key(name)) else { continue };
                 named.insert(name, at);
                 let alone = letters.get(&name.to_lowercase()).is_none_or(|count| *count == 1);
@@ -97,18 +97,18 @@ impl Shelf {
         Self { registries, bundled, entries, facets, index }
     }
 
-    /// Was it made of exactly this?
+    /// Was it computed from exactly these lists?
     pub fn is_of(&self, registries: &[Arc<Known>]) -> bool {
         let same = |(one, other): (&Arc<Known>, &Arc<Known>)| Arc::ptr_eq(one, other);
         self.registries.len() == registries.len() && self.registries.iter().zip(registries).all(same)
     }
 
-    /// How many are offered.
+    /// Number of servers on offer.
     pub fn offered(&self) -> usize {
         self.index.offered()
     }
 
-    /// What is meant, best first; the part from `offset` on, and how many there are in all.
+    /// Search results from `offset` on, and the total number.
     pub fn find(
         &self,
         query: &str,
@@ -130,8 +130,8 @@ impl Shelf {
         (part.filter_map(|at| self.shown(&self.entries[*at])).collect(), found.len())
     }
 
-    /// The name of the one server that every word of this is about, where that is in the list that comes with Satchel or
-    /// is no more than a name: models read it, and strangers write the rest.
+    /// The name of the only server that matches every word. Limited to the bundled list and to plain names, because
+    /// models read it and third parties write the rest.
     pub fn suggested(&self, query: &str) -> Option<String> {
         let found = self.index.find_all_words(query);
         let name = found.into_iter().map(|at| match &self.entries[at] {
@@ -145,10 +145,10 @@ impl Shelf {
         name.take(3).find(is_plain)
     }
 
-    /// One server, in one version or the one that is offered; where there is none, names that are nearly so.
+    /// A server by name, in one version or the one on offer.
     ///
     /// # Errors
-    /// Names that may be meant.
+    /// Similar names.
     pub fn source(&self, name: &str, version: Option<&str>) -> Result<Source, Vec<String>> {
         if let Some(listed) = self.bundled.iter().find(|listed| listed.id == name) {
             let release = bundled_release(listed);
@@ -176,7 +176,7 @@ impl Shelf {
         source_in(known, name, version)
     }
 
-    /// Everything about one server.
+    /// All details of a server.
     pub fn details(&self, source: &Source) -> ServerDetails {
         let known = self.registries.iter().find(|known| known.url == source.registry);
         let word = |status: Status| status_word(status).to_owned();
@@ -217,7 +217,7 @@ fn source_in(known: &Known, name: &str, version: Option<&str>) -> Option<Source>
     };
     let mut shown = listed(release, judge::look(release, known.first_of_its_letters(name)));
     if judge::gives_orders(release) {
-        shown.remarks.push("its description reads like an order to a model".into());
+        shown.remarks.push("its description reads like an instruction to a model".into());
     }
     shown.registry.clone_from(&known.url);
     shown.versions = releases.len();
@@ -242,7 +242,7 @@ fn listed(release: &Release, shown: judge::CleanedTexts) -> ListedServer {
     }
 }
 
-/// As registries write it.
+/// The status in the registries' form.
 pub fn status_word(status: Status) -> &'static str {
     match status {
         Status::Active => "active",
@@ -270,7 +270,7 @@ fn bundled_card(one: &Listed) -> Card {
     Card { name: one.id.clone(), texts, behind: false, deleted: false }
 }
 
-/// What a publisher wants to be done after an installation, as plain text.
+/// The publisher's instructions for after an installation, as plain text.
 pub fn afterwards(release: &Release) -> Vec<String> {
     let value = release.value();
     let packages = value.get("packages").and_then(Value::as_array).into_iter().flatten();
@@ -293,7 +293,7 @@ pub fn afterwards(release: &Release) -> Vec<String> {
         .collect()
 }
 
-/// What tells whether two entries run the same: `npm NAME`, `pypi NAME`, or an address.
+/// The identity of what an entry runs: `npm NAME`, `pypi NAME`, or an address.
 fn packages_of(document: &Value) -> impl Iterator<Item = String> {
     let list = |key: &str| document.get(key).and_then(Value::as_array).into_iter().flatten();
     let text =
@@ -340,7 +340,7 @@ fn bundled_shown(listed: &Listed, release: &Release) -> ListedServer {
     }
 }
 
-/// The same description as a registry would have it.
+/// A bundled entry in the form of a registry's description.
 fn bundled_document(listed: &Listed) -> Value {
     let needs: BTreeMap<&str, Value> = listed
         .needs

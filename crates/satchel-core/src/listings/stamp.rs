@@ -2,7 +2,7 @@
 
 const DAY: u64 = 24 * 60 * 60;
 
-/// A moment in milliseconds since the Unix epoch, to the second.
+/// Formats milliseconds since the Unix epoch, to the second.
 pub fn of_ms(ms: u64) -> String {
     let seconds = ms / 1000;
     let (year, month, day) = civil(seconds / DAY);
@@ -10,7 +10,7 @@ pub fn of_ms(ms: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// The moment that a text says; `None` where it says none. A fraction of a second is left out.
+/// Parses a time stamp; `None` if invalid. Fractions of a second are ignored.
 pub fn to_ms(text: &str) -> Option<u64> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<u64>().ok();
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
@@ -22,7 +22,7 @@ pub fn to_ms(text: &str) -> Option<u64> {
     Some((days(year, month, day) * DAY + hour * 3600 + minute * 60 + second) * 1000)
 }
 
-/// Days since the epoch of a date (Howard Hinnant, "chrono-compatible low-level date algorithms").
+/// Days from the epoch to a date (Howard Hinnant, "chrono-compatible low-level date algorithms").
 fn days(year: u64, month: u64, day: u64) -> u64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year / 400, year % 400);

@@ -2,14 +2,14 @@
 
 use std::cmp::Ordering;
 
-/// Compares as semantic versions do, a pre-release before every finished one. Python's `1.0rc1` counts as one as well.
+/// Compares semantic versions; pre-releases come first. Python's `1.0rc1` counts as one too.
 pub fn compare(one: &str, other: &str) -> Ordering {
     let (a, b) = (parts(one), parts(other));
     let finished = a.before.is_empty().cmp(&b.before.is_empty());
     finished.then_with(|| numbers(&a.numbers, &b.numbers)).then_with(|| words(&a.before, &b.before))
 }
 
-/// Is it not finished yet, as its number says?
+/// Is it a pre-release by its number?
 pub fn is_preliminary(version: &str) -> bool {
     !parts(version).before.is_empty()
 }
@@ -30,7 +30,7 @@ fn parts(version: &str) -> Parts {
         let end = part.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(part.len());
         numbers.push(part[..end].parse().unwrap_or(if end == 0 { 0 } else { u64::MAX }));
         let rest = part[end..].trim_start_matches('_').to_lowercase();
-        // Python's later releases of the same, which are finished.
+        // Python's post-releases, which are final.
         if !rest.is_empty() && !rest.starts_with("post") {
             before.push(rest);
         }

@@ -18,12 +18,12 @@ use crate::{
     },
 };
 
-/// Before the server's name, the answer with which a person accepts something.
+/// Prefix of the answer that accepts something, followed by the server's name.
 const ACCEPT: &str = "accept.";
-/// A value is no longer, in characters.
+/// Maximum length of a value, in characters.
 const VALUE: usize = 10_000;
 
-/// Where packages of a kind come from if nothing else is said.
+/// The default registries of each package type.
 const PLACES: &[(&str, &[&str])] = &[
     ("npm", &["https://registry.npmjs.org"]),
     ("pypi", &["https://pypi.org", "https://pypi.org/simple"]),
@@ -39,20 +39,20 @@ const PLACES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// One way, with the answers there are.
+/// One way to run a server, with the answers given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reviewed {
-    /// How it is run.
+    /// The plan.
     pub plan: Plan,
-    /// What can be given.
+    /// The inputs.
     pub inputs: Vec<Input>,
-    /// What only a person can say yes to, and has not.
+    /// The consents that are missing.
     pub consents: Vec<Consent>,
-    /// What should be known, in sentences.
+    /// Remarks, in sentences.
     pub remarks: Vec<String>,
 }
 
-/// Every way of a description with its name, the hosted first.
+/// All ways of a description with their ids, hosted ones first.
 pub fn ways(document: &ServerDocument) -> Vec<(String, Choice)> {
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
     let mut numbered = |kind: &str| {
@@ -72,7 +72,7 @@ pub fn ways(document: &ServerDocument) -> Vec<(String, Choice)> {
     all
 }
 
-/// All ways as they are listed, before anything was given.
+/// All ways as they are listed, before any answers.
 pub fn listed(document: &ServerDocument) -> Vec<ListedWay> {
     let way = |(id, choice): (String, Choice)| {
         let reviewed = review(document, choice, &Answers::new(), None);
@@ -102,10 +102,10 @@ fn runs_of(document: &ServerDocument, choice: Choice) -> String {
     super::judge::plain(&text.unwrap_or_default()).0.chars().take(300).collect()
 }
 
-/// Looks at one way. `engine` runs images, where one is here.
+/// Checks one way. `engine` is the installed container engine.
 ///
 /// # Errors
-/// Why it is not gone, in a sentence without a subject.
+/// Why it is not offered, as a sentence without a subject.
 pub fn review(
     document: &ServerDocument,
     choice: Choice,
@@ -118,7 +118,7 @@ pub fn review(
         Choice::Remote(at) => before_remote(document.remotes.get(at).ok_or("has no such address")?)?,
     };
     let prompts = plan::plan(&document, choice, &Answers::new()).map_err(|error| error.to_string())?.prompts;
-    // What a bundle wants to be given is known once it is here.
+    // The inputs of a bundle are known only after it is fetched.
     let is_bundle = matches!(choice, Choice::Package(at) if document.packages[at].registry_type == "mcpb");
     let accepted = |(id, _): &(&String, &Value)| !is_bundle || id.starts_with(ACCEPT);
     let answers = answers.iter().filter(accepted).map(|(id, value)| (id.clone(), value.clone())).collect();
@@ -148,14 +148,14 @@ pub fn review(
         }
     }
     consents.retain(|consent| answers.get(&consent.id).and_then(Value::as_str) != Some("yes"));
-    // All of them are said here, and more precisely.
+    // All of them are reported here, more precisely.
     plan.warnings.clear();
     let inputs = plan.prompts.iter().map(input).collect();
     Ok(Reviewed { plan, inputs, consents, remarks })
 }
 
-const LISTENS: &str = "is a program that listens at an address of its own, which Satchel does not start; start it yourself, \
-                       then add its address with `satchel add NAME --url ADDRESS`";
+const LISTENS: &str = "is a program that listens at an address of its own, and Satchel starts no such \
+    programs; start it yourself, then add its address with `satchel add NAME --url ADDRESS`";
 
 fn input(prompt: &Prompt) -> Input {
     let plain = |text: &Option<String>| text.as_deref().map(|text| super::judge::plain(text).0);
@@ -173,7 +173,7 @@ fn input(prompt: &Prompt) -> Input {
     }
 }
 
-/// A credential that everybody knows is none, and what is not to be chosen is no default.
+/// Drops defaults that are public credentials or not among the choices.
 fn without_odd_defaults(document: &ServerDocument) -> ServerDocument {
     fn clear(input: &mut Described) {
         let is_chosen = |value: &String| input.choices.is_empty() || input.choices.contains(value);
@@ -200,7 +200,7 @@ fn without_odd_defaults(document: &ServerDocument) -> ServerDocument {
 
 type Before = (Vec<Consent>, Vec<String>);
 
-/// What a package's own fields say, before anything is filled in.
+/// Checks a package's own fields before inputs are filled in.
 fn before_package(package: &Package) -> Result<Before, String> {
     let kind = package.registry_type.as_str();
     let (name, version) = (package.identifier.as_str(), package.version.as_deref());
@@ -220,7 +220,7 @@ fn before_package(package: &Package) -> Result<Before, String> {
         "cargo" => {
             let version = version.map(|version| format!(" --version {}", shown(version))).unwrap_or_default();
             return Err(format!(
-                "would be built from its source text, which Satchel does not do by itself; run `cargo install {}{version}`, \
+                "would be built from source, which Satchel does not do; run `cargo install {}{version}`, \
                  then `satchel add NAME -- PROGRAM`",
                 shown(name)
             ));
@@ -228,13 +228,15 @@ fn before_package(package: &Package) -> Result<Before, String> {
         "go" => {
             let version = version.unwrap_or("latest");
             return Err(format!(
-                "would be built from its source text, which Satchel does not do by itself; run `go install {}@{}`, then \
+                "would be built from source, which Satchel does not do; run `go install {}@{}`, then \
                  `satchel add NAME -- PROGRAM`",
                 shown(name),
                 shown(version)
             ));
         }
-        other => return Err(format!("is of the kind \"{}\", which Satchel does not know", shown(other))),
+        other => {
+            return Err(format!("has the package type \"{}\", which Satchel does not know", shown(other)));
+        }
     }
     check_place(kind, name, package.registry_base_url.as_deref())?;
     if package.transport.kind.as_deref().is_some_and(|kind| kind != "stdio") {
@@ -270,7 +272,7 @@ fn check_version(version: Option<&str>) -> Result<(), String> {
     }
 }
 
-/// A plain name: no option, address, place, alias or range.
+/// A plain package name: no option, address, path, alias or range.
 fn is_package(kind: &str, name: &str) -> bool {
     let part = |part: &str, more: &[u8]| {
         let all = part.bytes().all(|byte| byte.is_ascii_alphanumeric() || more.contains(&byte));
@@ -320,19 +322,19 @@ fn check_image(name: &str, version: Option<&str>) -> Result<(), String> {
     let (host, known) =
         (host.unwrap_or("docker.io"), ["docker.io", "ghcr.io", "quay.io", "mcr.microsoft.com"]);
     if !known.contains(&host) && !host.ends_with(".pkg.dev") && !host.ends_with(".azurecr.io") {
-        return Err(format!("takes its image from {host}, which is no place that the registry allows"));
+        return Err(format!("takes its image from {host}, which the registry does not allow"));
     }
     Ok(())
 }
 
 fn check_bundle(address: &str, digest: Option<&str>) -> Result<(), String> {
-    let hex = digest.ok_or("names no SHA-256 of its bundle, so what comes could not be checked")?;
+    let hex = digest.ok_or("names no SHA-256 of its bundle, so the download could not be verified")?;
     if hex.len() != 64 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err("names a SHA-256 that is none".to_owned());
+        return Err("names an invalid SHA-256".to_owned());
     }
     let url = Url::parse(address).map_err(|_| "names no address of its bundle".to_owned())?;
     if url.scheme() != "https" {
-        return Err("would have its bundle fetched without encryption".to_owned());
+        return Err("would fetch its bundle without encryption".to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() || launch_risks::leads_inside(address).is_some()
     {
@@ -359,15 +361,18 @@ fn check_place(kind: &str, name: &str, base: Option<&str>) -> Result<(), String>
 fn before_remote(remote: &Remote) -> Result<Before, String> {
     if !matches!(remote.kind.as_str(), "streamable-http" | "streamable_http" | "http" | "streamable" | "sse")
     {
-        return Err(format!("speaks over \"{}\", which Satchel does not", shown(&remote.kind)));
+        return Err(format!(
+            "uses the transport \"{}\", which Satchel does not support",
+            shown(&remote.kind)
+        ));
     }
     if remote.url.contains(char::is_whitespace) || remote.url.contains(['\\', '\0']) {
-        return Err("names an address that is none".to_owned());
+        return Err("names an invalid address".to_owned());
     }
     Ok((vec![], vec![]))
 }
 
-/// Whoever gives a value says where: by the id, or by its last part where only one ends so.
+/// Resolves answers by id, or by the last part of an id if it is unique.
 fn by_id(prompts: &[Prompt], answers: &Answers) -> Result<Answers, String> {
     let mut by_id = Answers::new();
     for (given, value) in answers {
@@ -390,7 +395,7 @@ fn by_id(prompts: &[Prompt], answers: &Answers) -> Result<Answers, String> {
                 return Err(format!("takes no input, and \"{}\" was given", shown(given)));
             }
             [] => return Err(format!("has no input \"{}\"; it has {}", shown(given), all())),
-            // One name is one thing, wherever it is put.
+            // The same name is the same input, wherever it is used.
             several => by_id.extend(several.iter().map(|id| ((*id).to_owned(), value.clone()))),
         }
     }
@@ -415,7 +420,7 @@ fn check_answer(prompt: &Prompt, answer: Option<&Value>) -> Result<(), String> {
         match prompt.format.as_deref() {
             Some("number") if value.parse::<f64>().is_err() => return wrong("a number"),
             Some("boolean") if !matches!(value.as_str(), "true" | "false") => return wrong("true or false"),
-            Some("filepath") if !is_whole_path(value) => return wrong("a path from the root on"),
+            Some("filepath") if !is_whole_path(value) => return wrong("an absolute path"),
             _ => {}
         }
     }
@@ -431,7 +436,7 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
 }
 
-/// What is put into an address stays in its place there: no other host, no way up, nothing cut off.
+/// Values in an address must not leave their place: no other host, no parent path, nothing cut off.
 fn check_address_parts(remote: &Remote, answers: &Answers) -> Result<(), String> {
     let url = &remote.url;
     let begin = url.find("://").map(|at| at + 3);
@@ -442,7 +447,7 @@ fn check_address_parts(remote: &Remote, answers: &Answers) -> Result<(), String>
         else {
             continue;
         };
-        // The address as a whole is whoever gives it.
+        // The user is responsible for an address that is entirely theirs.
         let Some((begin, end)) = begin.zip(end).filter(|(begin, _)| at >= *begin) else { continue };
         let plain =
             |more: &[u8]| value.bytes().all(|byte| byte.is_ascii_alphanumeric() || more.contains(&byte));
@@ -459,18 +464,18 @@ fn check_address_parts(remote: &Remote, answers: &Answers) -> Result<(), String>
     Ok(())
 }
 
-/// The address as it would be asked.
+/// Checks the resulting address.
 fn check_address(
     url: &str,
     headers: &Map<String, Value>,
     remote: &Remote,
     is_whole: bool,
 ) -> Result<Vec<Consent>, String> {
-    // What is still to be given stands there as nothing; what is around it can be looked at all the same.
+    // Missing values are replaced by nothing; the rest can still be checked.
     let parsed = Url::parse(&url.replace(['{', '}'], ""))
         .map_err(|_| format!("names no address: \"{}\"", shown(url)))?;
     if !matches!(parsed.scheme(), "http" | "https") {
-        return Err(format!("names an address that is none of the web: \"{}\"", shown(url)));
+        return Err(format!("names an address that is not on the web: \"{}\"", shown(url)));
     }
     if !parsed.username().is_empty() || parsed.password().is_some() {
         return Err("has credentials in its address".to_owned());
@@ -488,9 +493,9 @@ fn check_address(
             || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
     };
     if let Some(bad) = remote.headers.iter().find(|header| is_bad(&header.name)) {
-        return Err(format!("has a header whose name is none: \"{}\"", shown(&bad.name)));
+        return Err(format!("has a header with an invalid name: \"{}\"", shown(&bad.name)));
     }
-    // Headers that have no value yet count as well.
+    // Headers without a value count too.
     let all = remote.headers.iter().map(|header| (header.name.clone(), Value::from("")));
     let all: Map<String, Value> = all.chain(headers.clone()).collect();
     let inside = launch_risks::leads_inside(url);
@@ -502,13 +507,14 @@ fn check_address(
     if let Some(inside) = inside.filter(|_| is_whole) {
         consents.push(Consent { id: format!("{ACCEPT}inside"), says: format!("it {inside}") });
     } else if parsed.scheme() == "http" {
-        let says = "what is sent to it can be read on the way: its address is not encrypted".to_owned();
+        let says =
+            "others on the network can read what is sent to it: its address is not encrypted".to_owned();
         consents.push(Consent { id: format!("{ACCEPT}unencrypted"), says });
     }
     Ok(consents)
 }
 
-/// The names in braces that are no reference of anybody's.
+/// Names in braces that are not inputs.
 fn braces(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices('{').filter_map(move |(at, _)| {
         let name = text[at + 1..].split('}').next().filter(|name| at + 1 + name.len() < text.len())?;
@@ -516,7 +522,7 @@ fn braces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The command line as it would be run: exactly the package that is named, by its launcher, and nothing besides.
+/// Checks the resulting command line: exactly the named package, run by its launcher, and nothing else.
 fn check_command(command: &Command, package: &Package, answers: &Answers) -> Result<(), String> {
     let kind = package.registry_type.as_str();
     let odd_name = |name: &&String| {
@@ -524,11 +530,11 @@ fn check_command(command: &Command, package: &Package, answers: &Answers) -> Res
         first.is_ascii_digit() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     };
     if let Some(name) = command.env.keys().find(odd_name) {
-        return Err(format!("sets a variable whose name is none: \"{}\"", shown(name)));
+        return Err(format!("sets a variable with an invalid name: \"{}\"", shown(name)));
     }
     let texts = command.args.iter().map(String::as_str).chain(command.env.values().filter_map(Value::as_str));
     if texts.clone().any(|text| text.contains('\0')) {
-        return Err("has a text that no program can be given".to_owned());
+        return Err("has a text that cannot be passed to a program".to_owned());
     }
     let chosen: Vec<String> = answers.values().flat_map(given).collect();
     let risks = launch_risks::of_program(&command.command, &command.args, &command.env, &chosen);
@@ -556,13 +562,13 @@ fn given(value: &Value) -> Vec<String> {
         Value::Array(several) => several.iter().map(text_of).collect(),
         Value::Null => vec![],
         one => {
-            // A folder may be one part of what is given: `type=bind,src=FOLDER,dst=/data`.
+            // A path may be part of a value: `type=bind,src=FOLDER,dst=/data`.
             vec![text_of(one)]
         }
     }
 }
 
-/// Where the package stands on its command line.
+/// The position of the package on its command line.
 pub fn package_at(args: &[String], package: &Package) -> Option<usize> {
     let is_it = |word: &String| {
         word.strip_prefix(package.identifier.as_str())
@@ -571,7 +577,8 @@ pub fn package_at(args: &[String], package: &Package) -> Option<usize> {
     args.iter().position(is_it)
 }
 
-/// What may stand before the package. The rest would change what runs, from where, or with which rights.
+/// Checks the arguments before the package. Most options would change what runs, from where, or with which
+/// permissions.
 fn check_runtime(kind: &str, words: &[String], env: &Map<String, Value>) -> Result<(), String> {
     let (alone, with_value): (&[&str], &[&str]) = match kind {
         "npm" => (&["-y", "--yes", "-q", "--quiet", "--silent", "--prefer-offline"], &[]),
@@ -616,7 +623,7 @@ fn check_runtime(kind: &str, words: &[String], env: &Map<String, Value>) -> Resu
         }
         if !option.starts_with('-') || !with_value.contains(&option) {
             return Err(format!(
-                "tells its launcher something that is not known to be harmless: {}",
+                "passes its launcher something that is not known to be harmless: {}",
                 shown(word)
             ));
         }
@@ -626,7 +633,7 @@ fn check_runtime(kind: &str, words: &[String], env: &Map<String, Value>) -> Resu
         let python = option == "--python" && !value.starts_with(|c: char| c.is_ascii_digit());
         if own || opens || python || value.is_empty() {
             return Err(format!(
-                "tells its launcher something that is not harmless: {option} {}",
+                "passes its launcher something that is not harmless: {option} {}",
                 shown(value)
             ));
         }
@@ -853,7 +860,7 @@ mod tests {
             let remote = json!({ "type": "sse", "url": "https://evil.example/mcp", "headers": [{ "name": name, "value": value }] });
             assert!(of_remote(remote, json!({})).is_err(), "{name:?}");
         }
-        // A header that nobody has given a value yet.
+        // A header without a value.
         let later = json!({ "type": "sse", "url": "https://evil.example/mcp", "headers": [{ "name": "Host", "isRequired": false }] });
         assert!(of_remote(later, json!({})).is_err());
     }

@@ -115,7 +115,7 @@ impl Giver {
 
     fn built_in(file: &Path) -> Option<Self> {
         let sentences =
-            Sentences::open(file).inspect_err(|error| tracing::warn!(%error, "searches go by words alone"));
+            Sentences::open(file).inspect_err(|error| tracing::warn!(%error, "searching by words only"));
         Some(Self::BuiltIn(sentences.ok()?))
     }
 
@@ -189,7 +189,7 @@ impl Meanings {
 
 impl KnownVector {
     fn failed(&mut self, error: &EmbedError) {
-        tracing::debug!(%error, "searches go by words alone");
+        tracing::debug!(%error, "searching by words only");
         // The built-in model may have been read meanwhile, and nobody waits for it for long.
         if matches!(self.giver, Some(Giver::Named(..))) {
             self.not_before = Some(Instant::now() + PAUSE);
@@ -377,7 +377,7 @@ impl Meanings {
         let path = self.vectors_file();
         let written = tokio::task::spawn_blocking(move || write(&path, origin, &vectors)).await;
         if let Ok(Err(error)) = written {
-            tracing::warn!(%error, "vectors of tools cannot be kept");
+            tracing::warn!(%error, "cannot store the vectors of tools");
         }
     }
 

@@ -94,7 +94,7 @@ impl Sentences {
             loaded.model.clone()
         };
         let model = model.get_or_init(|| {
-            self.read().inspect_err(|error| tracing::warn!(%error, "searches go by words alone")).ok()
+            self.read().inspect_err(|error| tracing::warn!(%error, "searching by words only")).ok()
         });
         let model = model.as_ref()?;
         Some(texts.iter().map(|text| model.embed(text, TOKENS)).collect())

@@ -1,6 +1,6 @@
 //! Resource addresses as text: percent-encoding, and matching of URI templates.
 
-/// The bytes that a text means in which some stand as `%41`. What is no such sign stays as it is.
+/// Decodes percent-escapes (`%41`) into bytes. Invalid escapes stay as they are.
 pub(crate) fn percent_decoded(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -22,7 +22,7 @@ pub(crate) fn percent_decoded(text: &str) -> Vec<u8> {
     decoded
 }
 
-/// Could this address be of that template? The parts between its variables must be there, in order.
+/// Can this address be an expansion of the template? Compares only the literal parts between variables, in order.
 pub(crate) fn fits_template(template: &str, uri: &str) -> bool {
     let (mut rest, mut first) = (uri, true);
     for part in template.split('{') {

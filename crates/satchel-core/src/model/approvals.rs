@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of thing a definition defines.
+/// The kind of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "DefinitionKind"))]
 #[serde(rename_all = "snake_case")]
@@ -15,13 +15,13 @@ pub enum Kind {
     Resource,
     /// A template of resources.
     Template,
-    /// How the server introduces itself: its name and what goes with it.
+    /// The server's self-description: its name and related fields.
     Introduction,
-    /// What the server tells models about itself.
+    /// The server's instructions for models.
     Instructions,
-    /// What stands beside the items of a list.
+    /// Fields beside the items of a list.
     Beside,
-    /// What its entry in the configuration says is started, or connected to.
+    /// The command line or address in the server's configuration entry.
     Launch,
     /// A package that its launcher fetched, by name and version.
     Package,
@@ -44,7 +44,7 @@ impl Kind {
         Kind::Secret,
     ];
 
-    /// As it is written in JSON and files.
+    /// The name used in JSON and files.
     pub fn as_str(self) -> &'static str {
         match self {
             Kind::Tool => "tool",
@@ -61,86 +61,86 @@ impl Kind {
     }
 }
 
-/// Why something is held back.
+/// Why a definition is held back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// It is not what it was.
+    /// It differs from what was approved.
     Changed,
-    /// It was not there when the server's list was first read.
+    /// It was added after the server's list was first read.
     Added,
-    /// It is new, and new things wait for a person.
+    /// It is new, and the configuration holds new definitions until a person approves them.
     New,
-    /// It is new, and inspection found what may deceive a model.
+    /// It is new, and inspection found text that may deceive a model.
     Alarming,
-    /// What was approved cannot be read any more.
+    /// Its stored approval cannot be read.
     Lost,
 }
 
-/// A server that nobody has looked at yet.
+/// Why a server is not reviewed yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Unseen {
     /// It was added here.
     New,
-    /// It ran on this computer before; its first lists count as approved.
+    /// It was imported from another program; its first lists count as approved.
     Imported,
 }
 
-/// A definition, named together with what it was when a person looked at it.
+/// A definition as a person reviewed it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Seen {
     /// Its kind.
     pub kind: Kind,
-    /// Its name or address.
+    /// Its name or URI.
     pub name: String,
-    /// Its fingerprint. Another one is another definition.
+    /// Its fingerprint; any change to the definition changes it.
     pub fingerprint: String,
 }
 
-/// What there is to look at.
+/// Everything that waits for review.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ApprovalList {
-    /// Servers with anything to look at, by name.
+    /// Servers with something to review, by name.
     pub servers: Vec<ServerApprovals>,
     /// Settings in the configuration file that nobody has accepted.
     #[serde(default)]
     pub settings: Option<SettingsChange>,
 }
 
-/// Rules and addresses in the configuration file that another hand wrote there.
+/// Rules and addresses that were written to the configuration file outside Satchel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SettingsChange {
-    /// Names exactly these settings; an approval of others is refused.
+    /// The fingerprint of exactly these settings. Approving others is refused.
     pub fingerprint: String,
-    /// What is different from the accepted ones.
+    /// The difference from the accepted settings.
     pub diff: Vec<Part>,
 }
 
-/// Why nothing of a server is started before a person has approved it.
+/// Why a server is not started until a person approves it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum NotStarted {
-    /// Its entry came into the configuration file by another hand.
+    /// Its configuration entry was added outside Satchel.
     NewEntry,
-    /// Its entry was changed by another hand.
+    /// Its configuration entry was changed outside Satchel.
     ChangedEntry,
-    /// What was approved of it got lost.
+    /// Its stored approval was lost.
     Lost,
-    /// A package that it runs has other contents than before.
+    /// The content of a package that it runs has changed.
     Package,
     /// It refers to a secret that belongs to another server, program or address.
     Secret,
 }
 
 impl NotStarted {
-    /// As a list shows it.
+    /// A short sentence for lists.
     pub fn sentence(self) -> &'static str {
         match self {
             NotStarted::NewEntry => "New in the file; approve it first",
@@ -152,22 +152,22 @@ impl NotStarted {
     }
 }
 
-/// What there is to look at of one server.
+/// What waits for review on one server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ServerApprovals {
     /// The server.
     pub server: String,
-    /// Nobody has looked at its first lists.
+    /// Set while nobody has reviewed its first lists.
     pub unseen: Option<Unseen>,
-    /// Definitions on offer that nobody has looked at.
+    /// Number of definitions that clients can use and nobody has reviewed.
     pub new: usize,
-    /// What is held back, and what is on offer and odd.
+    /// Definitions that are held back, and available ones with findings.
     pub items: Vec<ApprovalItem>,
 }
 
-/// One definition to look at. Hidden characters are written out in what is different and in what was found; its name is
-/// as the server wrote it.
+/// One definition to review. Hidden characters are escaped in the diff and the findings; the name is as the server
+/// sent it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ApprovalItem {
@@ -175,31 +175,31 @@ pub struct ApprovalItem {
     pub kind: Kind,
     /// Its name or address.
     pub name: String,
-    /// Its fingerprint, to approve exactly this.
+    /// Its fingerprint, which an approval must name.
     pub fingerprint: String,
-    /// Why it is held back; `None` where it is on offer.
+    /// Why it is held back; `None` if clients can use it.
     pub held: Option<Why>,
-    /// A person looked at it and wants it held back.
+    /// A person reviewed it and decided to keep it held back.
     pub kept: bool,
-    /// What is different from what was approved, or all of it where nothing was.
+    /// The difference from what was approved; everything if nothing was.
     pub diff: Vec<Part>,
-    /// What is odd about it.
+    /// Suspicious passages.
     pub findings: Vec<Finding>,
 }
 
-/// A stretch of text.
+/// A run of text in a diff.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "DiffPart"))]
 pub struct Part {
-    /// In both, only before, or only now.
+    /// Whether it is in both versions, only the old or only the new one.
     pub mark: Mark,
-    /// Does it hold something that was found odd?
+    /// Does it overlap a finding?
     pub risky: bool,
-    /// The words, with the white space between them.
+    /// The words, including the white space between them.
     pub text: String,
 }
 
-/// Where a stretch of text is.
+/// Which versions contain a run of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -212,51 +212,51 @@ pub enum Mark {
     Added,
 }
 
-/// Something odd in a definition.
+/// A suspicious passage in a definition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Finding {
-    /// What it is.
+    /// Its category.
     pub about: Odd,
-    /// Where it stands, as the way to the value: `inputSchema.properties.city.description`.
+    /// Path of the value that contains it: `inputSchema.properties.city.description`.
     pub place: String,
-    /// Where it begins in that text, in characters.
+    /// Start offset in that text, in characters.
     pub begin: usize,
-    /// Where it ends, in characters.
+    /// End offset in that text, in characters.
     pub end: usize,
-    /// The words themselves, shortened.
+    /// The passage itself, shortened.
     pub text: String,
 }
 
-/// What can be odd about a text that models read.
+/// Categories of suspicious text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Odd {
-    /// Characters that nobody sees, or that turn text around.
+    /// Invisible characters, or characters that change the text direction.
     HiddenText,
-    /// Commands to a terminal, or other control characters.
+    /// Terminal escape sequences or other control characters.
     ControlCharacters,
-    /// Letters of one script that look like those of another.
+    /// Letters that look like letters of another script.
     LookAlike,
-    /// It tells the model what to do beyond using this tool, or to keep something from the user.
+    /// Instructions to the model beyond using this tool, or to hide something from the user.
     Instruction,
-    /// It says something about tools of other servers.
+    /// Claims about tools of other servers.
     OtherTools,
-    /// It wants secrets, or files that have some, as arguments.
+    /// Requests for secrets, or for files that contain them, as arguments.
     AsksForSecrets,
-    /// Something in it is encoded so that nobody can read it.
+    /// Encoded text that people cannot read.
     Encoded,
-    /// Markup or addresses that act when they are shown.
+    /// Markup or addresses that take effect when displayed.
     ActiveContent,
-    /// It is laid out so that a part is not seen.
+    /// A layout that hides part of the text.
     Layout,
-    /// No pattern fits it, but in its words it resembles texts that mislead models.
+    /// Matches no pattern, but its wording resembles texts that mislead models.
     Resembles,
 }
 
 impl Odd {
-    /// Everything that can be odd.
+    /// Every category.
     pub const ALL: [Odd; 10] = [
         Odd::HiddenText,
         Odd::ControlCharacters,
@@ -270,7 +270,7 @@ impl Odd {
         Odd::Resembles,
     ];
 
-    /// In a person's words.
+    /// A short description for people.
     pub fn words(self) -> &'static str {
         match self {
             Odd::HiddenText => "hidden text",
@@ -286,12 +286,12 @@ impl Odd {
         }
     }
 
-    /// Is it found by what a text says, and not by how it is written?
+    /// Is it detected by meaning rather than by spelling?
     pub(crate) fn is_by_words(self) -> bool {
         matches!(self, Odd::Instruction | Odd::OtherTools | Odd::AsksForSecrets)
     }
 
-    /// Is it there so that a person reads something else than a model?
+    /// Does it make people see different text than models?
     pub(crate) fn hides(self) -> bool {
         matches!(self, Odd::HiddenText | Odd::ControlCharacters | Odd::LookAlike)
     }

@@ -5,74 +5,75 @@ use serde_json::{Map, Value};
 
 use super::nature::Effect;
 
-/// A call that waits for a person's word. Hidden characters are written out in all of it, but for what an answer names.
+/// A call that waits for a person's decision. Hidden characters are escaped in all fields except those that an answer
+/// has to repeat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Ask {
-    /// Names it.
+    /// Identifies the question.
     pub id: u64,
-    /// Who wants to call.
+    /// The client that made the call.
     pub client: String,
-    /// Whose tool it is.
+    /// The server that owns the tool.
     pub server: String,
     /// The tool, as clients see it.
     pub tool: String,
     /// What it does.
     pub effect: Effect,
-    /// Its server says so itself.
+    /// The effect is declared by the server itself, not derived.
     pub stated: bool,
-    /// Its arguments, one by one, with the titles of its schema.
+    /// Its arguments, one by one, with titles from the schema.
     pub arguments: Vec<AskArgument>,
-    /// Its arguments as they were written.
+    /// Its arguments as the client wrote them.
     pub json: String,
-    /// The rule that wants a person asked.
+    /// The rule that requires asking a person.
     pub rule: String,
     /// When it began to wait, in milliseconds since the Unix epoch.
     pub since_ms: u64,
-    /// When silence becomes a no, in milliseconds since the Unix epoch.
+    /// When it is refused for lack of an answer, in milliseconds since the Unix epoch.
     pub until_ms: u64,
-    /// What the tool's server wants to know; without it a rule asks whether the call may be made.
+    /// The server's question. `None` if a rule asks whether the call may be made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<ServerQuestion>,
 }
 
-/// What a server wants to know of a person in the middle of a call (`2026-07-28/client/elicitation.mdx`).
+/// A question from a server during a call: an elicitation (`2026-07-28/client/elicitation.mdx`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ServerQuestion {
-    /// What it says about it.
+    /// The server's message.
     pub message: String,
-    /// What it wants.
+    /// What it asks for.
     #[serde(flatten)]
     pub wants: Wanted,
 }
 
-/// What a server's question wants.
+/// What a server's question asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Wanted {
-    /// Some fields filled in; without any, a plain yes.
+    /// A form to fill in; without fields, a confirmation.
     Form {
         /// In the order of its schema.
         fields: Vec<FormField>,
     },
-    /// What looks like a secret, which a form may not ask for: it can only be declined.
+    /// Fields that look like secrets, which a form may not ask for. The question can only be declined.
     Secret {
-        /// The fields that say so, by their titles.
+        /// The titles of those fields.
         fields: Vec<String>,
     },
-    /// A value that the server cannot start without. Satchel asks for it, not the server, and it goes into the keychain
-    /// alone; see [`super::request::AnswerSecret`].
+    /// A value that the server needs to start. Satchel asks for it, not the server, and stores it in the keychain
+    /// only; see [`super::request::AnswerSecret`].
     Credential {
         /// Its name, as in `${secret:NAME}`.
         name: String,
     },
-    /// A visit to a page.
+    /// A page to open.
     Page {
         /// Its address, as it would be opened.
         url: String,
-        /// The host, as the network knows it.
+        /// The host, in ASCII (punycode) form.
         host: String,
     },
 }
@@ -81,73 +82,73 @@ pub enum Wanted {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FormField {
-    /// How the answer names it, exactly as the server wrote it.
+    /// Its key in the answer, exactly as the server wrote it.
     pub name: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// More about it; may be empty.
+    /// Its description; may be empty.
     pub description: String,
-    /// It has to be there.
+    /// It is required.
     pub required: bool,
-    /// What goes into it.
+    /// Its type and constraints.
     #[serde(flatten)]
     pub input: FieldInput,
 }
 
-/// What goes into a field.
+/// The type and constraints of a field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum FieldInput {
-    /// Words.
+    /// Text.
     Text {
-        /// What they have to be.
+        /// The required format.
         format: Option<TextFormat>,
-        /// The fewest characters.
+        /// Minimum length in characters.
         min: Option<u64>,
-        /// The most.
+        /// Maximum length in characters.
         max: Option<u64>,
-        /// What stands in it at first.
+        /// Default value.
         initial: String,
     },
     /// A number.
     Number {
-        /// It has no fraction.
+        /// Integers only.
         whole: bool,
-        /// The least.
+        /// Minimum.
         min: Option<f64>,
-        /// The greatest.
+        /// Maximum.
         max: Option<f64>,
-        /// What stands in it at first.
+        /// Default value.
         initial: Option<f64>,
     },
     /// Yes or no.
     Toggle {
-        /// What it is at first.
+        /// Default value.
         initial: bool,
     },
-    /// One of some.
+    /// One of several options.
     Choice {
-        /// Which.
+        /// The options.
         options: Vec<FieldOption>,
-        /// The one chosen at first.
+        /// The default option.
         initial: Option<String>,
     },
-    /// Any of some.
+    /// Any number of several options.
     Several {
-        /// Which.
+        /// The options.
         options: Vec<FieldOption>,
-        /// The fewest.
+        /// Minimum number of selected options.
         min: Option<u64>,
-        /// The most.
+        /// Maximum number of selected options.
         max: Option<u64>,
-        /// Those chosen at first.
+        /// The default options.
         initial: Vec<String>,
     },
 }
 
 impl FieldInput {
-    /// What stands in it at first; `None` where nothing does.
+    /// The default value as JSON; `None` if there is none.
     pub fn initial(&self) -> Option<Value> {
         match self {
             FieldInput::Text { initial, .. } => (!initial.is_empty()).then(|| initial.clone().into()),
@@ -168,28 +169,28 @@ impl FieldInput {
     }
 }
 
-/// What a text has to be.
+/// The required format of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum TextFormat {
     /// An e-mail address.
     Email,
-    /// An absolute address.
+    /// An absolute URI.
     Uri,
-    /// A day, as in 2026-07-28.
+    /// A date, as in 2026-07-28.
     Date,
-    /// A moment (RFC 3339).
+    /// A date and time (RFC 3339).
     DateTime,
 }
 
-/// Something to choose.
+/// An option of a choice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FieldOption {
-    /// How the answer names it, exactly as the server wrote it.
+    /// Its value in the answer, exactly as the server wrote it.
     pub value: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
 }
 
@@ -198,53 +199,53 @@ pub struct FieldOption {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum QuestionAnswer {
-    /// Yes: these values, or the page may be opened.
+    /// Accept: submit these values, or allow opening the page.
     Accept {
-        /// The fields by their names; none for a page.
+        /// The values by field name; empty for a page.
         #[serde(default)]
         #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
         content: Map<String, Value>,
     },
-    /// No.
+    /// Decline.
     Decline,
-    /// Neither: the call should stop asking.
+    /// Cancel: neither accepted nor declined.
     Cancel,
-    /// No, and no more questions of this server at Satchel's faces until the hub ends.
+    /// Decline, and suppress further questions of this server until the hub stops.
     Mute,
 }
 
-/// One argument as a person reads it.
+/// One argument, formatted for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AskArgument {
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// What it says.
+    /// Its value.
     pub value: String,
 }
 
-/// What waits for a person: one of each client before the second of any.
+/// The waiting questions, interleaved so that every client's first comes before any client's second.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AskList {
-    /// Those that wait.
+    /// The waiting questions.
     pub asks: Vec<Ask>,
 }
 
-/// A person's word about a call.
+/// A person's decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum AskAnswer {
-    /// Yes, this once.
+    /// Allow this call.
     Once,
-    /// Yes, and every time for this client until it has not used it for an hour, or the hub ends.
+    /// Allow this client's calls of the tool until it has not used the tool for an hour, or the hub stops.
     Session,
-    /// Yes, and from now on: a rule of the configuration says so.
+    /// Allow from now on; writes a rule to the configuration.
     Always,
-    /// No.
+    /// Refuse this call.
     No,
-    /// No, and no more questions of this client about this server until the hub ends.
+    /// Refuse, and suppress further questions of this client about this server until the hub stops.
     Mute,
 }
 
@@ -253,7 +254,7 @@ impl AskAnswer {
     pub const ALL: [AskAnswer; 5] =
         [AskAnswer::Once, AskAnswer::Session, AskAnswer::Always, AskAnswer::No, AskAnswer::Mute];
 
-    /// May the call be made?
+    /// Does it allow the call?
     pub fn is_yes(self) -> bool {
         match self {
             AskAnswer::Once | AskAnswer::Session | AskAnswer::Always => true,

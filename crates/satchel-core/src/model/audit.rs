@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::ledger::csv_cell;
 
-/// What of it is wanted, oldest first.
+/// Selects records, oldest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AuditQuery {
     /// Only records after this one.
     #[serde(default)]
     pub after: u64,
-    /// At most so many; 1,000 where it is 0.
+    /// Maximum number; 0 means 1,000.
     #[serde(default)]
     pub limit: u32,
 }
@@ -34,11 +34,11 @@ pub struct AuditPage {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditKind {
-    /// A server's program was started, or a hosted server connected to.
+    /// A server's process was started, or a hosted server was connected to.
     Started,
     /// A person allowed a call.
     Consent,
-    /// A person approved a definition, or looked at a server's.
+    /// A person approved a definition, or reviewed a server's definitions.
     Approval,
     /// A definition is held back, by the hub or by a person.
     Held,
@@ -46,15 +46,15 @@ pub enum AuditKind {
     SecretRead,
     /// A secret was stored, replaced or removed, or the store was opened or changed.
     SecretChanged,
-    /// The configuration was changed: servers, rules, what clients see.
+    /// The configuration was changed: servers, rules, surfaces of clients.
     Policy,
-    /// A client was given access, or lost it.
+    /// A client was granted or lost access.
     Access,
     /// A request was refused.
     Denied,
-    /// Older records are no longer kept.
+    /// Older records were deleted.
     Pruned,
-    /// Records are missing that were there.
+    /// Records are missing.
     Gap,
 }
 
@@ -74,7 +74,7 @@ impl AuditKind {
         AuditKind::Gap,
     ];
 
-    /// As it is written in JSON and in the ledger.
+    /// The name used in JSON and in the ledger.
     pub fn as_str(self) -> &'static str {
         match self {
             AuditKind::Started => "started",
@@ -96,28 +96,28 @@ impl AuditKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AuditRecord {
-    /// Its number; each is one more than the one before.
+    /// Its sequence number; consecutive.
     pub seq: u64,
-    /// When.
+    /// When it was written, in milliseconds since the Unix epoch.
     pub time_ms: u64,
-    /// What it is about: a [`AuditKind`] as it is written.
+    /// The name of an [`AuditKind`].
     pub kind: String,
     /// Who: a client, a server, `satchel`, or the [`super::Origin`] of a request (`person in the window`, `person at a
     /// terminal (pid 7)`, `program node (pid 7)`). Records of earlier versions say `person` for all of these.
     pub who: String,
-    /// What it was done to: a tool, a server, a secret's name.
+    /// The object: a tool, a server, a secret's name.
     pub subject: String,
-    /// More, in words.
+    /// Details, as text.
     pub detail: String,
-    /// SHA-256 over the record before it and all of this one, in hexadecimal digits.
+    /// SHA-256 of the previous record's hash and all other fields of this one, in hexadecimal.
     pub hash: String,
 }
 
-/// The first line of a table for other programs.
+/// The header line of a CSV export.
 pub const AUDIT_CSV_HEAD: &str = "seq,time_ms,kind,who,subject,detail,hash";
 
 impl AuditRecord {
-    /// A line of a table for other programs, under [`AUDIT_CSV_HEAD`].
+    /// One line of a CSV export, with the columns of [`AUDIT_CSV_HEAD`].
     pub fn to_csv(&self) -> String {
         let cells =
             [&self.kind, &self.who, &self.subject, &self.detail, &self.hash].map(|text| csv_cell(text));
@@ -125,11 +125,11 @@ impl AuditRecord {
     }
 }
 
-/// The end of an audit log: whoever notes it elsewhere can prove later that nothing before it was altered.
+/// The end of an audit log. Stored elsewhere, it later proves that no record up to it was altered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AuditHead {
-    /// The last record.
+    /// The sequence number of the last record.
     pub seq: u64,
     /// Its hash.
     pub hash: String,
@@ -153,17 +153,17 @@ impl FromStr for AuditHead {
     }
 }
 
-/// Whether the audit log is as it was written.
+/// The result of verifying the audit log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AuditVerdict {
-    /// Records that were checked.
+    /// Number of records checked.
     pub records: u64,
-    /// The number of the oldest that is kept; older ones were deleted by age or by a person.
+    /// The sequence number of the oldest stored record; older ones were deleted by age or by a person.
     pub first: u64,
-    /// The last; `None` where there is none.
+    /// The last record; `None` if the log is empty.
     pub head: Option<AuditHead>,
-    /// What is not as it was written; empty where all is.
+    /// Inconsistencies; empty if the log is intact.
     pub problems: Vec<String>,
 }
 

@@ -5,22 +5,22 @@ use serde::{Deserialize, Serialize};
 
 use super::ledger::csv_cell;
 
-/// What of it is wanted, oldest first.
+/// Selects calls, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CallLogQuery {
-    /// Not earlier.
+    /// Start of the period, in milliseconds since the Unix epoch.
     #[serde(default)]
     pub from_ms: Option<u64>,
-    /// Only calls after this one, for the next page.
+    /// Only calls after this id, for the next page.
     #[serde(default)]
     pub after: Option<i64>,
-    /// At most so many; 1,000 where it is 0.
+    /// Maximum number; 0 means 1,000.
     #[serde(default)]
     pub limit: u32,
 }
 
-/// A page of the history as an audit wants it.
+/// A page of the history for export.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CallLogPage {
@@ -30,50 +30,50 @@ pub struct CallLogPage {
     pub more: bool,
 }
 
-/// One call, refused ones included.
+/// One call, including refused ones.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CallLogLine {
-    /// Its number; later calls have greater ones.
+    /// Its id; increases with every call.
     pub id: i64,
-    /// When it began.
+    /// When it began, in milliseconds since the Unix epoch.
     pub time_ms: u64,
-    /// Whose token it came with.
+    /// The client that its token belongs to.
     pub client: String,
-    /// What the program called itself, with its version.
+    /// The client's self-reported program name and version.
     pub program: String,
     /// Its session.
     pub session: i64,
-    /// What kind of thing was asked.
+    /// The kind of request; see [`super::ledger::CallKind`].
     pub kind: String,
-    /// The server, where it is known.
+    /// The server; empty if unknown.
     pub server: String,
-    /// The tool or the resource; for the hub's own ones their name.
+    /// The tool or resource, or the name of a meta-tool.
     pub tool: String,
-    /// The rule that decided, and a person's word where one was asked.
+    /// The rule that decided, and the person's decision if one was asked.
     pub rule: String,
     /// Was a person asked?
     pub asked: bool,
     /// `ok`, `tool_error`, `upstream_error`, `not_sent`, `not_executed`, `unknown` or `cancelled`.
     pub outcome: String,
-    /// The class of the failure, or the error's number.
+    /// The failure's class, or the JSON-RPC error code.
     pub code: Option<String>,
-    /// The failure, in words.
+    /// The failure's message.
     pub message: Option<String>,
-    /// How long it took in all.
+    /// Total duration in milliseconds.
     pub took_ms: f64,
-    /// The arguments, where they are kept, with secrets taken out.
+    /// The arguments with secrets redacted, if they are stored.
     pub arguments: Option<String>,
-    /// The result, likewise.
+    /// The result, under the same conditions.
     pub result: Option<String>,
 }
 
-/// The first line of a table for other programs.
+/// The header line of a CSV export.
 pub const CSV_HEAD: &str = "id,time_ms,client,program,session,kind,server,tool,rule,asked,outcome,code,message,took_ms,\
                             arguments,result";
 
 impl CallLogLine {
-    /// A line of a table for other programs, under [`CSV_HEAD`].
+    /// One line of a CSV export, with the columns of [`CSV_HEAD`].
     pub fn to_csv(&self) -> String {
         let optional = |text: &Option<String>| csv_cell(text.as_deref().unwrap_or_default());
         let took = format!("{:.3}", self.took_ms);

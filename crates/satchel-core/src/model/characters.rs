@@ -1,7 +1,7 @@
 //! Invisible characters that act on text, and characters that look like others.
 
-/// Characters without a shape of their own (Unicode `Cf` and `Default_Ignorable_Code_Point`), but for those that
-/// are seen: the Arabic, Syriac and Kaithi signs that stand around numbers.
+/// Is this character invisible (Unicode `Cf` and `Default_Ignorable_Code_Point`)? Excludes the visible ones among
+/// them: the Arabic, Syriac and Kaithi signs that enclose numbers.
 pub fn is_format(c: char) -> bool {
     matches!(u32::from(c),
         0xad | 0x34f | 0x61c | 0x115f..=0x1160 | 0x17b4..=0x17b5 | 0x180b..=0x180f
@@ -10,12 +10,12 @@ pub fn is_format(c: char) -> bool {
         | 0xe0000..=0xe00ff | 0xe01f0..=0xe0fff)
 }
 
-/// Characters that choose a shape for the one before.
+/// Is this a variation selector?
 pub fn is_selector(c: char) -> bool {
     matches!(u32::from(c), 0xfe00..=0xfe0f | 0xe0100..=0xe01ef)
 }
 
-/// Letters of other scripts that cannot be told from Latin ones.
+/// The Latin letters that a letter of another script looks like.
 pub fn look_alike(c: char) -> Option<&'static str> {
     Some(match c {
         // Cyrillic.
@@ -75,7 +75,7 @@ pub fn look_alike(c: char) -> Option<&'static str> {
     })
 }
 
-/// Latin letters in another dress: mathematical, full width, in circles.
+/// The plain form of a styled Latin letter: mathematical, full-width, circled.
 pub fn styled(c: char) -> Option<&'static str> {
     const SMALL: [&str; 26] = [
         "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t",

@@ -7,56 +7,56 @@ use serde::{Deserialize, Serialize};
 
 use super::remark::Remark;
 
-/// Where servers are looked for.
+/// Where to look for servers to import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum From {
-    /// Every client's files, and a project's.
+    /// All clients' files, and those of a project.
     Everywhere {
         /// The project's directory.
         #[serde(default)]
         project: Option<PathBuf>,
     },
-    /// One client's.
+    /// One client's files.
     Client(String),
-    /// A file that is read as one of this client's.
+    /// A file in the format of this client.
     ClientFile {
         /// The client.
         client: String,
         /// The file.
         path: PathBuf,
     },
-    /// A block, a command line or an address.
+    /// A pasted block, command line or address.
     Text(String),
-    /// A file: a bundle, a `server.json`, or a file like those of clients.
+    /// A file: a bundle, a `server.json`, or a client's configuration.
     File(PathBuf),
 }
 
-/// What a client speaks to us over.
+/// How a client connects to Satchel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Over {
-    /// It asks the endpoint itself.
+    /// Streamable HTTP to the endpoint.
     Http,
     /// It starts `satchel bridge`.
     Bridge,
 }
 
-/// What a client sees of us.
+/// Which tools a client sees.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Surface {
-    /// What suits it by what is known of it.
+    /// Chosen by what is known about the client.
     #[default]
     Auto,
-    /// Four tools to find and call all others.
+    /// Four meta-tools that find and call all others.
     Router,
-    /// All tools under flat names.
+    /// Every tool, under a flat name.
     Direct,
-    /// One tool that runs scripts, which call all others, and one to find them.
+    /// One tool that runs scripts, which can call all others, and one that finds tools.
     Script,
 }
 
@@ -64,7 +64,7 @@ pub enum Surface {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ClientList {
-    /// Those that are here first.
+    /// Installed clients first.
     pub clients: Vec<KnownClient>,
 }
 
@@ -78,69 +78,69 @@ pub struct KnownClient {
     pub name: String,
     /// `A`, `B` (not tested) or `C` (a person pastes).
     pub tier: String,
-    /// How sure we are of where its file is: `probe`, `source`, `doc`, `secondary`, `recall` or `unknown`.
+    /// How well the location of its file is known: `probe`, `source`, `doc`, `secondary`, `recall` or `unknown`.
     pub confidence: String,
-    /// Is it on this computer?
+    /// Is it installed on this computer?
     pub installed: bool,
-    /// What shows that.
+    /// The evidence that it is installed.
     pub sign: Option<String>,
-    /// The file our entry is in, or would be.
+    /// The file that contains Satchel's entry, or would.
     pub file: Option<String>,
-    /// How it stands.
+    /// Its connection state.
     #[serde(flatten)]
     pub state: ClientState,
-    /// Servers that it starts by itself although we have them too.
+    /// Servers that it also starts itself.
     pub duplicates: Vec<Duplicate>,
-    /// What the user chose.
+    /// The surface the user chose.
     pub surface: Surface,
-    /// What it sees now: `router` or `direct`.
+    /// The surface in effect: `router` or `direct`.
     pub effective: Surface,
-    /// Why.
+    /// Why that surface is in effect.
     pub reason: String,
     /// What is hidden from it: servers, and tools as `server:tool`.
     pub hidden: Vec<String>,
-    /// The profile it is bound to; `None` for whichever is active.
+    /// The profile it is bound to; `None` if the active profile applies.
     pub profile: Option<String>,
     /// What to do after connecting.
     pub after_connect: Option<String>,
 }
 
-/// How a client stands.
+/// A client's connection state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum ClientState {
-    /// It has no entry of ours.
+    /// It has no Satchel entry.
     NotConnected,
-    /// It has, and has not asked us anything since.
+    /// It has an entry, and has made no request since it was added.
     Added,
-    /// It has asked.
+    /// It has made a request.
     Connected {
-        /// When it asked first, in milliseconds since the Unix epoch.
+        /// When it made its first request, in milliseconds since the Unix epoch.
         since_ms: u64,
     },
-    /// Something happened to our entry.
+    /// Something is wrong with Satchel's entry.
     NeedsYou {
         /// `vanished`, `edited`, `moved` or `unreadable`.
         what: String,
-        /// In one sentence.
+        /// A sentence for people.
         message: String,
     },
-    /// It keeps its servers where only a person can put one.
+    /// Its configuration cannot be written by other programs; a person has to paste the entry.
     Paste,
 }
 
-/// A server that is started twice.
+/// A server that the client also starts itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Duplicate {
-    /// What it is called there.
+    /// Its name in the client's configuration.
     pub there: String,
-    /// What it is called with us.
+    /// Its name in Satchel.
     pub here: String,
 }
 
-/// What was written, or would be.
+/// A change to a client's configuration, made or previewed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ClientChange {
@@ -150,96 +150,96 @@ pub struct ClientChange {
     pub name: String,
     /// Was it written?
     pub done: bool,
-    /// Every file.
+    /// The changed files.
     pub files: Vec<FileChange>,
-    /// What to do next.
+    /// What the user has to do next.
     pub next: Option<String>,
-    /// What a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// What to paste, where no file is written.
+    /// The text to paste, if no file is written.
     pub snippet: Option<String>,
 }
 
-/// What became of our entries and tokens when all clients were left.
+/// The result of removing Satchel from all clients.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Departure {
-    /// Each client that had something of ours.
+    /// The change to each client that had an entry or a token.
     pub changes: Vec<ClientChange>,
-    /// Each one that could not be changed, and why.
+    /// Clients that could not be changed, and why.
     pub troubles: Vec<Left>,
 }
 
-/// One file.
+/// A change to one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FileChange {
-    /// Which.
+    /// Its path.
     pub path: String,
     /// `added`, `unchanged`, `restored`, `removed`, `deleted` or `gone`.
     pub what: String,
-    /// What our entry is called in it.
+    /// The name of Satchel's entry in it.
     pub entry: String,
-    /// The change, line by line.
+    /// The change as a line diff.
     pub diff: String,
 }
 
-/// What was taken back.
+/// What was undone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Undone {
     /// In one sentence.
     pub what: String,
-    /// Whether every file is again exactly what it was, and what stayed where not.
+    /// Whether every file is exactly what it was before; if not, what remains.
     pub remarks: Vec<String>,
 }
 
-/// The servers in other programs' files.
+/// Servers found in other programs' files.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Findings {
-    /// Each once, wherever it was found.
+    /// Each server once, even if several files contain it.
     pub servers: Vec<FoundServer>,
-    /// Entries that are no servers for us.
+    /// Entries that Satchel cannot use, and why.
     pub skipped: Vec<Left>,
     /// Files that could not be read, and why.
     pub troubles: Vec<Left>,
 }
 
-/// One server in other programs' files.
+/// One server found in other programs' files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FoundServer {
-    /// What it would be called with us.
+    /// Its name after the import.
     pub name: String,
     /// The command line or the address, with references instead of credentials.
     pub runs: String,
     /// `stdio`, `http` or `sse`.
     pub transport: String,
-    /// Is it on there?
+    /// Is it enabled there?
     pub enabled: bool,
     /// Where it was found, as `client: file`.
     pub places: Vec<String>,
-    /// What it is called with us already.
+    /// Its name in Satchel, if it has been added already.
     pub known: Option<String>,
-    /// The names of credentials that would go into the keychain.
+    /// Names of the credentials that the import would move to the keychain.
     pub secrets: Vec<String>,
-    /// What has to be said before it can run.
+    /// Inputs it needs before it can run.
     pub needs: Vec<Need>,
-    /// The remote address it only passes on to, which we could ask directly.
+    /// The remote address that it only forwards to, to which Satchel can connect directly.
     pub remote: Option<String>,
-    /// What a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// What of its entry has no effect here, and what to do about it.
+    /// Parts of its entry that have no effect in Satchel, and what to do about them.
     #[serde(default)]
     pub omitted: Vec<Remark>,
 }
 
-/// Something that has to be said before a server can run.
+/// An input that a server needs before it can run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "NeededAnswer"))]
 pub struct Need {
-    /// What the answer is filed under.
+    /// The key of the answer.
     pub id: String,
     /// What it is.
     pub description: String,
@@ -247,7 +247,7 @@ pub struct Need {
     pub secret: bool,
 }
 
-/// Something that was left out.
+/// Something that was left out, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Left {
@@ -257,24 +257,24 @@ pub struct Left {
     pub reason: String,
 }
 
-/// What came in.
+/// The result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Imported {
-    /// Names of servers.
+    /// Names of the servers that were added.
     pub added: Vec<String>,
-    /// Those that were here already.
+    /// Names of those that already existed.
     pub known: Vec<String>,
     /// How many credentials went into the keychain.
     pub secrets: usize,
-    /// What did not come, and why.
+    /// What was not imported, and why.
     pub left: Vec<Left>,
-    /// What of the entries that came has no effect here and what to do about it, and which have another name and why.
+    /// Remarks on the imported entries: parts without effect, and changed names with the reason.
     #[serde(default)]
     pub remarks: Vec<Remark>,
-    /// What was taken out of the client's own file.
+    /// Names of the servers that were removed from the client's own file.
     pub taken_out: Vec<String>,
-    /// How that changed its files, without credentials.
+    /// The resulting changes to its files, with credentials left out.
     #[serde(default)]
     pub changes: Vec<FileChange>,
 }

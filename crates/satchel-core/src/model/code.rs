@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Declares the codes, each with its spelling.
+/// Declares the codes and their spellings.
 macro_rules! codes {
     ($($(#[$about:meta])* $code:ident = $spelling:literal,)*) => {
-        /// What went wrong, as one of a fixed list. A code never changes its meaning.
+        /// Every error and trouble, as a stable code. A code never changes its meaning.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[cfg_attr(test, derive(ts_rs::TS))]
         pub enum Code {
@@ -16,7 +16,7 @@ macro_rules! codes {
             /// Every code, for tables and tests.
             pub const ALL: &[Code] = &[$(Code::$code),*];
 
-            /// The code as it is written in JSON, logs and documentation.
+            /// The name used in JSON, logs and documentation.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Code::$code => $spelling,)*
@@ -31,29 +31,29 @@ codes! {
 
     /// The program to start was not found.
     SpawnNotFound = "spawn_not_found",
-    /// The program that runs many servers (node, uv, docker, …) is not installed, or not where we look.
+    /// The launcher (node, uv, docker, …) is not installed, or not in any searched directory.
     RuntimeMissing = "runtime_missing",
-    /// Docker is installed, but its engine does not run.
+    /// Docker is installed, but its daemon is not running.
     DockerDown = "docker_down",
-    /// The program exists but may not be started.
+    /// The program exists but cannot be executed.
     SpawnDenied = "spawn_denied",
-    /// The process ended before it was ready.
+    /// The process exited before it was ready.
     ExitedEarly = "exited_early",
     /// The process or endpoint did not answer the handshake in time.
     HandshakeTimeout = "handshake_timeout",
-    /// The process printed text where only protocol belongs, and never answered.
+    /// The process wrote text other than JSON-RPC to its standard output, and never answered.
     StdoutNoise = "stdout_noise",
     /// The process was killed from outside, most often because memory ran out.
     OomKilled = "oom_killed",
-    /// The server answered the handshake with an error or with nonsense.
+    /// The server answered the handshake with an error or an invalid message.
     HandshakeRefused = "handshake_refused",
-    /// Server and hub share no protocol revision.
+    /// Server and hub have no protocol revision in common.
     ProtocolVersion = "protocol_version",
-    /// The connection ended while the server was in use.
+    /// The connection closed while the server was in use.
     Crashed = "crashed",
     /// The server's lists could not be read.
     ListFailed = "list_failed",
-    /// A tool failed several times in a row and is not called for a moment.
+    /// A tool failed several times in a row; calls are refused for a moment.
     ToolPaused = "tool_paused",
     /// A credential or variable the server needs is not set.
     NeedsCredential = "needs_credential",
@@ -63,13 +63,13 @@ codes! {
     Unreachable = "unreachable",
     /// The hosted server's certificate cannot be verified.
     Tls = "tls",
-    /// The hosted server wants a sign-in.
+    /// The hosted server requires a sign-in (HTTP 401).
     Http401 = "http_401",
-    /// The hosted server refuses this identity.
+    /// The hosted server rejects this identity (HTTP 403).
     Http403 = "http_403",
-    /// The hosted server has nothing at this path.
+    /// The hosted server has no endpoint at this path (HTTP 404).
     Http404 = "http_404",
-    /// The hosted server failed.
+    /// The hosted server failed (HTTP 5xx).
     Http5xx = "http_5xx",
     /// The keychain is locked.
     KeychainLocked = "keychain_locked",
@@ -77,47 +77,47 @@ codes! {
     KeychainAbsent = "keychain_absent",
     /// The encrypted secrets file needs its passphrase.
     VaultLocked = "vault_locked",
-    /// The configuration file cannot be used as it is.
+    /// The configuration file is invalid.
     ConfigInvalid = "config_invalid",
-    /// The usual port was taken by another program.
+    /// Another program uses the default port.
     PortTaken = "port_taken",
-    /// The server runs and offers nothing.
+    /// The server runs but offers nothing.
     NoTools = "no_tools",
     /// This computer has no network.
     Offline = "offline",
-    /// Nobody is signed in to a hosted server that wants it.
+    /// The hosted server requires a sign-in, and nobody is signed in.
     NeedsSignIn = "needs_sign_in",
-    /// A tool wants more than the sign-in was granted.
+    /// A tool requires scopes that the sign-in was not granted.
     NeedsMoreRights = "needs_more_rights",
-    /// The provider registers no apps by itself; the user has to enter a client ID.
+    /// The provider does not support dynamic registration; the user has to enter a client ID.
     NeedsClientId = "needs_client_id",
-    /// A sign-in did not pass a check, or the provider refused it.
+    /// A sign-in failed a check, or the provider refused it.
     OauthRefused = "oauth_refused",
     /// A person declined a sign-in in the browser.
     OauthDenied = "oauth_denied",
-    /// Where to sign in to a hosted server cannot be found out.
+    /// The authorization server of a hosted server cannot be discovered.
     OauthDiscovery = "oauth_discovery",
     /// A sign-in could not be renewed for the moment.
     OauthRefresh = "oauth_refresh",
     /// Nobody finished the sign-in in the browser in time.
     OauthCallbackTimeout = "oauth_callback_timeout",
-    /// A file of ours was damaged and set aside.
+    /// One of Satchel's files was damaged and moved aside.
     SetAside = "set_aside",
     /// Calls cannot be recorded.
     LedgerUnusable = "ledger_unusable",
-    /// A definition changed or came later, and nobody has approved it.
+    /// A definition was changed or added, and nobody has approved it.
     HeldBack = "held_back",
-    /// What was approved of a server cannot be read any more.
+    /// A server's stored approvals cannot be read.
     ApprovalsLost = "approvals_lost",
-    /// A rule or a person does not allow a call.
+    /// A rule or a person refused a call.
     Denied = "denied",
-    /// The configuration file has settings that nobody accepted.
+    /// The configuration file has settings that nobody has accepted.
     SettingsHeld = "settings_held",
     /// There is no such profile.
     UnknownProfile = "unknown_profile",
-    /// Another computer's setup, in the followed folder, differs from ours.
+    /// Another computer's setup in the followed folder differs from this one.
     SetupDiffers = "setup_differs",
-    /// The profile that a client looks through does not have this.
+    /// The client's profile does not include this.
     NotInProfile = "not_in_profile",
 
     // Requests of faces, and calls.
@@ -128,29 +128,29 @@ codes! {
     UnknownSecret = "unknown_secret",
     /// There is no such client.
     UnknownClient = "unknown_client",
-    /// Servers are moved out of one client only, and none was named.
+    /// Servers can be moved out of one client only, and none was named.
     WhichClient = "which_client",
     /// There is no such call in the history.
     UnknownCall = "unknown_call",
     /// There is no such server or tool.
     UnknownPath = "unknown",
-    /// A page of ours was used already, or is too old.
+    /// This sign-in page was used already, or has expired.
     UnknownPage = "unknown_page",
-    /// Nobody can tell who asks.
+    /// The caller cannot be identified.
     UnknownOrigin = "unknown_origin",
-    /// The message is no request that is known.
+    /// The message is not a known request.
     BadRequest = "bad_request",
-    /// A parameter of an address is not understood.
+    /// A query parameter is invalid.
     BadQuery = "bad_query",
-    /// A tool's arguments are no JSON object.
+    /// A tool's arguments are not a JSON object.
     BadArguments = "bad_arguments",
-    /// A name has characters that it may not have.
+    /// A name has invalid characters.
     BadName = "bad_name",
-    /// An entry of a server is wrong.
+    /// A server's entry is invalid.
     BadServer = "bad_server",
-    /// A client's id has characters that it may not have.
+    /// A client's id has invalid characters.
     BadClient = "bad_client",
-    /// What was pasted is not what the browser shows after a sign-in.
+    /// The pasted text is not the address a browser shows after a sign-in.
     BadPaste = "bad_paste",
     /// No rule can be written for this.
     BadRule = "bad_rule",
@@ -158,133 +158,133 @@ codes! {
     BadAnswer = "bad_answer",
     /// A bundle cannot be used.
     BadBundle = "bad_bundle",
-    /// A description of a server cannot be used.
+    /// A server description cannot be used.
     BadDescription = "bad_description",
-    /// An image's digest cannot be found out.
+    /// An image's digest cannot be resolved.
     NoDigest = "no_digest",
     /// A server was not installed from a registry.
     NotFromARegistry = "not_from_a_registry",
     /// No registry lists this.
     UnknownListing = "unknown_listing",
-    /// A registry lists other contents under the version that runs here.
+    /// A registry lists different content under the installed version.
     ChangedInPlace = "changed_in_place",
     /// No newer version is offered.
     UpToDate = "up_to_date",
-    /// An update names another package than the one that runs here.
+    /// An update names a different package than the installed one.
     PackageSwapped = "package_swapped",
-    /// An update has no such way to run the server any more.
+    /// An update no longer offers the installed package type.
     WayGone = "way_gone",
-    /// A person has to say yes to something by itself.
+    /// A person has to consent to something explicitly.
     NeedsConsent = "needs_consent",
-    /// A registry has deleted this.
+    /// A registry has deleted this server.
     Deleted = "deleted",
-    /// A server cannot be run in this way.
+    /// A server does not offer this package type.
     UnknownWay = "unknown_way",
-    /// A text is no TOML.
+    /// A text is not TOML.
     NotToml = "not_toml",
-    /// A text is no server.
+    /// A text does not describe a server.
     NotAServer = "not_a_server",
     /// A server of this name exists.
     ServerExists = "server_exists",
     /// A profile of this name exists.
     ProfileExists = "profile_exists",
-    /// Somebody uses a profile.
+    /// A profile is in use.
     ProfileInUse = "profile_in_use",
-    /// Something is needed first that was not said.
+    /// A required input is missing.
     Needs = "needs",
-    /// Nothing was given.
+    /// Nothing was entered.
     Empty = "empty",
-    /// A file or an answer cannot be read.
+    /// A file or a response cannot be read.
     Unreadable = "unreadable",
     /// A file cannot be written.
     Unwritable = "unwritable",
-    /// The ledger cannot be read or changed.
+    /// The ledger cannot be read or written.
     Ledger = "ledger",
-    /// The store of secrets failed.
+    /// The secret store failed.
     SecretStore = "secret_store",
-    /// The passphrase is not that of the encrypted file.
+    /// The passphrase does not open the encrypted file.
     WrongPassphrase = "wrong_passphrase",
     /// A server answered a call with an error.
     UpstreamError = "upstream_error",
     /// A call failed.
     CallFailed = "call_failed",
-    /// A call in the history was not one of a tool.
+    /// A call in the history was not a tool call.
     NotRepeatable = "not_repeatable",
-    /// The arguments of a call in the history were not kept.
+    /// The arguments of a call in the history were not stored.
     ArgumentsNotKept = "arguments_not_kept",
     /// A person cancelled a call.
     Cancelled = "cancelled",
-    /// More calls are under way than may be.
+    /// Too many calls are in flight.
     TooMany = "too_many",
-    /// The hub is ending.
+    /// The hub is stopping.
     Closing = "closing",
     /// The hub is not open.
     NotOpen = "not_open",
-    /// A part of the hub failed in a way that nobody thought of.
+    /// A task of the hub panicked.
     Panicked = "panicked",
     /// The configuration does not allow it.
     SwitchedOff = "switched_off",
-    /// Only a person may have this done.
+    /// Only a person may do this.
     NeedsPerson = "needs_person",
-    /// Whoever asks was started by a server.
+    /// The caller was started by an MCP server.
     FromAServer = "from_a_server",
-    /// A page of the window may not ask this.
+    /// Pages of the window may not send this request.
     NotForWindows = "not_for_windows",
-    /// What was looked at is not what is there by now.
+    /// It changed after it was shown.
     ChangedMeanwhile = "changed_meanwhile",
-    /// Nobody has read yet what a server offers.
+    /// The server's lists have not been read yet.
     Unread = "unread",
-    /// Nothing was removed that could be put back.
+    /// No server was removed that could be restored.
     NothingRemoved = "nothing_removed",
-    /// Nothing was done that could be taken back.
+    /// There is nothing to undo.
     NothingToUndo = "nothing_to_undo",
-    /// A question is not asked any more.
+    /// A question is no longer open.
     NotAsked = "not_asked",
-    /// The question is of another kind than the answer.
+    /// The answer is of the wrong kind for the question.
     OtherQuestion = "other_question",
-    /// A question has been in view too short a time to be answered with yes.
+    /// A question was approved too soon after it appeared.
     TooSoon = "too_soon",
-    /// There is nothing to sign in to, or nobody has.
+    /// The server needs no sign-in, or nobody has signed in.
     NoSignIn = "no_sign_in",
-    /// A client has no entry of ours.
+    /// A client has no Satchel entry.
     NotConnected = "not_connected",
     /// A client is not on this computer.
     NotInstalled = "not_installed",
-    /// A client takes an entry from a person's hand only.
+    /// The client's configuration can only be changed by a person.
     Paste = "paste",
-    /// A client cannot be connected in this way.
+    /// A client cannot be connected over this transport.
     NoWay = "no_way",
-    /// A client's file cannot be changed as it is.
+    /// A client's file cannot be changed in its present state.
     ClientFile = "client_file",
-    /// A client's file was changed by somebody else in the meantime.
+    /// Another program changed a client's file in the meantime.
     Changed = "changed",
-    /// Which version of a package was fetched is not known.
+    /// The fetched version of a package is unknown.
     VersionUnknown = "version_unknown",
-    /// Several versions of a package are here.
+    /// Several versions of a package are installed.
     VersionsSeveral = "versions_several",
-    /// An entry names one version already.
+    /// An entry already names an exact version.
     PinnedAlready = "pinned_already",
-    /// A text names no version.
+    /// A text does not name a version.
     NoVersion = "no_version",
     /// A page could not be opened in the browser.
     NotOpened = "not_opened",
-    /// A program would be started later from a path that will not be there then.
+    /// The path of the program that would be started later is temporary.
     PassingPath = "passing_path",
-    /// What starts at login cannot be changed.
+    /// The login item cannot be changed.
     Autostart = "autostart",
-    /// There is no newer version of this program to install.
+    /// There is no newer version of Satchel to install.
     NoUpdate = "no_update",
     /// The clipboard cannot be written to.
     Clipboard = "clipboard",
 }
 
 impl Code {
-    /// Does a person have to sign in, or say more about how, before it can go on?
+    /// Does a person have to sign in or complete the sign-in settings?
     pub fn is_sign_in(self) -> bool {
         matches!(self, Code::NeedsSignIn | Code::NeedsMoreRights | Code::NeedsClientId)
     }
 
-    /// The same for a server behind an address.
+    /// What a person can do about it, for a hosted server.
     pub fn action_at_address(self) -> &'static str {
         match self {
             Code::HandshakeTimeout => {
@@ -300,12 +300,12 @@ impl Code {
         }
     }
 
-    /// What a person can do about it where it is about this server.
+    /// What a person can do about it, for this server.
     pub fn action_for(self, server: &str) -> String {
         if self.is_sign_in() { self.action().replace("NAME", server) } else { self.action().to_owned() }
     }
 
-    /// What a person can do about it, in one sentence; empty where that differs from case to case.
+    /// What a person can do about it, in one sentence; empty if it depends on the case.
     pub fn action(self) -> &'static str {
         match self {
             Code::NoUpdate => "Look for a newer version first.",
@@ -363,7 +363,7 @@ impl Code {
             Code::OauthRefused => "Read the reason; nothing was sent to a server that failed a check.",
             Code::OauthDenied => "Sign in again, and allow it in the browser.",
             Code::OauthDiscovery => {
-                "Try again in a moment; if it stays so, check its \"url\", or set a token in its \"headers\"."
+                "Try again in a moment; if it persists, check its \"url\", or set a token in its \"headers\"."
             }
             Code::OauthRefresh => "Satchel tries again by itself; you are still signed in.",
             Code::OauthCallbackTimeout => "Sign in again, and finish in the browser within five minutes.",
@@ -392,7 +392,7 @@ impl Code {
             Code::ApprovalsLost => {
                 "Review its tools again, in Satchel's window or with `satchel approve`; they are held back until then."
             }
-            // What to do differs from case to case, and stands in each refusal.
+            // Depends on the case; each refusal states its own action.
             Code::UnknownServer
             | Code::UnknownSecret
             | Code::UnknownClient
@@ -491,7 +491,7 @@ mod tests {
         }
     }
 
-    /// All Rust but this file.
+    /// All Rust sources except this file.
     fn read_below(directory: &Path, sources: &mut String) {
         for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();

@@ -7,20 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{Code, Startup, profiles::Profile, server::Era};
 
-/// The header of a request for which a person was asked at the terminal of whoever sends it. Says nothing by itself: the
-/// hub looks whether there is such a terminal.
+/// The header of a request that a person confirmed at the caller's terminal. It proves nothing by itself: the hub
+/// checks that the caller has such a terminal.
 pub const ASKED: &str = "satchel-asked";
 
-/// Stands in an entry that is edited where a secret is written out in the configuration. Where it still stands
-/// afterwards, the secret stays.
+/// Placeholder for a secret in an entry that is being edited. Where it remains, the stored secret is kept.
 pub const HIDDEN: &str = "••••••••";
 
-/// One change of the configuration, from whichever face.
+/// A change to the configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum Change {
-    /// Adds a server, or replaces its transport where it exists and `replace` says so.
+    /// Adds a server. With `replace`, replaces the transport of an existing one.
     Add {
         /// Its name.
         name: String,
@@ -28,13 +27,13 @@ pub enum Change {
         target: Target,
         /// When it is started.
         startup: Option<Startup>,
-        /// In which family of revisions it is spoken to.
+        /// Which family of protocol revisions to use.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         era: Option<Era>,
         /// Replace an existing entry of that name instead of refusing.
         replace: bool,
     },
-    /// Adds a server with its whole entry, as it stands in the configuration, unknown fields included.
+    /// Adds a server with its complete configuration entry, including unknown fields.
     Put {
         /// Its name.
         name: String,
@@ -43,24 +42,24 @@ pub enum Change {
         entry: serde_json::Value,
         /// Replace an existing entry of that name instead of refusing.
         replace: bool,
-        /// Rules over its tools that come with it, as they stand in the configuration.
+        /// Tool rules to add with it, in configuration format.
         #[serde(default)]
         #[cfg_attr(test, ts(optional, type = "unknown[]"))]
         rules: Vec<serde_json::Value>,
     },
-    /// Replaces a server's whole entry by what a person made of the answer to [`super::request::GetEntry`].
+    /// Replaces a server's complete entry with an edited version of what [`super::request::GetEntry`] returned.
     Edit {
         /// Its name.
         name: String,
-        /// The entry, an object; [`HIDDEN`] keeps the text that was there.
+        /// The entry, an object; [`HIDDEN`] stands for the existing value.
         #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
         entry: serde_json::Value,
     },
-    /// Adds a server that is set up as another one is.
+    /// Adds a copy of a server under a new name.
     Duplicate {
-        /// The other one.
+        /// The server to copy.
         name: String,
-        /// The new one's name.
+        /// The new name.
         to: String,
     },
     /// Removes a server.
@@ -68,101 +67,101 @@ pub enum Change {
         /// Its name.
         name: String,
     },
-    /// Lets clients use a server, or hides and stops it.
+    /// Enables a server, or disables it: stops it and hides it from clients.
     SetEnabled {
         /// Its name.
         name: String,
-        /// The choice.
+        /// The new value.
         enabled: bool,
     },
-    /// Says whether a tool may be called, or leaves it to what it does.
+    /// Sets whether a tool may be called, or removes that rule.
     SetPermit {
-        /// `server:tool`, in which `*` stands for anything and `?` for one character.
+        /// `server:tool`; `*` matches anything, `?` one character.
         tool: String,
-        /// Only for clients of this name; all without one.
+        /// Only for this client; `None` for all.
         #[serde(default)]
         client: Option<String>,
-        /// The choice; `None` takes the rule away.
+        /// The permission; `None` removes the rule.
         permit: Option<super::nature::Permit>,
     },
-    /// Keeps the arguments and results of a server's calls in the history from now on, or no longer.
+    /// Turns storing the arguments and results of a server's calls in the history on or off.
     SetKeepCalls {
         /// Its name.
         name: String,
-        /// The choice.
+        /// The new value.
         keep: bool,
     },
-    /// Puts a server in a sandbox, or takes it out. It is started anew.
+    /// Runs a server in a sandbox, or without one. Restarts it.
     SetSandbox {
         /// Its name.
         name: String,
-        /// What is left to it; `None` ends the sandbox.
+        /// What the sandbox allows; `None` removes the sandbox.
         sandbox: Option<super::server::Sandbox>,
     },
-    /// Ranks tools by what was used after similar searches, and remembers that, or neither.
+    /// Turns learning from searches on or off: both the ranking and the recording.
     SetLearning {
-        /// The choice.
+        /// The new value.
         learn: bool,
     },
-    /// Lets pictures of servers be fetched from where the servers say they are, or not.
+    /// Turns fetching servers' icons on or off.
     SetPictures {
-        /// The choice.
+        /// The new value.
         show: bool,
     },
-    /// Makes a profile count for every client that has no other. Starts nothing.
+    /// Switches the active profile, which applies to every client without its own. Starts nothing.
     UseProfile {
-        /// Its name; `None` for everything.
+        /// Its name; `None` for no profile.
         name: Option<String>,
     },
-    /// Adds a profile, or changes one.
+    /// Adds or changes a profile.
     PutProfile {
-        /// Its name from now on.
+        /// Its new name.
         name: String,
-        /// Its name so far; `None` for a new one.
+        /// Its present name; `None` for a new profile.
         #[serde(default)]
         was: Option<String>,
-        /// What it consists of.
+        /// Its content.
         profile: Profile,
     },
-    /// Removes a profile that nobody uses.
+    /// Removes an unused profile.
     RemoveProfile {
         /// Its name.
         name: String,
     },
-    /// Binds a project folder, with everything in it, to a profile.
+    /// Binds a project folder and its subfolders to a profile.
     BindFolder {
         /// Its absolute path.
         folder: String,
-        /// The profile's name; `None` takes the binding away.
+        /// The profile's name; `None` removes the binding.
         profile: Option<String>,
     },
-    /// Writes a setting of another setup that a person takes. No face can ask for it.
+    /// Applies a setting from another setup that a person accepted. Not available over the control channel.
     #[serde(skip)]
     TakeSetting {
         /// Its key in the configuration.
         key: String,
-        /// Its value; `None` takes it out.
+        /// Its value; `None` removes it.
         value: Option<serde_json::Value>,
     },
 }
 
-/// Where a server added by a face is.
+/// Where a new server runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Target {
-    /// A program to start.
+    /// A local program.
     Command {
         /// The program.
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Variables added to its environment.
+        /// Additional environment variables.
         env: BTreeMap<String, String>,
         /// Its working directory.
         cwd: Option<String>,
     },
-    /// An address to connect to.
+    /// A hosted server.
     Url {
         /// The address.
         url: String,
@@ -171,7 +170,7 @@ pub enum Target {
     },
 }
 
-/// How a client connects.
+/// What a client needs to connect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Connection {
@@ -181,32 +180,32 @@ pub struct Connection {
     pub headers: BTreeMap<String, String>,
 }
 
-/// Ranked tools.
+/// Search results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ToolList {
     /// The tools, best first.
     pub tools: Vec<ToolLine>,
-    /// How many matched in all.
+    /// Total number of matches.
     pub total: usize,
 }
 
-/// How much a caller has to know to call a tool.
+/// How complex the arguments of a tool are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Complexity {
-    /// A few plain values.
+    /// A few scalar values.
     #[default]
     Simple,
-    /// Several values, or an object within.
+    /// Several values, or one nested object.
     Moderate,
-    /// Many values, objects within objects, or rules that a signature cannot say.
+    /// Many values, deeply nested objects, or constraints that a signature cannot express.
     Complex,
 }
 
 impl Complexity {
-    /// As it is written in JSON.
+    /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Complexity::Simple => "simple",
@@ -216,46 +215,46 @@ impl Complexity {
     }
 }
 
-/// One tool as faces list it.
+/// One tool in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ToolLine {
     /// `server:tool`.
     pub tool_path: String,
-    /// The server's description, shortened to its first sentences.
+    /// The server's description, cut to its first sentences.
     pub description: String,
     /// The compact call signature.
     pub signature: String,
     /// Tokens (o200k_base) of its definition; `None` until counted.
     pub tokens: Option<usize>,
     /// What it does: `reading`, `searching`, `writing`, `deleting`, `sending`, `running`, `converting` or `other`; or
-    /// what a rule of the configuration says. Told by its definition, checked by nobody.
+    /// the category from a rule. Derived from its definition and not verified.
     #[serde(default)]
     pub category: String,
-    /// How much a caller has to know to call it.
+    /// How complex its arguments are.
     #[serde(default)]
     pub complexity: Complexity,
-    /// How many definitions it has had since it is known; 0 where that is not known.
+    /// Number of definitions seen so far; 0 if unknown.
     #[serde(default)]
     pub version: u32,
     /// When it was first seen, in milliseconds since the Unix epoch.
     #[serde(default)]
     pub first_seen_ms: Option<u64>,
-    /// When its definition last changed.
+    /// When its definition last changed, in milliseconds since the Unix epoch.
     #[serde(default)]
     pub changed_ms: Option<u64>,
-    /// Why it was found, where something was looked for.
+    /// Why it matched, for a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// What it does, as far as is known.
+    /// What it does, as far as known.
     pub nature: super::nature::Nature,
     /// Whether clients may call it.
     pub permit: super::nature::Permit,
-    /// The rule that says so.
+    /// The rule that decides this.
     pub rule: String,
 }
 
-/// Why a request was refused. Carried as JSON `{"code", "message", "action"}`.
+/// Why a request was refused. Serialized as `{"code", "message", "action"}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[error("{message}")]
@@ -264,7 +263,7 @@ pub struct Refusal {
     pub code: Code,
     /// What happened, in one sentence.
     pub message: String,
-    /// What to do about it; empty where the message says it.
+    /// What to do about it; empty if the message says it.
     #[serde(default)]
     pub action: String,
 }
@@ -280,7 +279,7 @@ impl Refusal {
         Self::new(Code::UnknownServer, format!("there is no server \"{name}\""), "See `satchel list`.")
     }
 
-    /// What happened and what to do about it, as one text.
+    /// The message and the action as one text.
     pub fn sentence(&self) -> String {
         match self.action.as_str() {
             "" => self.message.clone(),

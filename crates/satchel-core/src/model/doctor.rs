@@ -6,35 +6,35 @@ use serde::{Deserialize, Serialize};
 
 use super::{Code, request::StoreKind};
 
-/// Everything that was looked at.
+/// The result of `satchel doctor`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Examination {
-    /// One finding for each thing.
+    /// One finding for each thing examined.
     pub findings: Vec<DoctorFinding>,
 }
 
-/// One thing that was looked at.
+/// A finding about one thing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct DoctorFinding {
-    /// What kind of thing.
+    /// The kind of thing.
     pub about: Examined,
-    /// The thing, as people name it: `server github`.
+    /// The thing, for people: `server github`.
     pub subject: String,
-    /// How it is.
+    /// Its health.
     pub verdict: Health,
-    /// What was found.
+    /// The finding, as text.
     pub message: String,
-    /// What to do about it; empty where nothing is to be done.
+    /// What to do about it; empty if nothing.
     pub action: String,
-    /// What was found, in parts, so that a face can say it in its own language.
+    /// The finding as data, so that the window can phrase it in its own language.
     #[serde(flatten)]
     pub what: Diagnosis,
 }
 
 impl DoctorFinding {
-    /// A finding that says what its diagnosis does.
+    /// A finding whose message is its diagnosis.
     pub fn new(about: Examined, subject: impl Into<String>, verdict: Health, what: Diagnosis) -> Self {
         Self {
             about,
@@ -46,13 +46,13 @@ impl DoctorFinding {
         }
     }
 
-    /// The same with what to do about it.
+    /// Adds what to do about it.
     #[must_use]
     pub fn with_action(self, action: impl Into<String>) -> Self {
         Self { action: action.into(), ..self }
     }
 
-    /// What was found and what to do, in one line.
+    /// The message and the action in one line.
     pub fn sentence(&self) -> String {
         match self.action.is_empty() {
             true => self.message.clone(),
@@ -61,20 +61,20 @@ impl DoctorFinding {
     }
 }
 
-/// What kinds of things are looked at.
+/// The kinds of things that are examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Examined {
     /// The configuration file.
     Configuration,
-    /// How tools are searched.
+    /// Tool search.
     Search,
     /// The hub itself.
     Hub,
-    /// Where clients connect.
+    /// The port that clients connect to.
     Port,
-    /// A program that starts servers.
+    /// A launcher of servers.
     Runtime,
     /// Where secrets are stored.
     Secrets,
@@ -82,47 +82,47 @@ pub enum Examined {
     Client,
     /// A profile.
     Profile,
-    /// A folder with a profile of its own.
+    /// A folder that is bound to a profile.
     Folder,
     /// A server.
     Server,
 }
 
-/// How something is.
+/// The health of something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
-    /// As it should be.
+    /// It works.
     Fine,
-    /// Worth knowing, but nothing is broken by it.
+    /// Worth knowing, but nothing is broken.
     Note,
-    /// Something does not work because of it.
+    /// It keeps something from working.
     Wrong,
 }
 
-/// What was found: a code with what it says.
+/// A finding as data: a code with its parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Diagnosis {
-    /// The configuration is in order.
+    /// The configuration is valid.
     ConfigRead {
         /// Where it is.
         file: String,
         /// How many servers it has.
         servers: usize,
     },
-    /// The configuration cannot be understood.
+    /// The configuration is invalid.
     ConfigDamaged {
         /// Where it is.
         file: String,
-        /// The line, and what is wrong there.
+        /// The line and the fault.
         why: String,
     },
-    /// There is no configuration yet.
+    /// There is no configuration file yet.
     ConfigAbsent {
-        /// Where it will be.
+        /// Where it will be created.
         file: String,
     },
     /// The configuration cannot be read.
@@ -132,70 +132,70 @@ pub enum Diagnosis {
         /// Why.
         why: String,
     },
-    /// Searches go by words; the configuration says so.
+    /// Search uses words only, because the configuration says so.
     SearchByWords,
-    /// Searches go by words; a variable of the environment says so.
+    /// Search uses words only, because an environment variable says so.
     SearchByWordsHere {
         /// Its name.
         variable: String,
     },
-    /// A named model helps searches.
+    /// Search uses an embedding service.
     SearchWithService {
-        /// Its name.
+        /// Its model.
         model: String,
-        /// Where it is asked.
+        /// Its address.
         url: String,
     },
-    /// The model on this computer helps searches.
+    /// Search uses the local sentence model.
     SearchWithModel {
         /// Its file.
         file: String,
     },
-    /// The model is missing.
+    /// The sentence model is missing.
     SearchWithoutModel,
-    /// No hub runs.
+    /// No hub is running.
     HubAbsent,
-    /// A hub is there and cannot be asked.
+    /// A hub is running but does not answer.
     HubUnreachable {
         /// Why.
         why: String,
     },
-    /// A hub runs.
+    /// A hub is running.
     HubRuns {
-        /// Its process.
+        /// Its process id.
         pid: u32,
         /// Where it listens.
         url: Option<String>,
     },
-    /// The hub has a notice.
+    /// The hub reports a notice.
     Noticed {
-        /// Of what kind.
+        /// Its code.
         notice: Code,
-        /// In English.
+        /// Its message, in English.
         why: String,
     },
-    /// No client can connect.
+    /// Nothing listens for clients.
     PortClosed,
-    /// Clients connect at the usual port.
+    /// The default port is in use by Satchel.
     PortUsual {
         /// The port.
         port: u16,
         /// The address.
         url: String,
     },
-    /// Clients connect at another port.
+    /// Another port than the default is in use.
     PortOther {
-        /// The usual one.
+        /// The default port.
         usual: u16,
         /// The address.
         url: String,
     },
-    /// A program that starts servers.
+    /// A launcher of servers.
     Runtime {
-        /// Is it there?
+        /// Where it is.
         program: Whereabouts,
     },
-    /// A client has our entry and has asked nothing yet.
+    /// A client has Satchel's entry and has made no request yet.
     ClientWaits {
         /// The client's file.
         file: String,
@@ -206,24 +206,24 @@ pub enum Diagnosis {
     ClientConnected {
         /// The client's file.
         file: String,
-        /// Servers of ours that it starts by itself as well.
+        /// Servers of Satchel that it also starts itself.
         doubled: Vec<String>,
     },
-    /// A client needs a person.
+    /// A client's connection needs attention.
     ClientTroubled {
         /// The client's id.
         client: String,
-        /// Of what kind the trouble is: `unreadable`, `vanished`, `edited` and the like.
+        /// The kind of trouble: `unreadable`, `vanished`, `edited` and so on.
         trouble: String,
-        /// In English.
+        /// The message, in English.
         why: String,
     },
-    /// A profile, or that of a folder, cannot be used.
+    /// A profile, or a folder's binding to one, is invalid.
     ProfileDamaged {
         /// Why, in English.
         why: String,
     },
-    /// A profile names servers that are not here.
+    /// A profile names servers that do not exist.
     ProfileUnknown {
         /// Their names.
         servers: Vec<String>,
@@ -232,32 +232,32 @@ pub enum Diagnosis {
     SecretsKept {
         /// Where.
         store: StoreKind,
-        /// How many there are.
+        /// The number of secrets.
         count: usize,
     },
-    /// The keychain does not answer.
+    /// The keychain does not respond.
     SecretsSilent {
-        /// How long it was waited for.
+        /// The timeout, in seconds.
         seconds: u64,
     },
-    /// The store cannot be used.
+    /// The secret store cannot be used.
     SecretsUnusable {
-        /// The kind of trouble.
+        /// The code, if there is one.
         trouble: Option<Code>,
-        /// In English.
+        /// The message, in English.
         why: String,
     },
-    /// A server.
+    /// A configured server.
     ServerSeen {
-        /// What it does, in English.
+        /// Its state, in English.
         doing: String,
-        /// The credentials and variables that it lacks, without its own name before them.
+        /// The credentials and variables it lacks, without the server's own name as prefix.
         lacks: Vec<String>,
-        /// Those of them that are variables of the environment.
+        /// Those of them that are environment variables.
         variables: Vec<String>,
-        /// Where its program or address is.
+        /// Where its program is, or its address.
         program: Whereabouts,
-        /// What else is worth knowing.
+        /// A further remark.
         also: Option<ServerAside>,
     },
 }
@@ -269,23 +269,23 @@ pub enum Diagnosis {
 pub enum Whereabouts {
     /// At this path or address.
     At(String),
-    /// In Satchel itself.
+    /// Part of Satchel.
     BuiltIn,
-    /// This file may not be executed.
+    /// This file is not executable.
     NotExecutable(String),
-    /// Nowhere.
+    /// Not found.
     Missing {
-        /// What was looked for.
+        /// The command that was searched for.
         command: String,
-        /// Programs of the same family that are there.
+        /// Related programs that were found.
         instead: Vec<String>,
-        /// Where it was looked for.
+        /// The directories that were searched.
         looked: Vec<String>,
     },
 }
 
 impl Whereabouts {
-    /// Can it be started, as far as can be seen from outside?
+    /// Can it probably be started?
     pub fn is_there(&self) -> bool {
         match self {
             Self::At(_) | Self::BuiltIn => true,
@@ -294,14 +294,14 @@ impl Whereabouts {
     }
 }
 
-/// What else is worth knowing of a server that works.
+/// A remark on a server that works.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ServerAside {
-    /// It has neither tools nor resources.
+    /// It offers neither tools nor resources.
     OffersNothing,
-    /// The newest version of this package runs.
+    /// It runs the newest version of this package, whichever that is.
     Floats(String),
 }
 
@@ -311,36 +311,36 @@ impl fmt::Display for Diagnosis {
             Self::ConfigRead { file, servers } => write!(f, "{file}; servers: {servers}"),
             Self::ConfigDamaged { file, why } => write!(f, "{file}, {why}"),
             Self::ConfigAbsent { file } => {
-                write!(f, "{file} does not exist yet; it is made at the first start")
+                write!(f, "{file} does not exist yet; the first start creates it")
             }
             Self::ConfigUnreadable { file, why } => write!(f, "cannot read {file}: {why}"),
             Self::SearchByWords => {
-                f.write_str("by words alone; meaning is switched off in the configuration")
+                f.write_str("by words only; the configuration turns search by meaning off")
             }
             Self::SearchByWordsHere { variable } => {
-                write!(f, "by words alone; meaning is switched off by {variable}")
+                write!(f, "by words only; {variable} turns search by meaning off")
             }
             Self::SearchWithService { model, url } => {
                 write!(f, "by words and by meaning, with {model} at {url}")
             }
             Self::SearchWithModel { file } => write!(f, "by words and by meaning, with the model {file}"),
             Self::SearchWithoutModel => {
-                f.write_str("by words alone; the model that helps by meaning is missing")
+                f.write_str("by words only; the model for search by meaning is missing")
             }
-            Self::HubAbsent => f.write_str("none runs; start one with `satchel serve`"),
+            Self::HubAbsent => f.write_str("not running; start one with `satchel serve`"),
             Self::HubRuns { pid, url: Some(url) } => write!(f, "runs as process {pid} at {url}"),
             Self::HubRuns { pid, url: None } => write!(f, "runs as process {pid}"),
-            Self::PortClosed => f.write_str("nothing listens: clients cannot reach Satchel"),
+            Self::PortClosed => f.write_str("not listening: clients cannot reach Satchel"),
             Self::PortUsual { port, url } => write!(f, "{port}, at {url}"),
             Self::PortOther { usual, url } => write!(f, "{url}; the usual port is {usual}"),
             Self::Runtime { program } => program.fmt(f),
             Self::ClientWaits { file, .. } => {
-                write!(f, "connected in {file}, and no request has come from it yet")
+                write!(f, "connected in {file}; no request from it yet")
             }
             Self::ClientConnected { file, doubled } if doubled.is_empty() => write!(f, "connected in {file}"),
             Self::ClientConnected { file, doubled } => {
                 let doubled = doubled.join(", ");
-                write!(f, "connected in {file}; it also starts by itself what Satchel has: {doubled}")
+                write!(f, "connected in {file}; it also starts these servers itself: {doubled}")
             }
             Self::HubUnreachable { why }
             | Self::Noticed { why, .. }
@@ -348,7 +348,7 @@ impl fmt::Display for Diagnosis {
             | Self::ProfileDamaged { why }
             | Self::SecretsUnusable { why, .. } => f.write_str(why),
             Self::ProfileUnknown { servers } => {
-                write!(f, "names servers that are not here: {}", servers.join(", "))
+                write!(f, "names missing servers: {}", servers.join(", "))
             }
             Self::SecretsKept { store, count } => write!(f, "{count} stored in the {}", store.as_str()),
             Self::SecretsSilent { seconds } => {
@@ -362,7 +362,7 @@ impl fmt::Display for Diagnosis {
                         write!(f, "; it offers neither tools nor resources ({})", Code::NoTools.as_str())
                     }
                     Some(ServerAside::Floats(package)) => {
-                        write!(f, "; the newest version of {package} runs, reviewed or not")
+                        write!(f, "; it runs the newest version of {package}, reviewed or not")
                     }
                 }
             }
@@ -375,7 +375,7 @@ impl fmt::Display for Whereabouts {
         match self {
             Self::At(place) => f.write_str(place),
             Self::BuiltIn => f.write_str("part of Satchel"),
-            Self::NotExecutable(file) => write!(f, "{file} may not be executed"),
+            Self::NotExecutable(file) => write!(f, "{file} is not executable"),
             Self::Missing { command, instead, looked } => {
                 write!(f, "{command} was not found in PATH")?;
                 if !instead.is_empty() {

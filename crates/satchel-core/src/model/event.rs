@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Something that happened. Whoever was not listening has missed it; the snapshot and the history are complete.
+/// A live event. Events are not stored: a listener that connects later misses them; the snapshot and the history are
+/// complete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum HubEvent {
-    /// A server offers a tool that it did not offer before.
+    /// A server offers a new tool.
     ToolRegistered {
         /// The server.
         server: String,
         /// The tool.
         tool: String,
     },
-    /// The definition of a tool is another one.
+    /// A tool's definition changed.
     ToolChanged {
         /// The server.
         server: String,
@@ -33,7 +34,7 @@ pub enum HubEvent {
     DiscoveryCompleted {
         /// The server.
         server: String,
-        /// How long that took.
+        /// How long that took, in milliseconds.
         took_ms: u64,
     },
     /// A server's lists could not be read.
@@ -43,45 +44,45 @@ pub enum HubEvent {
         /// Why.
         message: String,
     },
-    /// A server is in another state.
+    /// A server changed its state.
     ServerState {
         /// The server.
         server: String,
-        /// The state's name, as in the snapshot.
+        /// The new state's name, as in the snapshot.
         state: String,
     },
-    /// A call is over.
+    /// A call finished.
     Call {
-        /// Who asked.
+        /// The client.
         client: String,
-        /// The server, where it is known.
+        /// The server; empty if unknown.
         server: String,
-        /// The tool, or one of the hub's own.
+        /// The tool, or the name of a meta-tool.
         tool: String,
-        /// How it ended, as in the history.
+        /// Its outcome, as in the history.
         outcome: String,
-        /// How long it took.
+        /// How long it took, in milliseconds.
         took_ms: f64,
     },
 }
 
-/// The inside of a hub.
+/// Internals of the hub.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct DebugStatus {
     /// The hub's own process.
     pub pid: u32,
-    /// Tools on offer, by the way their servers are reached: `stdio` or `http`.
+    /// Number of available tools by transport: `stdio` or `http`.
     pub tools_by_transport: BTreeMap<String, usize>,
-    /// Servers by the name of their state.
+    /// Number of servers by the name of their state.
     pub servers_by_state: BTreeMap<String, usize>,
-    /// Calls that may still be started at the same time.
+    /// How many more calls may be started now.
     pub free_calls: usize,
     /// Every server.
     pub servers: Vec<DebugServer>,
 }
 
-/// The inside of one server.
+/// Internals of one server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct DebugServer {
@@ -91,45 +92,45 @@ pub struct DebugServer {
     pub transport: String,
     /// Its state's name.
     pub state: String,
-    /// Its process.
+    /// Its process id.
     pub pid: Option<u32>,
-    /// The revision it speaks, while connected.
+    /// Its protocol revision, while connected.
     pub revision: Option<String>,
-    /// Tools it offers, where its list was read.
+    /// Number of its tools, if its list was read.
     pub tools: Option<usize>,
-    /// Tools that were left out.
+    /// Number of tools that were left out.
     pub skipped: usize,
     /// How often it was started.
     pub starts: u64,
     /// Starts that followed a failure.
     pub restarts: u64,
-    /// Failed starts in a row.
+    /// Consecutive failed starts.
     pub failures: u32,
-    /// How its lists were read.
+    /// Statistics on reading its lists.
     pub discovery: Discovery,
 }
 
-/// How a server's lists were read since the hub started.
+/// Statistics on reading a server's lists since the hub started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Discovery {
-    /// Times it worked.
+    /// Number of successes.
     pub completed: u64,
-    /// Times it failed.
+    /// Number of failures.
     pub failed: u64,
-    /// When it last worked, in milliseconds since the Unix epoch.
+    /// When it last succeeded, in milliseconds since the Unix epoch.
     pub last_ms: Option<u64>,
     /// How long that took, in milliseconds.
     pub last_took_ms: Option<u64>,
-    /// Tools that were there for the first time, of all lists together; the first list is all of them.
+    /// Number of tools that were added, over all reads; the first read counts every tool.
     #[serde(default)]
     pub added: u64,
-    /// Tools that were gone.
+    /// Number of tools that were removed.
     #[serde(default)]
     pub removed: u64,
-    /// Tools with another definition.
+    /// Number of tools whose definition changed.
     #[serde(default)]
     pub changed: u64,
-    /// Why it last failed.
+    /// The last error.
     pub last_error: Option<String>,
 }

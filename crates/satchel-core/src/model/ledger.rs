@@ -3,100 +3,100 @@
 
 use serde::{Deserialize, Serialize};
 
-/// By what a report is divided.
+/// How a report is grouped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// One line a client.
+    /// By client.
     Client,
-    /// One line a server.
+    /// By server.
     #[default]
     Server,
-    /// One line a tool.
+    /// By tool.
     Tool,
-    /// One line a day.
+    /// By day.
     Day,
 }
 
-/// What a report is asked for.
+/// The parameters of a report.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ReportAsk {
-    /// How it is divided.
+    /// How it is grouped.
     #[serde(default)]
     pub by: By,
-    /// Only the last so many calendar days, today included.
+    /// Only this many calendar days, including today.
     #[serde(default)]
     pub days: Option<u32>,
-    /// Only the last so many hours, from the beginning of the first one. With neither, everything there is.
+    /// Only this many hours, from the start of the first one. Without `days` and `hours`, everything.
     #[serde(default)]
     pub hours: Option<u32>,
-    /// Only what was asked for through this profile; what is older than profiles in the ledger has none.
+    /// Only calls through this profile. Records from before profiles existed have none.
     #[serde(default)]
     #[cfg_attr(test, ts(optional = nullable))]
     pub profile: Option<String>,
 }
 
-/// What was called and what was saved in a span of time. Every face shows the same one.
+/// Calls, tokens and savings in a period.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Report {
-    /// How it is divided.
+    /// How it is grouped.
     pub by: By,
-    /// The first hour it covers, as `2026-11-21 13:00` in local time; empty for everything.
+    /// The first hour it covers, as `2026-11-21 13:00` in local time; empty for all time.
     pub from: String,
-    /// The tokenizer of all numbers, with its version.
+    /// The tokenizer used for all figures, with its version.
     pub tokenizer: String,
-    /// Everything together.
+    /// The totals.
     pub totals: Totals,
-    /// What was saved in the sessions that began in this time.
+    /// The savings of the sessions that began in this period.
     pub savings: Savings,
-    /// What sharing servers saved in this time.
+    /// What sharing servers saved in this period.
     #[serde(default)]
     pub sharing: Sharing,
-    /// What scripts kept out of contexts in this time.
+    /// What scripts kept out of contexts in this period.
     #[serde(default)]
     pub scripts: Scripted,
-    /// The same, divided, biggest first; days in order.
+    /// The groups, largest first; days in order.
     pub lines: Vec<ReportLine>,
-    /// How this is counted, one sentence each.
+    /// How the figures are computed, one sentence each.
     pub how: Vec<String>,
 }
 
-/// Calls and what they cost.
+/// Number of calls and their cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Totals {
-    /// Calls of servers' tools and resources, refused ones included.
+    /// Calls of servers' tools and resources, including refused ones.
     pub calls: u64,
-    /// Those that did not give a good result.
+    /// Calls that failed or were refused.
     pub failures: u64,
-    /// Questions to the hub itself: searches, descriptions, lists of resources.
+    /// Requests that the hub answered itself: searches, descriptions, lists of resources.
     pub searches: u64,
-    /// Bytes of the calls as clients wrote them.
+    /// Bytes of the calls, as sent by clients.
     pub request_bytes: u64,
     /// Bytes of the results.
     pub result_bytes: u64,
-    /// Tokens of the calls as clients wrote them.
+    /// Tokens of the calls, as sent by clients.
     pub request_tokens: u64,
     /// Tokens of the results.
     pub result_tokens: u64,
-    /// Calls whose tokens are not counted, or not yet.
+    /// Calls whose tokens are not counted (yet).
     pub uncounted: u64,
-    /// How long calls took.
+    /// Durations.
     pub took: Took,
 }
 
-/// Where the time of calls went. The four parts are sums over all calls.
+/// Durations of calls. The four parts are sums over all calls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Took {
-    /// Half of the calls took at most so long. From a histogram whose steps double, so within a factor of 1.5.
+    /// Median. Taken from a histogram with doubling buckets, so accurate to a factor of 1.5.
     pub median_ms: f64,
-    /// 95 of 100 took at most so long.
+    /// 95th percentile, with the same accuracy.
     pub p95_ms: f64,
-    /// Waiting for a person or a turn.
+    /// Waiting for a person or for a free slot.
     pub wait_ms: f64,
     /// Starting servers.
     pub start_ms: f64,
@@ -110,80 +110,80 @@ pub struct Took {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Savings {
-    /// Sessions with at least one list or call.
+    /// Sessions with at least one tool list or call.
     pub sessions: u64,
-    /// Sessions that the hub's end cut off before all was counted; they are left out.
+    /// Sessions excluded because the hub stopped before their tokens were counted.
     pub left_out: u64,
-    /// Tokens that clients would have received as lists of tools without the hub.
+    /// Tokens of the tool lists that clients would have received without the hub.
     pub without: i64,
-    /// Tokens the hub cost instead.
+    /// Tokens of the hub's own definitions and answers.
     pub with: i64,
-    /// What `with` is made of.
+    /// The parts of `with`.
     pub spent: Spent,
-    /// `without - with`; negative where the hub costs more than it saves.
+    /// `without - with`; negative if the hub costs more than it saves.
     pub net: i64,
-    /// `net` in hundredths of `without`; `None` while it is too early to judge.
+    /// `net` in percent of `without`; `None` while there is too little data.
     pub percent: Option<f64>,
-    /// So many searches a session may make, at what one cost so far, before the hub costs more than it saves.
+    /// The number of searches per session, at their average cost, up to which the hub saves tokens.
     pub break_even_searches: Option<f64>,
-    /// The verdict in words.
+    /// The verdict, as text.
     pub verdict: String,
 }
 
-/// What the hub cost, in tokens.
+/// The token cost of the hub.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Spent {
-    /// Definitions of the tools it offers itself.
+    /// Definitions of the hub's own tools.
     pub definitions: i64,
     /// Answers to searches.
     pub find: i64,
-    /// Answers with whole definitions.
+    /// Answers with complete definitions.
     pub describe: i64,
-    /// What calls through the hub are longer than direct ones, and what the hub itself answered to failed ones.
+    /// The overhead of calls through the hub over direct ones, and the hub's own answers to failed calls.
     pub wrapping: i64,
 }
 
 impl Spent {
-    /// All four parts.
+    /// The sum of all four parts.
     pub fn sum(&self) -> i64 {
         self.definitions + self.find + self.describe + self.wrapping
     }
 }
 
-/// What scripts kept out of contexts: apart from the savings in definitions, because without a script a model might have
-/// called otherwise.
+/// What scripts kept out of contexts. Reported apart from the savings in definitions, because without a script a model
+/// might have made other calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Scripted {
-    /// Scripts that were run.
+    /// Number of scripts run.
     pub runs: u64,
-    /// Calls that they made.
+    /// Calls made by scripts.
     pub calls: u64,
-    /// Tokens of those calls and of their results.
+    /// Tokens of those calls and their results.
     pub inside: i64,
     /// Tokens of the scripts and of what they returned.
     pub spent: i64,
-    /// `inside - spent`; negative where scripts cost more than they saved.
+    /// `inside - spent`; negative if scripts cost more than they saved.
     pub net: i64,
-    /// Scripts that cost more than they kept out, of those that the history still has.
+    /// Scripts in the history that cost more than they kept out.
     #[serde(default)]
     pub losses: u64,
 }
 
-/// What sharing servers saved, in means over the time in which servers ran.
+/// What sharing servers saved, as averages over the time in which servers ran.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Sharing {
-    /// So long servers ran and were measured, in hours.
+    /// The measured time in which servers ran, in hours.
     pub measured_hours: f64,
-    /// Processes that did not run.
+    /// Processes avoided.
     pub processes: f64,
-    /// Memory that was not used, in bytes.
+    /// Memory avoided, in bytes.
     pub memory_bytes: u64,
-    /// The most processes that did not run at one time.
+    /// The most processes avoided at one time.
     pub most_processes: u64,
-    /// The most memory that was not used at one time.
+    /// The most memory avoided at one time, in bytes.
     pub most_memory_bytes: u64,
     /// Processes that ran.
     pub used_processes: f64,
@@ -191,65 +191,65 @@ pub struct Sharing {
     pub used_memory_bytes: u64,
 }
 
-/// One line of a report.
+/// One group of a report.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ReportLine {
-    /// The client, the server, the tool as `server:tool`, or the day. `Router` is the hub itself.
+    /// The client, the server, the tool as `server:tool`, or the day. `Router` stands for the hub itself.
     pub name: String,
     /// Its calls.
     pub totals: Totals,
     /// Sessions, for clients and days.
     pub sessions: u64,
-    /// Its share of what clients would have received.
+    /// Its share of the tokens that clients would have received.
     pub without: i64,
-    /// Its share of what the hub cost.
+    /// Its share of the hub's token cost.
     pub with: i64,
     /// `without - with`.
     pub net: i64,
 }
 
-/// Which calls a page of activity shows.
+/// Selects the calls of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ActivityAsk {
-    /// Only calls before this one, for the next page.
+    /// Only calls before this id, for the next page.
     #[serde(default)]
     pub before: Option<i64>,
-    /// At most so many; 100 where it is 0.
+    /// Maximum number; 0 means 100.
     #[serde(default)]
     pub limit: u32,
-    /// Only those without a good result.
+    /// Only calls that failed or were refused.
     #[serde(default)]
     pub problems: bool,
-    /// Only those a person was asked about.
+    /// Only calls that a person was asked about.
     #[serde(default)]
     pub asked: bool,
-    /// Only this client's.
+    /// Only of this client.
     #[serde(default)]
     pub client: Option<String>,
-    /// Only this server's.
+    /// Only of this server.
     #[serde(default)]
     pub server: Option<String>,
-    /// Only this tool's.
+    /// Only of this tool.
     #[serde(default)]
     pub tool: Option<String>,
-    /// Only this session's.
+    /// Only of this session.
     #[serde(default)]
     pub session: Option<i64>,
-    /// Not earlier.
+    /// Start of the period, inclusive, in milliseconds since the Unix epoch.
     #[serde(default)]
     pub from_ms: Option<u64>,
-    /// Earlier than this.
+    /// End of the period, exclusive, in milliseconds since the Unix epoch.
     #[serde(default)]
     pub to_ms: Option<u64>,
-    /// Only what was asked for through this profile; what is older than profiles in the ledger has none.
+    /// Only calls through this profile. Records from before profiles existed have none.
     #[serde(default)]
     #[cfg_attr(test, ts(optional = nullable))]
     pub profile: Option<String>,
 }
 
-/// A page of calls, newest first, with the sessions they belong to.
+/// A page of calls, newest first, with their sessions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ActivityPage {
@@ -259,11 +259,11 @@ pub struct ActivityPage {
     pub sessions: Vec<SessionLine>,
     /// Are there earlier ones?
     pub more: bool,
-    /// Calls a minute in the last 60, oldest first.
+    /// Calls per minute in the last 60 minutes, oldest first.
     pub minutes: Vec<Minute>,
-    /// Calls without a good result among all that are kept.
+    /// Number of stored calls that failed or were refused.
     pub problems: u64,
-    /// Calls a person was asked about among all that are kept.
+    /// Number of stored calls that a person was asked about.
     pub asked: u64,
 }
 
@@ -273,76 +273,76 @@ pub struct ActivityPage {
 pub struct Minute {
     /// Calls in it.
     pub calls: u64,
-    /// Those without a good result.
+    /// Calls that failed or were refused.
     pub failures: u64,
 }
 
-/// How much each server was used in the last day, as far as the history is kept.
+/// The use of each server in the last day, as far as the history reaches.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LastDay {
-    /// Calls and readings by server, in [`DAY_PARTS`] equal parts of the day, oldest first. The last part goes on. A
-    /// server that was not used has no line.
+    /// Calls and resource reads by server, in [`DAY_PARTS`] equal parts of the day, oldest first. The last part is
+    /// still running. Unused servers are missing.
     pub calls: std::collections::BTreeMap<String, Vec<u64>>,
 }
 
-/// One server's last 24 hours, as far as the history is kept: the newest [`DAY_CALLS`] calls and readings.
+/// One server's last 24 hours, as far as the history reaches: the newest [`DAY_CALLS`] calls and resource reads.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ServerDay {
-    /// Calls and readings.
+    /// Calls and resource reads.
     pub calls: u64,
-    /// Those without a good result.
+    /// Calls that failed or were refused.
     pub failures: u64,
-    /// Half of them took at most so long; `None` without any.
+    /// Median duration; `None` without calls.
     pub median_ms: Option<f64>,
-    /// 95 of 100 took at most so long.
+    /// 95th percentile of the duration.
     pub p95_ms: Option<f64>,
-    /// Who used it, most calls first.
+    /// Its clients, most calls first.
     pub clients: Vec<ClientUse>,
 }
 
-/// How much one client used a server.
+/// One client's use of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ClientUse {
     /// Its id.
     pub client: String,
-    /// Its calls and readings.
+    /// Its calls and resource reads.
     pub calls: u64,
     /// When the last one began, in milliseconds since the Unix epoch.
     pub last_ms: u64,
 }
 
-/// The most calls that a [`ServerDay`] looks at.
+/// The largest number of calls that a [`ServerDay`] covers.
 pub const DAY_CALLS: u32 = 50_000;
 
-/// Parts of a [`LastDay`], 90 minutes each.
+/// Number of parts in a [`LastDay`], 90 minutes each.
 pub const DAY_PARTS: usize = 16;
 
-/// What a client asked for.
+/// What a client requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum CallKind {
-    /// A server's tool.
+    /// A call of a server's tool.
     Call,
-    /// A server's resource.
+    /// A read of a server's resource.
     Read,
     /// A search for tools.
     Find,
-    /// Whole definitions of tools.
+    /// Complete definitions of tools.
     Describe,
     /// A list of resources.
     Resources,
-    /// A script; its calls are recorded by themselves.
+    /// A script; its calls are recorded separately.
     Script,
-    /// A server's tool, called by a script: its result went to the script, and to no context.
+    /// A tool call made by a script. Its result went to the script and into no context.
     Inside,
 }
 
 impl CallKind {
-    /// As it is written in JSON and in the database.
+    /// The name used in JSON and in the database.
     pub fn as_str(self) -> &'static str {
         match self {
             CallKind::Call => "call",
@@ -360,40 +360,40 @@ impl CallKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CallLine {
-    /// Its number; later calls have greater ones.
+    /// Its id; increases with every call.
     pub id: i64,
-    /// When it began.
+    /// When it began, in milliseconds since the Unix epoch.
     pub time_ms: u64,
     /// The session it belongs to.
     pub session: i64,
-    /// Who asked.
+    /// The client.
     pub client: String,
-    /// What kind of thing was asked.
+    /// The kind of request; see [`CallKind`].
     pub kind: String,
-    /// The server, where it is known.
+    /// The server; empty if unknown.
     pub server: String,
-    /// The tool; for the hub's own ones their name.
+    /// The tool, or the name of a meta-tool.
     pub tool: String,
     /// `ok`, `tool_error`, `upstream_error`, `not_sent`, `not_executed`, `unknown` or `cancelled`.
     pub outcome: String,
-    /// The class of the failure, or the error's number.
+    /// The failure's class, or the JSON-RPC error code.
     pub code: Option<String>,
-    /// The failure, in words.
+    /// The failure's message.
     pub message: Option<String>,
-    /// How long it took in all.
+    /// Total duration in milliseconds.
     pub took_ms: f64,
-    /// Of that, waiting for a person or a turn.
+    /// The part spent waiting for a person or for a free slot.
     #[serde(default)]
     pub waited_ms: f64,
-    /// Of that, starting its server.
+    /// The part spent starting its server.
     #[serde(default)]
     pub woke_ms: f64,
-    /// Tokens it put before the model: the call and its result.
+    /// Tokens it added to the context: the call and its result.
     pub tokens: Option<u64>,
-    /// The beginning of its arguments, where they are kept.
+    /// The beginning of its arguments, if they are stored.
     pub argument: Option<String>,
-    /// Of a script: the tokens of its calls and their results, less its own; negative where it cost more than it kept
-    /// out of the context. `None` where they are not counted yet.
+    /// For a script: the tokens of its calls and their results, minus its own; negative if it cost more than it kept
+    /// out of the context. `None` until they are counted.
     #[serde(default)]
     pub kept_out: Option<i64>,
 }
@@ -402,47 +402,47 @@ pub struct CallLine {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SessionLine {
-    /// Its number.
+    /// Its id.
     pub id: i64,
     /// The client.
     pub client: String,
-    /// The program and its version, as it says itself.
+    /// Its program and version, self-reported.
     pub program: String,
-    /// The protocol revision it speaks.
+    /// Its protocol revision.
     pub era: String,
-    /// The first thing it asked.
+    /// The time of its first request.
     pub started_ms: u64,
-    /// The last thing it asked.
+    /// The time of its last request.
     pub last_ms: u64,
     /// Calls of servers' tools.
     pub calls: u64,
     /// Searches and descriptions.
     pub searches: u64,
-    /// What it would have received without the hub.
+    /// Tokens it would have received without the hub.
     pub without: i64,
-    /// What the hub cost.
+    /// The hub's token cost.
     pub spent: Spent,
-    /// `without` less what was spent.
+    /// `without` minus the sum of `spent`.
     pub net: i64,
-    /// Whether everything is counted.
+    /// Are all of its tokens counted?
     pub counted: bool,
 }
 
-/// One call with everything that is known of it.
+/// Everything known about one call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct CallDetail {
-    /// The same as in the list.
+    /// As in the list.
     pub line: CallLine,
     /// Its session.
     pub session: Option<SessionLine>,
-    /// Time waiting for a person or a turn.
+    /// Time spent waiting for a person or for a free slot.
     pub wait_ms: f64,
-    /// Time starting the server.
+    /// Time spent starting the server.
     pub start_ms: f64,
-    /// Time in the server.
+    /// Time spent in the server.
     pub upstream_ms: f64,
-    /// Time in the hub itself.
+    /// Time spent in the hub itself.
     pub ours_ms: f64,
     /// Bytes of the call.
     pub request_bytes: u64,
@@ -454,51 +454,51 @@ pub struct CallDetail {
     pub result_tokens: Option<u64>,
     /// The rule that allowed it.
     pub rule: String,
-    /// The revision the client speaks.
+    /// The client's protocol revision.
     pub client_era: String,
-    /// The revision the server speaks.
+    /// The server's protocol revision.
     pub server_era: Option<String>,
     /// The W3C trace it belongs to.
     pub trace: Option<String>,
-    /// The arguments, where they are kept, with secrets taken out.
+    /// The arguments with secrets redacted, if they are stored.
     pub arguments: Option<String>,
-    /// The result, likewise.
+    /// The result, under the same conditions.
     pub result: Option<String>,
-    /// The calls of a script, in their order; empty for everything else.
+    /// The calls of a script, in order; otherwise empty.
     #[serde(default)]
     pub inside: Vec<CallLine>,
-    /// The script that made this call, where one did and is over.
+    /// The finished script that made this call, if any.
     #[serde(default)]
     pub script: Option<i64>,
-    /// The way here: the searches and descriptions before it in its session, since the call before.
+    /// The searches and descriptions in its session between the previous call and this one.
     pub route: Vec<CallLine>,
 }
 
-/// What the window shows of the ledger without asking for it.
+/// The part of the ledger that every snapshot includes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LedgerView {
-    /// The newest call's number: a page that shows another one is out of date.
+    /// The newest call's id: a page that shows another one is out of date.
     pub newest: i64,
     /// Calls in the last hour.
     pub calls_hour: u64,
-    /// Those of them without a good result.
+    /// Those of them that failed or were refused.
     pub failures_hour: u64,
-    /// Tokens kept back today, by the sessions that began today; may be negative.
+    /// Net tokens saved by the sessions that began today; may be negative.
     pub net_today: i64,
     /// Are calls recorded?
     #[serde(default)]
     pub records: bool,
-    /// Are tools found sooner that were used after similar searches?
+    /// Does ranking learn from searches?
     #[serde(default)]
     pub learns: bool,
-    /// Single calls are kept for so many days.
+    /// How many days single calls are stored.
     #[serde(default)]
     pub days: u32,
 }
 
 impl Report {
-    /// As a table for other programs: the lines, then the total.
+    /// As CSV: the groups, then the total.
     pub fn to_csv(&self) -> String {
         let head = "name,sessions,calls,failures,searches,request_bytes,result_bytes,request_tokens,result_tokens,\
                     uncounted,median_ms,p95_ms,without,with,net\n";
@@ -525,7 +525,7 @@ fn csv_row(name: &str, sessions: u64, totals: &Totals, (without, with, net): (i6
     )
 }
 
-/// A cell that a spreadsheet neither splits nor runs as a formula.
+/// A CSV cell that spreadsheets neither split nor evaluate as a formula.
 pub(super) fn csv_cell(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let text = if formula { format!("'{text}") } else { text.to_owned() };

@@ -11,13 +11,13 @@ use super::control::Target;
 /// A text by language.
 pub type Texts = BTreeMap<String, String>;
 
-/// What was found.
+/// Search results in the bundled list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Listing {
-    /// The day the list was made, as `2026-11-21`.
+    /// The day the bundled list was made, as `2026-11-21`.
     pub made: String,
-    /// The tokenizer all figures were counted with.
+    /// The tokenizer used for all figures.
     pub tokenizer: String,
     /// The servers, best first.
     pub entries: Vec<Listed>,
@@ -27,73 +27,73 @@ pub struct Listing {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Listed {
-    /// Its name once it is added.
+    /// Its name after it is added.
     pub id: String,
     /// Its name for people.
     pub title: String,
-    /// Who publishes it, as they call themselves.
+    /// Its publisher, self-reported.
     pub publisher: String,
     /// What it does, in one sentence.
     pub about: Texts,
     /// What it is for: `code`, `data`, `browser`, `docs`, `ops`, `files`.
     pub topics: Vec<String>,
-    /// What runs or where it connects. `{NAME}` stands for what is needed.
+    /// What runs, or where it connects. `{NAME}` stands for an input.
     pub target: Target,
-    /// What a person has to give it.
+    /// The inputs it needs.
     pub needs: Vec<Need>,
-    /// What has to be installed: `node` or `uv`.
+    /// The required runtime: `node` or `uv`.
     pub runtime: Option<String>,
-    /// Its own page.
+    /// Its home page.
     pub home: Option<String>,
-    /// Its licence, as its package's registry names it; `None` where that names none.
+    /// Its licence according to its package registry, if stated.
     #[serde(default)]
     pub license: Option<String>,
-    /// What was measured; `None` where nobody could without an account.
+    /// Measurements; `None` if measuring requires an account.
     pub measured: Option<Measured>,
-    /// Its tools as it told them when it was measured.
+    /// Its tools at the time of the measurement.
     pub tools: Vec<ListedTool>,
 }
 
-/// Something a person has to give a server.
+/// An input that a person has to give.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Need {
-    /// The name that stands for it in the target.
+    /// Its placeholder's name in the target.
     pub name: String,
     /// What it is.
     pub kind: NeedKind,
-    /// What to ask for.
+    /// The label of the input.
     pub label: Texts,
-    /// May it be left out?
+    /// Is it optional?
     pub optional: bool,
-    /// Where a person gets one.
+    /// Where to get one.
     pub get: Option<String>,
 }
 
-/// What has to be given.
+/// The kind of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum NeedKind {
-    /// Goes to the keychain; the configuration holds only its name.
+    /// Stored in the keychain; the configuration contains only its name.
     Secret,
-    /// Stands in the configuration.
+    /// Stored in the configuration.
     Text,
-    /// A place on this computer.
+    /// A path on this computer.
     Path,
 }
 
-/// What a server's definitions were found to be.
+/// Measurements of a server's definitions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Measured {
-    /// How many tools it offered.
+    /// Number of tools.
     pub tools: usize,
     /// Tokens of their definitions as one list.
     pub tokens: usize,
-    /// Which version it was.
+    /// The version that was measured.
     pub version: String,
-    /// When.
+    /// The date.
     pub on: String,
 }
 
@@ -105,21 +105,21 @@ pub struct ListedTool {
     pub name: String,
     /// The beginning of its description.
     pub about: String,
-    /// What the server says it does.
+    /// The effect that the server declares.
     pub kind: Claim,
 }
 
-/// What a server says a tool does. Nobody checks it.
+/// The effect that a server declares for a tool. Not verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Claim {
-    /// It changes nothing.
+    /// Read-only.
     Reads,
-    /// It adds or changes.
+    /// Adds or changes.
     Writes,
-    /// It may delete, which is also what the protocol assumes where a tool that changes things does not say.
+    /// May delete. The protocol assumes this for a tool that changes things and declares nothing else.
     Deletes,
-    /// It says nothing.
+    /// Not declared.
     Unstated,
 }

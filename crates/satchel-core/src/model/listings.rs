@@ -6,57 +6,57 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Whether registries are asked before an answer.
+/// Whether to query the registries before answering.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum AskRegistries {
-    /// Where it is time for it; the answer waits.
+    /// If it is due; the answer waits for it.
     #[default]
     IfDue,
-    /// Where it is time for it, meanwhile: the answer is what is known now.
+    /// In the background, if it is due; the answer is what is known now.
     Meanwhile,
-    /// In any case.
+    /// Always.
     Now,
     /// Not at all.
     Never,
 }
 
-/// What is to be installed, or updated.
+/// What to install or update.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct InstallAsk {
-    /// The name in the registry, or in the list that comes with Satchel. Empty for an update.
+    /// The name in the registry or in the bundled list. Empty for an update.
     pub name: String,
-    /// The installed server that is updated.
+    /// The installed server to update.
     #[serde(default)]
     pub server: Option<String>,
-    /// Which version; the one that is offered without it.
+    /// The version; `None` for the one on offer.
     #[serde(default)]
     pub version: Option<String>,
-    /// [`ListedWay::id`] of several.
+    /// The [`ListedWay::id`], if there are several.
     #[serde(default)]
     pub way: Option<String>,
-    /// Inputs by [`Input::id`], or by its last part. `accept.…` is a person's `yes` to what a plan asks.
+    /// Inputs by [`Input::id`] or its last part. `accept.…` is a person's `yes` to a consent of the plan.
     #[serde(default)]
     #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
     pub answers: BTreeMap<String, Value>,
 }
 
-/// What a search is narrowed to, and how its answer is sorted.
+/// Filter and sort order of a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(default)]
 pub struct ListingFilter {
-    /// Only what runs there, in one of its ways.
+    /// Only servers that can run there.
     pub place: Option<ListedPlace>,
-    /// Only what is written in this, in one of its ways.
+    /// Only servers for this runtime.
     pub language: Option<ListedLanguage>,
-    /// Only what can be used without a key of one's own, as far as its description says.
+    /// Only servers that need no key or account, by their description.
     pub without_key: bool,
-    /// Only what a registry lists, and not what comes with Satchel.
+    /// Only servers from registries, not the bundled list.
     pub from_registries: bool,
-    /// How it is sorted.
+    /// The sort order.
     pub sort: ListingSort,
 }
 
@@ -65,13 +65,13 @@ pub struct ListingFilter {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ListedPlace {
-    /// Somewhere else, at an address.
+    /// Hosted, at an address.
     Hosted,
     /// On this computer.
     Computer,
 }
 
-/// What a package needs to run.
+/// The runtime of a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -82,21 +82,21 @@ pub enum ListedLanguage {
     Python,
     /// .NET, from NuGet.
     Dotnet,
-    /// An engine for containers.
+    /// A container engine.
     Container,
-    /// A bundle that brings its parts along.
+    /// A bundle (MCPB) with its own dependencies.
     Bundle,
 }
 
-/// How servers are sorted.
+/// The sort order of a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ListingSort {
-    /// What is meant first.
+    /// Best match first.
     #[default]
     Best,
-    /// What was published last first.
+    /// Most recently published first.
     Newest,
     /// By name.
     Name,
@@ -108,27 +108,27 @@ pub enum ListingSort {
 pub struct ListedServers {
     /// The servers, best first.
     pub servers: Vec<ListedServer>,
-    /// How many there are in all.
+    /// Total number of matches.
     pub total: usize,
-    /// How many are known and offered, whatever was looked for.
+    /// Total number of servers on offer, regardless of the search.
     pub known: usize,
-    /// How many entries of registries could not be read.
+    /// Number of registry entries that could not be read.
     pub refused: usize,
-    /// Every registry, as far as it is known.
+    /// The state of every registry.
     pub registries: Vec<RegistryState>,
 }
 
-/// What is known of a registry.
+/// The state of a registry.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RegistryState {
     /// Its address.
     pub url: String,
-    /// When it was read last from beginning to end, in milliseconds since the Unix epoch.
+    /// When it was last read completely, in milliseconds since the Unix epoch.
     pub read_ms: Option<u64>,
     /// It is being read right now.
     pub reading: bool,
-    /// Why the last reading was in vain.
+    /// Why the last read failed.
     pub trouble: Option<String>,
     /// Entries that could not be read, by name, and why.
     pub refused: BTreeMap<String, String>,
@@ -140,36 +140,36 @@ pub struct RegistryState {
 pub struct ListedServer {
     /// Its name in the registry.
     pub name: String,
-    /// Its name for people, where one can be shown.
+    /// Its title, if it can be displayed.
     pub title: Option<String>,
-    /// What it is for.
+    /// Its description.
     pub description: String,
-    /// The version that is offered.
+    /// The version on offer.
     pub version: String,
-    /// Who publishes it: the namespace, which a registry gives to whoever owns the account or the domain.
+    /// Its publisher: the namespace, which a registry grants to the owner of the account or domain.
     pub publisher: String,
-    /// Where it comes from: a registry's address, or `satchel` for the list that comes with Satchel.
+    /// Its source: a registry's address, or `satchel` for the bundled list.
     pub registry: String,
     /// `active`, `deprecated` or `deleted`.
     #[cfg_attr(test, ts(type = r#""active" | "deprecated" | "deleted""#))]
     pub status: String,
-    /// Why, as plain text.
+    /// The reason for the status, as plain text.
     pub status_message: Option<String>,
-    /// Its repository, where that is an address of the web.
+    /// Its repository, if that is a web address.
     pub repository: Option<String>,
-    /// Its own page, where that is an address of the web.
+    /// Its website, if that is a web address.
     pub website: Option<String>,
     /// When this version was published, as RFC 3339.
     pub published: Option<String>,
-    /// How many versions there are.
+    /// Number of versions.
     pub versions: usize,
-    /// What can be done to run it, the hosted first.
+    /// The ways to run it, hosted ones first.
     pub ways: Vec<ListedWay>,
-    /// What a person should know of it, in sentences.
+    /// Remarks for the user.
     pub remarks: Vec<String>,
-    /// The name of the installed server that came from here.
+    /// The name of the server that was installed from it.
     pub installed: Option<String>,
-    /// Its tools and their tokens, where somebody measured them.
+    /// Its tools and tokens, if measured.
     pub measured: Option<super::listing::Measured>,
 }
 
@@ -177,13 +177,13 @@ pub struct ListedServer {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ListedWay {
-    /// `remote`, `npm`, `pypi`, `oci`, `mcpb`, `nuget`; with a number where there are several of a kind.
+    /// `remote`, `npm`, `pypi`, `oci`, `mcpb` or `nuget`, with a number if there are several.
     pub id: String,
-    /// The command line or the address, with `{…}` for what has to be given.
+    /// The command line or address, with `{…}` for inputs.
     pub runs: String,
-    /// What has to be given, by id.
+    /// The ids of its required inputs.
     pub needs: Vec<String>,
-    /// Why it is not offered.
+    /// Why it is not offered, if so.
     pub refused: Option<String>,
 }
 
@@ -191,120 +191,120 @@ pub struct ListedWay {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ServerDetails {
-    /// As it is listed.
+    /// The server, as in the list.
     #[serde(flatten)]
     pub server: ListedServer,
-    /// All versions, newest first, with what the registry says of each.
+    /// All versions, newest first, each with its status.
     pub releases: Vec<(String, String)>,
-    /// What its publisher wants to be done afterwards. Shown, and never run.
+    /// The publisher's instructions for after the installation. Displayed only, never run.
     pub afterwards: Vec<String>,
 }
 
-/// Something to be given.
+/// An input of an installation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Input {
-    /// What the answer is filed under, for example `env.API_KEY`.
+    /// The key of the answer, for example `env.API_KEY`.
     pub id: String,
     /// What it is.
     pub description: String,
-    /// It must be given.
+    /// It is required.
     pub required: bool,
-    /// It is a credential: it goes to the keychain and is shown nowhere.
+    /// It is a credential: stored in the keychain and never displayed.
     pub secret: bool,
     /// `string`, `number`, `boolean` or `filepath`.
     pub format: String,
-    /// What it is without an answer. Of a credential never said.
+    /// The default value; never set for a credential.
     pub default: Option<String>,
-    /// What it looks like.
+    /// A sample value.
     pub placeholder: Option<String>,
-    /// What it may be.
+    /// The allowed values; empty for any.
     pub choices: Vec<String>,
-    /// There may be several answers.
+    /// It takes several values.
     pub repeated: bool,
 }
 
-/// Something that only a person can say yes to, besides the installation itself.
+/// Something that needs a person's explicit consent beyond the installation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Consent {
-    /// The answer's id, `accept.…`; the answer is `yes`.
+    /// The key of the answer, `accept.…`; the answer is `yes`.
     pub id: String,
-    /// What it means.
+    /// What the person consents to.
     pub says: String,
 }
 
-/// What an installation or an update would do.
+/// What an installation or update would do.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct InstallPlan {
-    /// As it is listed.
+    /// The server, as in the list.
     #[serde(flatten)]
     pub server: ListedServer,
-    /// What it will be called here.
+    /// Its name after the installation.
     pub called: String,
-    /// The way; empty where one has to be chosen first.
+    /// The [`ListedWay::id`]; empty if one has to be chosen first.
     pub way: String,
     /// `stdio`, `http` or `sse`.
     pub transport: String,
-    /// The command line, word for word, or the address; credentials are left out.
+    /// The exact command line or address, without credentials.
     pub runs: Vec<String>,
-    /// Variables that the program gets; credentials are left out.
+    /// Environment variables, without credentials.
     pub env: BTreeMap<String, String>,
-    /// Headers of every request; credentials are left out.
+    /// Headers of every request, without credentials.
     pub headers: BTreeMap<String, String>,
-    /// Everything that can be given.
+    /// All inputs.
     pub inputs: Vec<Input>,
-    /// What has to be given and was not, by id.
+    /// The ids of required inputs without an answer.
     pub missing: Vec<String>,
-    /// What only a person can say yes to, and has not.
+    /// The consents that are still missing.
     pub consents: Vec<Consent>,
-    /// The program that has to be installed, where it is not here, and how.
+    /// The launcher that has to be installed first, and how.
     pub runtime: Option<String>,
-    /// Of an update: the version that is installed.
+    /// For an update: the installed version.
     pub from: Option<String>,
-    /// Of an update: what else changes, in sentences.
+    /// For an update: other changes, in sentences.
     pub changes: Vec<String>,
-    /// What its publisher wants to be done afterwards. Shown, and never run.
+    /// The publisher's instructions for after the installation. Displayed only, never run.
     pub afterwards: Vec<String>,
-    /// Stands for all of this: who says yes, says it to exactly this.
+    /// The fingerprint of this plan. Installing requires it, so that a person's consent applies to exactly this plan.
     pub seen: String,
 }
 
-/// What was installed or updated.
+/// The result of an installation or update.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Installed {
-    /// Its name here.
+    /// Its name in Satchel.
     pub server: String,
     /// The version.
     pub version: String,
-    /// How many credentials went to the keychain.
+    /// Number of credentials stored in the keychain.
     pub secrets: usize,
-    /// A person has to look at it before it is started.
+    /// A person has to review it before it is started.
     pub held: bool,
 }
 
-/// An installed server and what its registry says by now.
+/// An installed server and its state in its registry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct InstalledServer {
-    /// Its name here.
+    /// Its name in Satchel.
     pub server: String,
     /// Its name in the registry.
     pub name: String,
-    /// The version that runs here.
+    /// The installed version.
     pub version: String,
-    /// The version that is offered, where it is a newer one.
+    /// The newer version on offer, if any.
     pub newer: Option<String>,
-    /// `active`, `deprecated` or `deleted`; `unknown` where the registry does not list it.
+    /// `active`, `deprecated` or `deleted`; `unknown` if the registry does not list it.
     #[cfg_attr(test, ts(type = r#""active" | "deprecated" | "deleted" | "unknown""#))]
     pub status: String,
-    /// Why, as plain text.
+    /// The reason for the status, as plain text.
     pub status_message: Option<String>,
-    /// What else there is to know, in sentences.
+    /// Further remarks, in sentences.
     pub remarks: Vec<String>,
-    /// A person lets it go on although its registry has deleted it.
+    /// A person decided to keep it running although its registry has deleted it.
     #[serde(default)]
     pub kept: bool,
 }

@@ -11,21 +11,21 @@ use serde::{Deserialize, Serialize};
 pub const TOOL_SEPARATOR: char = ':';
 /// Separates server and URI in a [`ResourcePath`].
 pub const RESOURCE_SEPARATOR: char = '|';
-/// In characters.
+/// Maximum length in characters.
 const MAX_SERVER_NAME: usize = 255;
-/// What separates in paths, and what stands for it in the name of a server there.
+/// Separators, and their escapes inside a server's name.
 const ESCAPES: [(char, &str); 3] = [(TOOL_SEPARATOR, "%3A"), (RESOURCE_SEPARATOR, "%7C"), ('%', "%25")];
 
-/// Why a name or path was refused.
+/// Why a name or path is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// The name is empty or only blanks.
+    /// The name is empty or all whitespace.
     #[error("a server name cannot be empty")]
     Empty,
     /// The name is longer than 255 characters.
     #[error("the server name is {0} characters long; at most {MAX_SERVER_NAME} are allowed")]
     TooLong(usize),
-    /// The name has a control character.
+    /// The name contains a control character.
     #[error("the server name {name:?} contains the control character {character:?}")]
     Control {
         /// The whole name.
@@ -33,21 +33,21 @@ pub enum NameError {
         /// The offending character.
         character: char,
     },
-    /// The name begins or ends with a blank.
+    /// The name begins or ends with whitespace.
     #[error("the server name {0:?} begins or ends with a blank")]
     Blank(String),
     /// The path has no separator.
     #[error("\"{path}\" is not of the form {form}")]
     Form {
-        /// What was given.
+        /// The text that was given.
         path: String,
-        /// What was expected.
+        /// The expected form.
         form: &'static str,
     },
 }
 
-/// The name of a configured server: 1 to 255 characters, none of them a control character, no blank at its ends. Names
-/// such as `@scope/package` and `io.github.user/server` are what people have.
+/// The name of a configured server: 1 to 255 characters, no control characters, no whitespace at its ends. Allows
+/// names such as `@scope/package` and `io.github.user/server`, which are in common use.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ServerName(String);
@@ -58,13 +58,13 @@ impl ServerName {
         &self.0
     }
 
-    /// The name as it stands in a path.
+    /// The name with separators escaped, for use in a path.
     pub fn in_path(&self) -> Cow<'_, str> {
         in_path(&self.0)
     }
 }
 
-/// A server's name as it stands in a path. A `%` stays one where it could not be taken for the beginning of an escape.
+/// Escapes a server's name for use in a path. A `%` is escaped only where it would read as the start of an escape.
 pub fn in_path(name: &str) -> Cow<'_, str> {
     let escape = |at: usize, c: char| {
         let (_, escape) = ESCAPES.iter().find(|(separator, _)| *separator == c)?;
@@ -83,7 +83,7 @@ pub fn in_path(name: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// What [`in_path`] was made from.
+/// Reverses [`in_path`].
 fn from_path(text: &str) -> String {
     let mut name = String::with_capacity(text.len());
     let mut rest = text;
@@ -95,7 +95,7 @@ fn from_path(text: &str) -> String {
     name
 }
 
-/// The character that a text begins with the escape of.
+/// Decodes the escape at the start of a text, if there is one.
 fn escaped_at(text: &str) -> Option<char> {
     let begin = text.get(..3)?;
     let escape = ESCAPES.iter().find(|(_, escape)| begin.eq_ignore_ascii_case(escape));
@@ -147,7 +147,7 @@ impl std::borrow::Borrow<str> for ServerName {
     }
 }
 
-/// `server:tool`, what the meta-tools speak.
+/// A tool as `server:tool`, the form that the meta-tools use.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ToolPath {
     /// The server that owns the tool.
@@ -175,7 +175,7 @@ impl fmt::Display for ToolPath {
 }
 
 impl ToolPath {
-    /// Every way to read a path in which separators may stand unescaped, the shortest name of a server first.
+    /// All ways to split a path whose separators may be unescaped, the shortest server name first.
     pub fn readings(path: &str) -> impl Iterator<Item = Self> {
         path.match_indices(TOOL_SEPARATOR).filter_map(|(at, _)| {
             let (server, tool) = (&path[..at], &path[at + 1..]);
@@ -185,7 +185,7 @@ impl ToolPath {
     }
 }
 
-/// `server|uri`, how a server's resource is named towards clients.
+/// A resource as `server|uri`, the form that clients see.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ResourcePath {
     /// The server that owns the resource.

@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Permit {
-    /// It may.
+    /// Yes.
     Allow,
-    /// Once a person has said so.
+    /// Only after asking a person.
     Ask,
-    /// It may not, and is in no list.
+    /// No; it is also hidden.
     Off,
 }
 
 impl Permit {
-    /// As it is written in the configuration.
+    /// The name used in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Permit::Allow => "allow",
@@ -26,54 +26,54 @@ impl Permit {
     }
 }
 
-/// What a tool does to what it is about.
+/// A tool's effect on its data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// It changes nothing.
+    /// Read-only.
     Reads,
-    /// It adds or changes.
+    /// Adds or changes.
     Writes,
-    /// It may delete, or do what cannot be undone.
+    /// May delete, or do something irreversible.
     Deletes,
-    /// Neither its server nor its words say it.
+    /// Neither declared by the server nor evident from its definition.
     #[default]
     Unstated,
 }
 
-/// How careful one has to be with a tool.
+/// How much care a tool needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Safety {
-    /// It changes nothing.
+    /// Read-only.
     Safe,
-    /// It changes something, or says nothing of it and gives no sign of danger.
+    /// It changes something, or declares nothing and shows no sign of danger.
     #[default]
     Moderate,
-    /// It may delete, carries out what it is given, or changes things without saying how.
+    /// It may delete, executes its input, or changes things without declaring how.
     Dangerous,
 }
 
-/// What is known of a tool before it is called.
+/// What is known about a tool before a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Nature {
     /// What it does.
     pub effect: Effect,
-    /// Its server says so itself; otherwise its name, description and schema suggest it.
+    /// The server declares this itself; otherwise it is derived from name, description and schema.
     pub stated: bool,
-    /// How careful one has to be with it.
+    /// How much care it needs.
     pub safety: Safety,
-    /// It carries out commands, code or statements that it is given.
+    /// It executes commands, code or statements from its arguments.
     pub commands: bool,
-    /// Twice is the same as once.
+    /// Repeating a call has no further effect.
     pub idempotent: bool,
-    /// It reaches beyond its own server.
+    /// It interacts with the world beyond its own server.
     pub open_world: bool,
-    /// It works only for somebody who is signed in.
+    /// It requires a signed-in user.
     pub needs_auth: bool,
-    /// There is something newer.
+    /// It is deprecated.
     pub deprecated: bool,
 }

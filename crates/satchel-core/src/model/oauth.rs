@@ -6,38 +6,38 @@ use serde::{Deserialize, Serialize};
 
 use super::{ServerName, control::Refusal};
 
-/// The `oauth` block of a hosted server's entry. Everything is optional; without it Satchel finds out by itself.
+/// The `oauth` block of a hosted server's entry. Every field is optional; by default Satchel discovers all it needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OAuth {
-    /// `"oauth": false`: never sign in; an answer 401 is an error.
+    /// `"oauth": false`: never sign in; HTTP 401 is an error.
     pub never: bool,
     /// The client ID of an app that the user registered with the provider.
     pub client_id: Option<String>,
-    /// Its secret, as a reference.
+    /// Its client secret, as a reference.
     pub client_secret: Option<String>,
-    /// The scopes to ask for, instead of those that the server names.
+    /// The scopes to request instead of those that the server names.
     pub scopes: Option<Vec<String>>,
-    /// What goes into the `resource` parameter (RFC 8707).
+    /// The value of the `resource` parameter (RFC 8707).
     pub resource: Resource,
     /// The host of the redirect address.
     pub redirect: RedirectHost,
-    /// The port of the redirect address, where the provider compares it.
+    /// The port of the redirect address, for providers that compare it.
     pub port: Option<u16>,
-    /// Further parameters of the authorization request.
+    /// Additional parameters of the authorization request.
     pub authorize_parameters: BTreeMap<String, String>,
-    /// The address of a client ID metadata document that describes this installation.
+    /// The URL of a client ID metadata document for this installation.
     pub client_metadata_url: Option<String>,
-    /// The only authorization server that may be used.
+    /// The only authorization server that Satchel may use.
     pub issuer: Option<String>,
-    /// Accept an authorization server that does not announce PKCE with S256. It is used all the same.
+    /// Accept an authorization server that does not announce PKCE with S256. Satchel still uses PKCE.
     pub allow_no_pkce_announcement: bool,
-    /// How tokens are had.
+    /// The OAuth grant type.
     pub grant: Grant,
 }
 
 impl OAuth {
-    /// What differs from the usual, by the keys of the configuration.
+    /// The settings that differ from the defaults, by configuration key.
     pub fn told(&self) -> Vec<(String, String)> {
         let (Ok(serde_json::Value::Object(mine)), Ok(usual)) =
             (serde_json::to_value(self), serde_json::to_value(OAuth::default()))
@@ -51,23 +51,23 @@ impl OAuth {
     }
 }
 
-/// The name under which the secret of an app that the user registered is stored, as `${secret:NAME}` refers to it.
+/// The name under which the client secret of a user-registered app is stored, for `${secret:NAME}`.
 pub fn client_secret_name(server: &ServerName) -> String {
     let valid = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let name: String = server.as_str().chars().map(valid).take(100).collect();
     format!("{name}_CLIENT_SECRET")
 }
 
-/// What goes into the `resource` parameter.
+/// The value of the `resource` parameter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Resource {
-    /// What the server's metadata names.
+    /// As named in the server's metadata.
     #[default]
     Named,
-    /// Nothing: some authorization servers refuse the parameter.
+    /// Omitted: some authorization servers reject the parameter.
     Off,
-    /// This.
+    /// This value.
     Value(String),
 }
 
@@ -84,7 +84,7 @@ pub enum RedirectHost {
 }
 
 impl RedirectHost {
-    /// As it stands in an address.
+    /// As written in a URL.
     pub fn as_str(self) -> &'static str {
         match self {
             RedirectHost::Ip => "127.0.0.1",
@@ -93,34 +93,34 @@ impl RedirectHost {
     }
 }
 
-/// How tokens are had.
+/// The OAuth grant type.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grant {
-    /// A person signs in with a browser.
+    /// A person signs in through a browser.
     #[default]
     AuthorizationCode,
-    /// A machine signs in with its client ID and secret.
+    /// Client ID and secret, without a person.
     ClientCredentials,
 }
 
-/// How it stands with the sign-in to a server.
+/// The sign-in state of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SignInView {
-    /// What it is.
+    /// The state.
     #[serde(flatten)]
     pub state: SignInState,
     /// The account, where the provider named one.
     #[serde(default)]
     pub account: Option<String>,
-    /// The host of the authorization server, once it is known.
+    /// The authorization server's host, once known.
     #[serde(default)]
     pub provider: Option<String>,
     /// The scopes that were granted.
     #[serde(default)]
     pub scopes: Vec<String>,
-    /// Since when it is so, in milliseconds since the Unix epoch.
+    /// Since when it is in this state, in milliseconds since the Unix epoch.
     pub since_ms: u64,
 }
 
@@ -129,47 +129,47 @@ pub struct SignInView {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "sign_in", rename_all = "snake_case")]
 pub enum SignInState {
-    /// Nobody has signed in, or somebody has signed out.
+    /// Nobody has signed in, or the user signed out.
     SignedOut,
-    /// It was signed in, and is no longer.
+    /// It was signed in; a new sign-in is needed.
     NeedsSignIn {
-        /// Why, in one sentence.
+        /// The reason, in one sentence.
         reason: String,
     },
-    /// A page is open in a browser.
+    /// The sign-in page is open in a browser.
     SigningIn {
-        /// When it is given up, in milliseconds since the Unix epoch.
+        /// When the sign-in times out, in milliseconds since the Unix epoch.
         until_ms: u64,
     },
     /// Signed in.
     SignedIn {
-        /// When the access token ends, where that is known, in milliseconds since the Unix epoch.
+        /// When the access token expires, in milliseconds since the Unix epoch; `None` if unknown.
         ends_ms: Option<u64>,
-        /// It is renewed without anybody being asked.
+        /// It can be renewed without a person.
         renews: bool,
     },
-    /// A tool wants more than was granted.
+    /// A tool needs scopes that were not granted.
     NeedsMoreRights {
         /// The scopes that are missing.
         missing: Vec<String>,
-        /// The tool or request that wanted them.
+        /// The tool or request that needs them.
         wanted_by: String,
     },
-    /// The provider registers no apps by itself: the user has to enter a client ID.
+    /// The provider does not support dynamic registration: the user has to enter a client ID.
     NeedsClientId {
-        /// The redirect address to enter at the provider.
+        /// The redirect address to register at the provider.
         redirect: String,
-        /// Where an app is registered, where that is known.
+        /// The page where apps are registered, if known.
         page: Option<String>,
-        /// What to do there, where that is known.
+        /// What to do there, if known.
         #[serde(default)]
         hint: String,
     },
-    /// A token could not be renewed for the moment.
+    /// The token could not be renewed for now.
     RenewalDelayed {
-        /// Why, in one sentence.
+        /// The reason, in one sentence.
         reason: String,
-        /// When it is tried again, in milliseconds since the Unix epoch.
+        /// The time of the next attempt, in milliseconds since the Unix epoch.
         retry_at_ms: u64,
     },
 }
@@ -188,12 +188,12 @@ impl SignInView {
         }
     }
 
-    /// Can the server not be used at all before a person acts?
+    /// Is the server unusable until a person acts?
     pub fn keeps_out(&self) -> bool {
         self.needs_you() && !matches!(self.state, SignInState::NeedsMoreRights { .. })
     }
 
-    /// One short sentence in the words of the interface.
+    /// A short sentence for the interface.
     pub fn sentence(&self) -> String {
         match &self.state {
             SignInState::SignedOut => "Signed out".into(),
@@ -215,30 +215,30 @@ impl SignInView {
     }
 }
 
-/// The page that a person opens to sign in. Answer to the request that begins a sign-in.
+/// The page to open for a sign-in. Answer to [`super::request::BeginSignIn`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SignInPage {
-    /// Its address. It is opened by whoever shows it, with exactly this one argument.
+    /// Its address. The caller opens it, passing the browser nothing else.
     pub url: String,
-    /// Its host, for people to check.
+    /// Its host, shown so that people can check it.
     pub host: String,
-    /// Where the browser comes back to.
+    /// The redirect address.
     pub redirect: String,
-    /// When the sign-in is given up, in milliseconds since the Unix epoch.
+    /// When the sign-in times out, in milliseconds since the Unix epoch.
     pub until_ms: u64,
-    /// Why the window could not open it in the browser.
+    /// Why the window could not open the browser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_opened: Option<Refusal>,
 }
 
-/// One line of the list of accounts.
+/// One sign-in in the list of accounts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AccountLine {
     /// The server's name.
     pub server: String,
-    /// How it stands with it.
+    /// Its sign-in state.
     #[serde(flatten)]
     pub view: SignInView,
 }

@@ -8,57 +8,57 @@ use serde::{Deserialize, Serialize};
 pub struct Offered {
     /// Resources, in the server's order; at most [`MOST`].
     pub resources: Vec<OfferedItem>,
-    /// Templates of resources, likewise.
+    /// Resource templates, in the same order and limit.
     pub templates: Vec<OfferedItem>,
-    /// Prompts, likewise.
+    /// Prompts, in the same order and limit.
     pub prompts: Vec<OfferedItem>,
-    /// So many more there are of all three.
+    /// Number of further items beyond the limits.
     pub more: usize,
 }
 
-/// The most items of a list that are shown.
+/// The largest number of items listed of each kind.
 pub const MOST: usize = 1_000;
 
 /// One resource, template or prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct OfferedItem {
-    /// What it is asked for by: an address, a template of addresses, or a prompt's name.
+    /// Its URI, URI template or prompt name.
     pub id: String,
-    /// What the server calls it.
+    /// Its title from the server.
     pub title: String,
-    /// What the server says about it.
+    /// Its description from the server.
     pub description: String,
-    /// The type of its content, where the server says it.
+    /// Its MIME type, if the server declares one.
     pub mime_type: Option<String>,
-    /// What a prompt is given.
+    /// The arguments of a prompt.
     pub arguments: Vec<PromptArgument>,
 }
 
-/// Something that a prompt is given: a text.
+/// An argument of a prompt; always text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PromptArgument {
     /// Its name.
     pub name: String,
-    /// What the server says about it.
+    /// Its description from the server.
     pub description: String,
-    /// Does the prompt need it?
+    /// Is it required?
     pub required: bool,
 }
 
-/// What is to be read.
+/// Selects what to read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum OfferedThing {
-    /// A resource, by its address.
+    /// A resource, by URI.
     Resource(String),
     /// A prompt.
     Prompt {
         /// Its name.
         name: String,
-        /// What it is given: texts by the names of its arguments.
+        /// Its arguments, by name.
         #[serde(default)]
         arguments: std::collections::BTreeMap<String, String>,
     },

@@ -2,29 +2,29 @@
 
 use std::fmt;
 
-/// Who makes a request of the hub.
+/// Who sent a request to the hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// A person in Satchel's own window or tray.
     Window,
-    /// A person who was asked at a terminal, and answered there.
+    /// A person who confirmed the request at a terminal.
     Terminal {
-        /// The process that asked.
+        /// The process that asked the person.
         pid: u32,
     },
-    /// A program, or a command that asked nobody.
+    /// A program, or a command that did not ask a person.
     Program {
-        /// Its process, where the system tells.
+        /// Its process id, if the system tells.
         pid: Option<u32>,
-        /// Its program's name; empty where the system does not tell.
+        /// Its program's name; empty if unknown.
         name: String,
-        /// Who started it, where it is our own command line: a program's name.
+        /// For Satchel's own command line: the name of the program that started it.
         parent: Option<String>,
     },
 }
 
 impl Origin {
-    /// Was a person asked?
+    /// Did a person confirm it?
     pub fn is_person(&self) -> bool {
         match self {
             Origin::Window | Origin::Terminal { .. } => true,
@@ -33,7 +33,7 @@ impl Origin {
     }
 }
 
-/// As it stands in the audit log.
+/// The form used in the audit log.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -2,30 +2,30 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a server's launcher fetches for it.
+/// The package that a server's launcher fetches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PackageView {
     /// The package as its entry names it.
     pub package: String,
-    /// The one version that runs; `None` where whichever is newest does.
+    /// The pinned version; `None` if the newest version runs.
     pub version: Option<String>,
-    /// What is remembered of the contents of that version, for example `sha512-…`; `None` where nothing is known of them.
+    /// The recorded digest of that version, for example `sha512-…`; `None` if nothing is recorded.
     pub digest: Option<String>,
-    /// Where no version is named: those that the launcher has here.
+    /// Without a pinned version: the versions in the launcher's cache.
     pub fetched: Vec<String>,
-    /// Does the launcher keep what can be read here?
+    /// Can Satchel read the launcher's cache?
     pub kept: bool,
-    /// How the package is named with one exact version, with one that is made up.
+    /// An example of the package pinned to an exact, made-up version.
     pub example: String,
 }
 
-/// The one version that runs from now on.
+/// The result of pinning a package.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Pinned {
     /// The package as its entry named it.
     pub package: String,
-    /// The version that runs from now on.
+    /// The pinned version.
     pub version: String,
 }

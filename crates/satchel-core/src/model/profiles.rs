@@ -2,57 +2,57 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A named set of servers, and of tools within them.
+/// A named set of servers and their tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
-    /// The names of its servers. Nothing of any other server is let through.
+    /// The names of its servers. Every other server is excluded.
     pub servers: Vec<String>,
-    /// Paths in which `*` stands for anything and `?` for one character: of a server that one of them could be for, only
-    /// the tools that one of them is for.
+    /// Tool paths with `*` (anything) and `?` (one character). They restrict the servers they can match to the tools
+    /// they match.
     pub only: Vec<String>,
-    /// Tools that are left out, by such paths.
+    /// Paths of excluded tools, in the same syntax.
     pub except: Vec<String>,
 }
 
-/// Every profile, and which one counts for whom.
+/// All profiles, and who uses them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ProfilesView {
-    /// The profile that counts for clients without one of their own; `None` for everything. There may be none of that
-    /// name in `all`: then those clients see nothing.
+    /// The active profile, which applies to clients without their own; `None` for no profile. If `all` has no profile
+    /// of this name, those clients see nothing.
     pub active: Option<String>,
-    /// All of them, ordered by name.
+    /// All profiles, ordered by name.
     pub all: Vec<ProfileView>,
-    /// Project folders with a profile of their own.
+    /// Project folders that are bound to a profile.
     pub folders: Vec<FolderProfile>,
 }
 
-/// One profile as faces show it.
+/// A profile and its use.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ProfileView {
     /// Its name.
     pub name: String,
-    /// What it consists of.
+    /// Its content.
     pub profile: Profile,
-    /// Those of its servers that are not there.
+    /// Servers it names that do not exist.
     pub unknown: Vec<String>,
-    /// The clients that are bound to it, by their ids.
+    /// The ids of clients bound to it.
     pub clients: Vec<String>,
-    /// Why it cannot be used, with its place in the file; it lets nothing through then.
+    /// Why it is invalid, with the position in the file. An invalid profile excludes everything.
     pub fault: Option<String>,
 }
 
-/// A project folder with a profile of its own.
+/// A project folder bound to a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FolderProfile {
-    /// The folder, with everything in it.
+    /// The folder; includes its subfolders.
     pub folder: String,
     /// The profile's name.
     pub profile: String,
-    /// Why it is not used, where it is not.
+    /// Why the binding is ignored, if so.
     pub fault: Option<String>,
 }

@@ -5,38 +5,38 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One remark.
+/// A remark on a server's entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Remark {
     /// The name of the server.
     pub place: String,
-    /// In English; begins in small letters.
+    /// The remark in English, starting in lower case.
     pub reason: String,
-    /// The same, in parts.
+    /// The remark as data.
     #[serde(flatten)]
     pub what: RemarkKind,
 }
 
 impl Remark {
-    /// The remark on the server of this name.
+    /// Creates a remark on the server of this name.
     pub fn on(place: impl Into<String>, what: RemarkKind) -> Self {
         Self { place: place.into(), reason: what.to_string(), what }
     }
 }
 
-/// What there is to say.
+/// The kinds of remarks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum RemarkKind {
-    /// Its name could not be taken as it is.
+    /// Its name was changed.
     Renamed {
-        /// As the other program says it, shortened.
+        /// The name in the other program, shortened.
         given: String,
-        /// As it is called here.
+        /// The name in Satchel.
         name: String,
-        /// Each reason.
+        /// The reasons.
         because: Vec<NameFault>,
     },
     /// A secret is not stored yet.
@@ -44,48 +44,48 @@ pub enum RemarkKind {
         /// Its name in the secret store.
         name: String,
     },
-    /// A variable of the environment is not set.
+    /// An environment variable is not set.
     NeedsVariable {
         /// Its name.
         name: String,
     },
-    /// Variables in a file are not read.
+    /// Variables from a file are not read.
     EnvFile {
         /// The file.
         file: String,
     },
-    /// The other program's sandbox stays behind.
+    /// The other program's sandbox is not carried over.
     OtherSandbox {
-        /// The fields that say so.
+        /// The fields that configure it.
         fields: Vec<String>,
     },
-    /// Settings of ours that another program's file cannot make.
+    /// Satchel settings that an imported entry may not set.
     NotTaken {
-        /// Their fields.
+        /// The fields.
         fields: Vec<String>,
     },
-    /// Fields that were left out because a secret stands in them.
+    /// Fields that were left out because they contain a secret.
     HoldsSecret {
-        /// Which.
+        /// The fields.
         fields: Vec<String>,
     },
-    /// Fields that mean nothing here.
+    /// Fields that have no effect in Satchel.
     NoEffect {
-        /// Which.
+        /// The fields.
         fields: Vec<String>,
     },
-    /// The secret of the app that signs in stays behind.
+    /// The client secret is not carried over.
     AppSecret,
-    /// Single agents there have tools switched on or off.
+    /// Individual agents of the other program have tools switched on or off.
     AgentSwitches,
-    /// A tool is off here because more than it is off there.
+    /// A tool is off here because something broader is off there.
     OffWithMore {
-        /// What is on there.
+        /// The tool that is on there.
         tool: String,
         /// What is off there.
         with: String,
     },
-    /// Another program keeps sign-ins in plain text.
+    /// Another program stores sign-ins in plain text.
     PlainSignIns {
         /// The program.
         who: String,
@@ -94,7 +94,7 @@ pub enum RemarkKind {
     },
 }
 
-/// Why a name was not taken as it is.
+/// Why a name was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -103,17 +103,17 @@ pub enum NameFault {
     Path,
     /// It has control characters.
     Control,
-    /// It begins or ends with a blank.
+    /// It begins or ends with whitespace.
     Blank,
-    /// It has characters that nobody sees.
+    /// It has invisible characters.
     Unseen,
-    /// Nothing else of it can be a name.
+    /// No other part of it can be a name.
     Nothing,
     /// It is longer than this many characters.
     Long(usize),
-    /// It has letters that look like others: these.
+    /// It has these letters, which look like others.
     LookAlikes(String),
-    /// Another server is called this.
+    /// Another server has this name.
     Taken(String),
 }
 
@@ -122,7 +122,7 @@ impl fmt::Display for RemarkKind {
         match self {
             Self::Renamed { given, name, because } => {
                 let because: Vec<String> = because.iter().map(ToString::to_string).collect();
-                write!(f, "the name \"{given}\" was written as \"{name}\" because {}", because.join(" and "))
+                write!(f, "the name \"{given}\" was changed to \"{name}\" because {}", because.join(" and "))
             }
             Self::NeedsSecret { name } => {
                 write!(f, "it needs {name}; store it with `satchel secrets set {name}`")
@@ -145,7 +145,7 @@ impl fmt::Display for RemarkKind {
             }
             Self::HoldsSecret { fields } => write!(
                 f,
-                "{} left out, because a secret stands in it; store that with `satchel secrets set NAME`, and write {} \
+                "{} left out, because it contains a secret; store that with `satchel secrets set NAME`, and write {} \
                  with ${{secret:NAME}} into its entry",
                 were(fields),
                 quoted(fields)
@@ -155,7 +155,7 @@ impl fmt::Display for RemarkKind {
                 write!(f, "{} {have} no effect in Satchel", quoted(fields))
             }
             Self::AppSecret => f.write_str(
-                "the secret of its app was left out; enter it with `satchel login NAME --client-id ID --client-secret`",
+                "its client secret was left out; enter it with `satchel login NAME --client-id ID --client-secret`",
             ),
             Self::AgentSwitches => f.write_str(
                 "single agents there have tools of it switched on or off; here each tool is on or off for all of them",
@@ -178,11 +178,11 @@ impl fmt::Display for NameFault {
             Self::Path => f.write_str("it is a path"),
             Self::Control => f.write_str("it has control characters"),
             Self::Blank => f.write_str("it begins or ends with a blank"),
-            Self::Unseen => f.write_str("it has characters that nobody sees"),
-            Self::Nothing => f.write_str("nothing else of it can be a name"),
+            Self::Unseen => f.write_str("it has invisible characters"),
+            Self::Nothing => f.write_str("no other part of it can be a name"),
             Self::Long(most) => write!(f, "it is longer than {most} characters"),
             Self::LookAlikes(letters) => write!(f, "it has letters that look like others: {letters}"),
-            Self::Taken(name) => write!(f, "another server is called \"{name}\", or so in other capitals"),
+            Self::Taken(name) => write!(f, "another server is called \"{name}\", ignoring case"),
         }
     }
 }

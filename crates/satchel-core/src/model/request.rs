@@ -29,20 +29,20 @@ use super::{
     trying::{ToolDetails, Tried, TriedScript, TryProgress},
 };
 
-/// The key of a message under which its method stands, beside the fields of the request.
+/// The key that holds the method, beside the fields of the request.
 const METHOD: &str = "do";
 
-/// One thing that a face asks of a hub.
+/// A request to the hub.
 pub trait Request: Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// What it is answered with.
+    /// The type of its answer.
     type Answer: Serialize + DeserializeOwned + Send;
-    /// Its name in a message. A method never changes its meaning.
+    /// Its method name in a message. A method never changes its meaning.
     const METHOD: &'static str;
 
-    /// The request as it goes over a channel: its fields, and its method under `"do"`.
+    /// Serializes the request: its fields, and its method under `"do"`.
     ///
     /// # Errors
-    /// Where it has something that is no JSON.
+    /// If a field cannot be represented in JSON.
     fn to_message(&self) -> Result<Value, serde_json::Error> {
         let mut message = serde_json::to_value(self)?;
         if let Some(fields) = message.as_object_mut() {
@@ -51,18 +51,18 @@ pub trait Request: Serialize + DeserializeOwned + Send + Sync + 'static {
         Ok(message)
     }
 
-    /// The request that this message is; `None` where it is another one, or cannot be read.
+    /// Deserializes this request; `None` if the message is a different one or invalid.
     fn from_message(message: &Value) -> Option<Self> {
         (method_of(message) == Some(Self::METHOD)).then(|| Self::deserialize(message).ok()).flatten()
     }
 }
 
-/// The method of a message, where it says one.
+/// The method of a message, if it has one.
 pub fn method_of(message: &Value) -> Option<&str> {
     message.get(METHOD)?.as_str()
 }
 
-/// Declares requests: the method, the fields, the answer.
+/// Declares requests: method, fields, answer.
 macro_rules! requests {
     ($(
         $(#[$about:meta])*
@@ -82,7 +82,7 @@ macro_rules! requests {
     )*};
 }
 
-/// The same for types that are more than a request.
+/// Implements the trait for types that have other uses too.
 macro_rules! also_requests {
     ($($method:literal: $name:ident -> $answer:ty;)*) => {$(
         impl Request for $name {
@@ -98,21 +98,21 @@ also_requests! {
     "activity": ActivityAsk -> ActivityPage;
     "call_log": CallLogQuery -> CallLogPage;
     "audit": AuditQuery -> AuditPage;
-    // What an installation or an update would do. Nothing is fetched or started.
+    // What an installation or update would do. Fetches and starts nothing.
     "plan_install": InstallAsk -> InstallPlan;
 }
 
 requests! {
-    /// The whole state of the hub.
+    /// The complete state of the hub.
     "status": GetStatus {} -> Snapshot;
 
-    /// Ranked tools; all of them for an empty query.
+    /// Searches tools; an empty query lists all.
     "tools": ListTools {
-        /// What to look for.
+        /// The query.
         query: String,
-        /// Only this server's.
+        /// Only tools of this server.
         server: Option<String>,
-        /// At most so many.
+        /// Maximum number.
         limit: usize,
     } -> ToolList;
 
@@ -120,181 +120,182 @@ requests! {
     "call": CallTool {
         /// `server:tool`.
         tool_path: String,
-        /// Its arguments, an object; or a text that is one, where every digit of its numbers counts. Then the answer is
-        /// such a text, too.
+        /// Its arguments: an object, or a string that contains a JSON object, which preserves every digit of its
+        /// numbers. With a string, the answer is a string too.
         #[cfg_attr(test, ts(type = "unknown"))]
         arguments: Value,
     } -> ToolResult;
 
-    /// Everything about one tool.
+    /// All details of one tool.
     "tool": GetTool {
         /// `server:tool`.
         tool_path: String,
     } -> ToolDetails;
 
-    /// Has a person in the window try a tool, as the client [`super::trying::WINDOW`]: rules, approvals and records are
-    /// as for any other.
+    /// Calls a tool for a person in the window, as the client [`super::trying::WINDOW`]. Rules, approvals and records
+    /// apply as for any client.
     "try_tool": TryTool {
-        /// A name for it that no other call under way has.
+        /// A run id that no other call in flight uses.
         run: String,
         /// `server:tool`.
         tool_path: String,
-        /// Its arguments: the text of a JSON object, in which every digit counts.
+        /// Its arguments, as the text of a JSON object, which preserves every digit.
         arguments: String,
     } -> Tried;
 
-    /// Has a person in the window run a script, as the client [`super::trying::WINDOW`]. It is followed and cancelled as
+    /// Runs a script for a person in the window, as the client [`super::trying::WINDOW`]. Followed and cancelled like
     /// a call of [`TryTool`].
     "try_script": TryScript {
-        /// A name for it that no other call under way has.
+        /// A run id that no other call in flight uses.
         run: String,
-        /// The body of an async function, in JavaScript.
+        /// The body of an async JavaScript function.
         script: String,
-        /// What it is given as `input`: a JSON text.
+        /// The value of `input`, as JSON text.
         input: String,
     } -> TriedScript;
 
-    /// How a call of [`TryTool`] or [`TryScript`] gets on. Answered when there is news, or after some seconds.
+    /// The progress of a [`TryTool`] or [`TryScript`]. Long poll: answers when there is something new, or after some seconds.
     "follow_try": FollowTry {
-        /// Which.
+        /// The run id.
         run: String,
-        /// [`TryProgress::seen`] of the last answer; 0 at first.
+        /// [`TryProgress::seen`] of the previous answer; 0 at first.
         seen: u64,
     } -> TryProgress;
 
-    /// Cancels a call of [`TryTool`] or [`TryScript`].
+    /// Cancels a [`TryTool`] or [`TryScript`].
     "cancel_try": CancelTry {
-        /// Which.
+        /// The run id.
         run: String,
     } -> Done;
 
-    /// Looks for servers in what is known here of registries.
+    /// Searches the stored lists of registries.
     "search_listed": SearchListed {
-        /// What they should be about; everything for an empty one. It never leaves this computer.
+        /// The query; empty for everything. It never leaves this computer.
         query: String,
-        /// Those too that the registry has deleted.
+        /// Include servers that the registry has deleted.
         #[serde(default)]
         all: bool,
-        /// At most so many, from `offset` on.
+        /// Maximum number, counted from `offset`.
         limit: usize,
-        /// So many are left out.
+        /// Number of results to skip.
         #[serde(default)]
         offset: usize,
-        /// What it is narrowed to.
+        /// Filter and sort order.
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<_>", optional))]
         filter: ListingFilter,
-        /// How the registries are asked before.
+        /// Whether to query the registries first.
         #[serde(default)]
         ask: AskRegistries,
     } -> ListedServers;
 
-    /// Everything about one server of a registry.
+    /// Details of one server in a registry.
     "listed_server": GetListed {
-        /// Its name in the registry, or in the list that comes with Satchel.
+        /// Its name in the registry or in the bundled list.
         name: String,
-        /// Which version; the one that is offered without it.
+        /// The version; `None` for the one on offer.
         #[serde(default)]
         version: Option<String>,
     } -> ServerDetails;
 
-    /// Installs or updates a server as it was planned.
+    /// Installs or updates a server as planned.
     "install_listed": InstallListed {
-        /// As it was planned.
+        /// The request that was planned.
         #[serde(flatten)]
         ask: InstallAsk,
-        /// [`InstallPlan::seen`] of the plan that a person saw: anything else is refused.
+        /// [`InstallPlan::seen`] of the plan that a person saw. The request is refused if the plan has changed.
         seen: String,
     } -> Installed;
 
-    /// Installed servers of which a registry says something.
+    /// Installed servers and their state in their registries.
     "installed": ListInstalled {
-        /// How the registries are asked before.
+        /// Whether to query the registries first.
         #[serde(default)]
         ask: AskRegistries,
     } -> Vec<InstalledServer>;
 
-    /// A person lets a server go on that its registry has deleted.
+    /// A person keeps a server running that its registry has deleted.
     "keep_deleted": KeepDeleted {
-        /// Its name here.
+        /// Its name in Satchel.
         server: String,
     } -> Done;
 
-    /// A server's entry as it stands in the configuration, to be edited. Plain text that looks like a secret is
-    /// [`super::control::HIDDEN`] in it.
+    /// A server's configuration entry, for editing. Plain text that looks like a secret is replaced by
+    /// [`super::control::HIDDEN`].
     "entry": GetEntry {
-        /// Which.
+        /// The server.
         server: String,
     } -> Entry;
 
-    /// The secrets that a server names and no other one does.
+    /// The secrets that only this server uses.
     "own_secrets": ListOwnSecrets {
-        /// Which.
+        /// The server.
         server: String,
     } -> OwnSecrets;
 
-    /// What a server's launcher fetches for it; `None` where it fetches nothing.
+    /// The package that a server's launcher fetches; `None` if there is none.
     "package": GetPackage {
-        /// Which.
+        /// The server.
         server: String,
     } -> Option<PackageView>;
 
-    /// Has a server run one version of its package.
+    /// Pins a server to one version of its package.
     "pin": PinPackage {
-        /// Which.
+        /// The server.
         server: String,
-        /// The version; the one that was fetched last where it is `None`.
+        /// The version; `None` for the one that was fetched last.
         version: Option<String>,
     } -> Pinned;
 
-    /// Adds a server again that was removed since the hub started, as it was.
+    /// Restores a server that was removed since the hub started.
     "put_back": PutBack {
-        /// Which.
+        /// The server.
         server: String,
     } -> Done;
 
-    /// Starts a server now, or again if it is running.
+    /// Starts a server now, or restarts it if it is running.
     "restart": Restart {
-        /// Which.
+        /// The server.
         server: String,
     } -> Done;
 
-    /// Lets a server sleep now, or gives its start up. A call under way is not cut off.
+    /// Puts a server to sleep, or cancels its start. Calls in flight are finished.
     "rest": Rest {
-        /// Which.
+        /// The server.
         server: String,
     } -> Done;
 
-    /// A person knows of what went wrong last with a server: it is not shown any more.
+    /// Dismisses a server's last failure.
     "dismiss_failure": DismissFailure {
-        /// Which.
+        /// The server.
         server: String,
     } -> Done;
 
-    /// Finishes running calls, puts servers to sleep and refuses new calls, until the time named or [`Resume`].
+    /// Pauses the hub until the given time or [`Resume`]: finishes calls in flight, puts servers to sleep and refuses
+    /// new calls.
     "pause": Pause {
-        /// When it ends by itself, in milliseconds since the Unix epoch.
+        /// When the pause ends by itself, in milliseconds since the Unix epoch.
         until_ms: Option<u64>,
     } -> Done;
 
     /// Ends a pause.
     "resume": Resume {} -> Done;
 
-    /// Servers that can be added, best first; all of them for an empty query.
+    /// Searches the bundled list; an empty query lists all.
     "listing": SearchListing {
-        /// What they should be able to do.
+        /// The query.
         query: String,
     } -> Listing;
 
-    /// Makes a new bearer token for a client.
+    /// Issues a new bearer token for a client.
     "connect": MakeToken {
         /// The client's id, for example `cursor`.
         client: String,
-        /// Valid only until the hub ends, and not written to disk.
+        /// Valid only until the hub stops, and not written to disk.
         ephemeral: bool,
     } -> Connection;
 
-    /// The names of the secrets that are stored.
+    /// The names of stored secrets.
     "secret_names": ListSecrets {} -> StoredSecrets;
 
     /// Stores a secret.
@@ -311,368 +312,367 @@ requests! {
         name: String,
     } -> Done;
 
-    /// Chooses the encrypted file as the place of secrets, and makes it if there is none.
+    /// Stores secrets in the encrypted file, creating it if necessary.
     "use_vault": UseVault {
         /// Its passphrase.
         passphrase: String,
     } -> Done;
 
-    /// Opens the encrypted file for as long as the hub runs.
+    /// Unlocks the encrypted file until the hub stops.
     "unlock_vault": UnlockVault {
         /// Its passphrase.
         passphrase: String,
     } -> Done;
 
-    /// The last lines of a server's log.
+    /// The end of a server's log.
     "log": ReadLog {
-        /// Which server.
+        /// The server.
         server: String,
-        /// How many lines.
+        /// Number of lines.
         lines: usize,
     } -> ServerLog;
 
-    /// How much each server was used in the last day.
+    /// The use of every server in the last day.
     "last_day": GetLastDay {} -> LastDay;
 
-    /// One server's last 24 hours: calls, how long they took, who made them.
+    /// One server's last 24 hours: calls, durations, clients.
     "server_day": GetServerDay {
-        /// Which server.
+        /// The server.
         server: String,
     } -> ServerDay;
 
     /// The resources, templates and prompts that a server offers.
     "offered": ListOffered {
-        /// Which server.
+        /// The server.
         server: String,
     } -> Offered;
 
     /// Reads a resource or a prompt for a person in the window, as the client [`super::trying::WINDOW`].
     "read_offered": ReadOffered {
-        /// Which server.
+        /// The server.
         server: String,
         /// What to read.
         what: OfferedThing,
     } -> Tried;
 
-    /// Looks at everything that can be wrong from outside. Starts nothing.
+    /// Runs every diagnosis that needs no server. Starts nothing.
     "doctor": RunDoctor {
-        /// Variables of the asker.
+        /// Environment variables of the caller.
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<_>", optional))]
         environment: BTreeMap<String, String>,
     } -> Examination;
 
-    /// Accepts the settings of the configuration file that wait, named by their fingerprint.
+    /// Accepts the held settings of the configuration file with this fingerprint.
     "approve_settings": ApproveSettings {
-        /// As it stands in [`super::approvals::SettingsChange`].
+        /// From [`super::approvals::SettingsChange`].
         fingerprint: String,
     } -> Done;
 
-    /// Checks the whole audit log.
+    /// Verifies the complete audit log.
     "verify_audit": VerifyAudit {
-        /// An end of it that somebody noted elsewhere.
+        /// A head of the log that was stored elsewhere.
         #[serde(default)]
         #[cfg_attr(test, ts(optional = nullable))]
         noted: Option<AuditHead>,
     } -> AuditVerdict;
 
-    /// Everything known of one call.
+    /// All details of one call.
     "call_detail": GetCall {
-        /// Its number.
+        /// Its id.
         id: i64,
     } -> CallDetail;
 
-    /// Calls a tool again, by the same rules as the first time.
+    /// Repeats a tool call, under the present rules.
     "run_again": RunAgain {
-        /// The call's number in the history.
+        /// The call's id in the history.
         id: i64,
-        /// Other arguments than the ones that were kept; as for [`CallTool`].
+        /// Arguments that replace the stored ones; as for [`CallTool`].
         #[serde(default)]
         #[cfg_attr(test, ts(optional, type = "unknown"))]
         arguments: Option<Value>,
     } -> ToolResult;
 
-    /// Deletes the history for good, and what was learned from searches. Sums stay, unless `sums` says that they go too.
+    /// Deletes the history and what was learned from searches. Totals remain unless `sums` is set.
     "delete_history": DeleteHistory {
-        /// Everything, sums included.
+        /// Also delete totals.
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<_>", optional))]
         sums: bool,
     } -> Done;
 
-    /// Forgets what was learned from searches, and nothing else.
+    /// Deletes what was learned from searches, and nothing else.
     "forget_habits": ForgetHabits {} -> Done;
 
-    /// What there is to look at before clients may use it.
+    /// Everything that waits for review.
     "approvals": ListApprovals {
         /// Only of this server.
         server: Option<String>,
     } -> ApprovalList;
 
-    /// A person looked at these definitions, and approves exactly them. One that has changed since is refused, and then
-    /// none is approved.
+    /// Approves exactly these definitions, which a person reviewed. If one has changed since, the request is refused
+    /// and none is approved.
     "approve": Approve {
-        /// Whose they are.
+        /// The server.
         server: String,
-        /// What was looked at.
+        /// The reviewed definitions.
         items: Vec<Seen>,
     } -> Done;
 
-    /// A person looked at what this server has on offer; what is held back stays so.
+    /// Marks a server's available definitions as reviewed; what is held back stays held back.
     "looked_at": LookedAt {
-        /// Which.
+        /// The server.
         server: String,
     } -> Done;
 
-    /// A person looked at these definitions, and wants them held back.
+    /// Keeps these reviewed definitions held back.
     "keep_held": KeepHeld {
-        /// Whose they are.
+        /// The server.
         server: String,
-        /// What was looked at.
+        /// The reviewed definitions.
         items: Vec<Seen>,
     } -> Done;
 
-    /// Calls that wait for a person's word.
+    /// Calls that wait for a person's decision.
     "asks": ListAsks {
-        /// Answer when one waits, or after some seconds.
+        /// Long poll: answer when a call waits, or after some seconds.
         wait: bool,
     } -> AskList;
 
-    /// A person's word about a call.
+    /// Answers a permission question.
     "answer_ask": AnswerAsk {
-        /// Which.
+        /// The question's id.
         id: u64,
-        /// The word.
+        /// The answer.
         answer: AskAnswer,
     } -> Done;
 
-    /// A person's answer to a server's question.
+    /// Answers a server's question.
     "answer_question": AnswerQuestion {
-        /// Which.
+        /// The question's id.
         id: u64,
         /// The answer.
         answer: QuestionAnswer,
     } -> Done;
 
-    /// A person's answer where a value is missing that a server cannot start without: it is stored, and the call that
-    /// waits for it goes on.
+    /// Supplies a value that a server needs to start: stores it and continues the waiting call.
     "answer_secret": AnswerSecret {
-        /// Which.
+        /// The question's id.
         id: u64,
         /// The value.
         value: String,
     } -> Done;
 
-    /// Somebody is reading a question right now; it is not taken away meanwhile.
+    /// Extends the time limit of a question that a person is reading.
     "reading_ask": ReadingAsk {
-        /// Which.
+        /// The question's id.
         id: u64,
     } -> Done;
 
-    /// The hub's inside, for whoever looks for a fault.
+    /// Internals of the hub, for debugging.
     "debug_status": GetDebugStatus {} -> DebugStatus;
 
-    /// Ends the hub.
+    /// Stops the hub.
     "quit": Quit {} -> Done;
 
-    /// Every client and how it stands. Variables of the asking process may go with this request and the next ones, for
-    /// they say where files are.
+    /// All clients and their state. This request and the following ones may pass environment variables of the caller,
+    /// because these determine where files are.
     "list_clients": ListClients {
-        /// Variables of the asker.
+        /// Environment variables of the caller.
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<_>", optional))]
         environment: BTreeMap<String, String>,
     } -> ClientList;
 
-    /// Puts our entry into a client's files.
+    /// Adds Satchel's entry to a client's files.
     "connect_client": ConnectClient {
         /// The client's id.
         client: String,
-        /// Only show what would be written.
+        /// Only return the change; write nothing.
         dry_run: bool,
-        /// Let it start the bridge, or ask the endpoint, instead of what suits it best.
+        /// The transport; `None` for the one that suits the client best.
         #[serde(default)]
         #[cfg_attr(test, ts(optional = nullable))]
         over: Option<Over>,
-        /// Variables of the asker.
+        /// Environment variables of the caller.
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<_>", optional))]
         environment: BTreeMap<String, String>,
     } -> ClientChange;
 
-    /// Takes our entry out again.
+    /// Removes Satchel's entry from a client's files.
     "disconnect_client": DisconnectClient {
         /// The client's id.
         client: String,
-        /// Only show what would be written.
+        /// Only return the change; write nothing.
         dry_run: bool,
-        /// Variables of the asker.
+        /// Environment variables of the caller.
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<_>", optional))]
         environment: BTreeMap<String, String>,
     } -> ClientChange;
 
-    /// Takes our entries and tokens out of every client.
+    /// Removes Satchel's entries and tokens from every client.
     "leave_clients": LeaveClients {
-        /// Only show what would be written.
+        /// Only return the changes; write nothing.
         dry_run: bool,
-        /// Variables of the asker.
+        /// Environment variables of the caller.
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<_>", optional))]
         environment: BTreeMap<String, String>,
     } -> Departure;
 
-    /// Takes back the last thing that was done to another program's file, or imported.
+    /// Undoes the last change to another program's file, or the last import.
     "undo": Undo {
-        /// Variables of the asker.
+        /// Environment variables of the caller.
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<_>", optional))]
         environment: BTreeMap<String, String>,
     } -> Undone;
 
-    /// The servers in other programs' files.
+    /// Finds servers in other programs' files.
     "find_servers": FindServers {
         /// Where to look.
         from: From,
-        /// Variables of the asker.
+        /// Environment variables of the caller.
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<_>", optional))]
         environment: BTreeMap<String, String>,
     } -> Findings;
 
-    /// Takes servers over, their credentials into the keychain.
+    /// Imports servers and moves their credentials to the keychain.
     "import_servers": ImportServers {
         /// Where to look.
         from: From,
-        /// Only these, by the names in [`Findings`]; all without it.
+        /// Only these, by their names in [`Findings`]; `None` for all.
         #[serde(default)]
         #[cfg_attr(test, ts(optional = nullable))]
         names: Option<Vec<String>>,
-        /// What was asked for, by the ids in [`Findings`].
+        /// Values of inputs, by their ids in [`Findings`].
         #[serde(default)]
         #[cfg_attr(test, ts(optional, type = "Record<string, unknown>"))]
         answers: BTreeMap<String, Value>,
-        /// Take them out of the client's own file too. Only for a client that is connected.
+        /// Also remove them from the client's own file. Only for a connected client.
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<_>", optional))]
         take_out: bool,
-        /// Only show what would be taken out of the client's own file: nothing comes in and nothing is written.
+        /// Only return the change to the client's own file; import and write nothing.
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<_>", optional))]
         dry_run: bool,
-        /// Variables of the asker.
+        /// Environment variables of the caller.
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<_>", optional))]
         environment: BTreeMap<String, String>,
     } -> Imported;
 
-    /// Chooses what a client sees of us.
+    /// Sets a client's surface.
     "set_surface": SetSurface {
         /// The client's id.
         client: String,
-        /// The choice.
+        /// The surface.
         surface: Surface,
     } -> Done;
 
-    /// Hides a server, or a tool as `server:tool`, from one client, or shows it again.
+    /// Hides a server, or a tool as `server:tool`, from a client, or shows it again.
     "set_hidden": SetHidden {
         /// The client's id.
         client: String,
-        /// What.
+        /// The server or tool.
         path: String,
-        /// The choice.
+        /// The new value.
         hidden: bool,
     } -> Done;
 
-    /// The pictures of servers that were fetched.
+    /// The fetched icons of servers.
     "server_icons": GetServerIcons {} -> ServerIcons;
 
-    /// Writes the whole setup into a file: a new one, or one in the place of an older setup.
+    /// Exports the complete setup into a file: a new one, or one that replaces an older setup.
     "write_setup": WriteSetup {
-        /// The file, absolute; its name ends in `.json`.
+        /// The absolute path; ends in `.json`.
         path: PathBuf,
-        /// Put the secrets in, sealed under this; none without it.
+        /// Includes secrets, encrypted with this passphrase; `None` leaves them out.
         #[serde(default)]
         #[cfg_attr(test, ts(optional = nullable))]
         passphrase: Option<String>,
     } -> WrittenSetup;
 
-    /// What differs between a setup and ours. Changes nothing.
+    /// Compares another setup with this one. Changes nothing.
     "read_setup": ReadSetup {
-        /// Where it is.
+        /// The other setup.
         from: SetupSource,
     } -> SetupReview;
 
-    /// Takes parts of a setup that a person saw, in the place of ours.
+    /// Applies reviewed parts of another setup.
     "take_setup": TakeSetup {
-        /// Where it is.
+        /// The other setup.
         from: SetupSource,
-        /// What was seen; what has changed since is left.
+        /// The reviewed parts; parts that changed since are skipped.
         parts: Vec<SetupChoice>,
-        /// Opens its secrets, which the servers among the parts then get.
+        /// Decrypts its secrets, which are stored for the servers among the parts.
         #[serde(default)]
         #[cfg_attr(test, ts(optional = nullable))]
         passphrase: Option<String>,
     } -> TakenSetup;
 
-    /// Keeps ours where a computer in the followed folder has something else, until it changes again there.
+    /// Keeps the local version of these parts until the other computer changes them again.
     "keep_setup": KeepSetup {
         /// The computer.
         computer: String,
-        /// What was seen.
+        /// The reviewed parts.
         parts: Vec<SetupChoice>,
     } -> Done;
 
-    /// Follows a folder: our setup is written there without secrets, and what others write there is shown.
+    /// Follows a folder: writes this setup there without secrets, and shows the setups of other computers.
     "follow_setup": FollowSetup {
-        /// The folder, absolute; `None` follows none any more.
+        /// The absolute path; `None` stops following.
         folder: Option<PathBuf>,
     } -> FollowedSetup;
 
-    /// The followed folder, and what differs in what other computers wrote there.
+    /// The followed folder, and how the setups in it differ.
     "followed_setup": GetFollowedSetup {} -> FollowedSetup;
 
-    /// Binds a client to a profile, or lets it out of one.
+    /// Binds a client to a profile, or unbinds it.
     "bind_profile": BindClient {
         /// The client's id.
         client: String,
-        /// The profile's name; `None` for whichever is active.
+        /// The profile's name; `None` unbinds.
         profile: Option<String>,
     } -> Done;
 
-    /// Begins a sign-in; whoever asked opens the page.
+    /// Begins a sign-in; the caller opens the page.
     "begin_sign_in": BeginSignIn {
-        /// Which server.
+        /// The server.
         server: String,
-        /// Register anew at the provider, where that is how we are known there.
+        /// Register again with the provider, if dynamic registration is used.
         #[serde(default)]
         #[cfg_attr(test, ts(as = "Option<_>", optional))]
         again: bool,
     } -> SignInPage;
 
-    /// Waits for the end of the sign-in that is under way.
+    /// Waits for the end of the running sign-in.
     "wait_for_sign_in": WaitForSignIn {
-        /// Which server.
+        /// The server.
         server: String,
     } -> SignInView;
 
-    /// What a person pasted instead of the browser's coming back.
+    /// Completes a sign-in with the redirect address that a person pasted.
     "paste_sign_in": PasteSignIn {
-        /// Which server.
+        /// The server.
         server: String,
         /// The address, or its query.
         text: String,
     } -> Done;
 
-    /// Gives up the sign-in that is under way.
+    /// Cancels the running sign-in.
     "cancel_sign_in": CancelSignIn {
-        /// Which server.
+        /// The server.
         server: String,
     } -> Done;
 
     /// Signs out.
     "sign_out": SignOut {
-        /// Which server.
+        /// The server.
         server: String,
         /// Keep the registration at the provider for the next sign-in.
         #[serde(default)]
@@ -680,36 +680,36 @@ requests! {
         keep_registration: bool,
     } -> SignedOut;
 
-    /// Every server that was ever signed in to.
+    /// All sign-ins, current and past.
     "accounts": ListAccounts {} -> Vec<AccountLine>;
 
-    /// The app that a person registered with the provider. The secret goes into the keychain.
+    /// Sets the client ID of a user-registered app. The secret is stored in the keychain.
     "enter_client": EnterClient {
-        /// Which server.
+        /// The server.
         server: String,
-        /// Its client ID.
+        /// The client ID.
         client_id: String,
-        /// Its secret, where it has one.
+        /// The client secret, if there is one.
         #[serde(default)]
         #[cfg_attr(test, ts(optional = nullable))]
         client_secret: Option<String>,
     } -> Done;
 }
 
-/// Pictures of servers: small PNGs that Satchel drew, as addresses of data.
+/// Icons of servers: small PNGs, re-encoded by Satchel, as data URLs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ServerIcons {
-    /// By the server's name.
+    /// By server name.
     pub icons: BTreeMap<String, String>,
 }
 
-/// The answer to a request that is only done: nothing.
+/// An empty answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Done {}
 
-/// The result of a server's tool as it came, or as a text where the arguments were one.
+/// A tool's result as the server sent it; as text if the arguments were text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(transparent)]
@@ -721,7 +721,7 @@ pub struct ToolResult(#[cfg_attr(test, ts(type = "unknown"))] pub Value);
 #[serde(transparent)]
 pub struct Entry(#[cfg_attr(test, ts(type = "Record<string, unknown>"))] pub Map<String, Value>);
 
-/// The names of secrets that only one server names.
+/// The names of secrets that only one server uses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct OwnSecrets {
@@ -735,27 +735,27 @@ pub struct OwnSecrets {
 pub struct StoredSecrets {
     /// Their names.
     pub names: Vec<String>,
-    /// Where they are.
+    /// The store.
     pub store: StoreKind,
-    /// The encrypted file is used and not open.
+    /// The encrypted file is in use and locked.
     #[serde(default)]
     pub locked: bool,
 }
 
-/// Which store of secrets is in use.
+/// The kinds of secret stores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum StoreKind {
-    /// The operating system's.
+    /// The operating system's keychain.
     #[default]
     Keychain,
-    /// Our encrypted file.
+    /// Satchel's encrypted file.
     File,
 }
 
 impl StoreKind {
-    /// As it is written in JSON.
+    /// The name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             StoreKind::Keychain => "keychain",
@@ -774,23 +774,23 @@ pub struct ServerLog {
     pub lines: Vec<String>,
 }
 
-/// What became of a sign-in.
+/// The result of signing out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SignedOut {
-    /// Was anybody signed in?
+    /// Was anyone signed in?
     pub was_in: bool,
-    /// Did the provider take the tokens back? `None` where it cannot.
+    /// Did the provider revoke the tokens? `None` if it does not support that.
     pub revoked: Option<bool>,
 }
 
-/// What a hub answers on a channel.
+/// The hub's reply on a channel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply<Answer> {
-    /// It was done.
+    /// The answer.
     Ok(Answer),
-    /// It was not.
+    /// The request was refused.
     Refusal(Refusal),
 }
 

@@ -2,7 +2,7 @@
 
 use super::words;
 
-/// Names of secrets, in words, as a name may end.
+/// Names of secrets, as words at the end of a name.
 const NAMES: [&str; 46] = [
     "password",
     "passwords",
@@ -52,13 +52,13 @@ const NAMES: [&str; 46] = [
     "service account key",
 ];
 
-/// What follows the name of a secret without making another thing of it.
+/// Words that may follow the name of a secret without changing its meaning.
 const ENDINGS: [&str; 5] = ["value", "here", "text", "string", "again"];
 
-/// Is this the name of something that opens something: `password`, `githubToken`, `API key`?
+/// Does this name denote a credential: `password`, `githubToken`, `API key`?
 pub fn is_named(name: &str) -> bool {
     let mut words = words::of(name, |word, c| word.extend(c.to_lowercase()));
-    // `password2` is one as well.
+    // `password2` counts too.
     for word in &mut words {
         word.truncate(word.trim_end_matches(|c: char| c.is_ascii_digit()).len());
     }
@@ -68,18 +68,19 @@ pub fn is_named(name: &str) -> bool {
     NAMES.iter().any(|name| words.ends_with(&name.split(' ').map(ToOwned::to_owned).collect::<Vec<_>>()))
 }
 
-/// The same of a field in a text that is kept, where a name too many does no harm: also `password_of_root`.
+/// A looser check for field names in stored text, where a false positive does no harm: also matches
+/// `password_of_root`.
 pub fn is_named_within(name: &str) -> bool {
     let plain = |name: &str| -> String {
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
     let name_of_field = plain(name);
-    // "max_tokens" and "pageToken" are no secrets; "token" at the end of most other names is.
+    // "max_tokens" and "pageToken" are not secrets; "token" at the end of most other names is.
     let harmless = ["tokens", "pagetoken", "nexttoken", "continuationtoken", "synctoken"];
     if harmless.iter().any(|name| name_of_field.ends_with(name)) {
         return false;
     }
-    // Short ones are parts of too many words.
+    // Short names occur inside too many other words.
     let within = |name: &&str| name.len() > 4 && name_of_field.contains(&plain(name));
     is_named(name) || NAMES.iter().chain(&["authorization", "cookie"]).any(within)
 }

@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use super::oauth::OAuth;
 
-/// How long a server may be unused before it is stopped, unless its entry says otherwise.
+/// Default idle time after which a server is stopped.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(180);
-/// How long a server may take to say what it is and what it offers, unless its entry says otherwise.
+/// Default timeout for the handshake and for each page of a list.
 pub const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a request may take without progress, unless the entry says otherwise.
+/// Default timeout of a request without progress.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long the lists of a server that is awake are believed, unless its entry says otherwise.
+/// Default age at which the lists of a running server are read again.
 pub const REFRESH_INTERVAL: Duration = Duration::from_secs(10 * 60);
-/// The shortest time for that.
+/// Minimum of that interval.
 pub const REFRESH_INTERVAL_FLOOR: Duration = Duration::from_secs(1);
-/// The shortest request timeout that is obeyed.
+/// Minimum request timeout.
 pub const REQUEST_TIMEOUT_FLOOR: Duration = Duration::from_secs(5);
 
 /// When a server is started.
@@ -24,58 +24,58 @@ pub const REQUEST_TIMEOUT_FLOOR: Duration = Duration::from_secs(5);
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Startup {
-    /// At the first call; stopped when idle.
+    /// On the first call; stops when idle.
     #[default]
     Lazy,
-    /// At the first call; then kept, and started again if it ends.
+    /// On the first call; keeps running, and restarts if it exits.
     KeepAlive,
-    /// With the hub; then kept, and started again if it ends.
+    /// With the hub; keeps running, and restarts if it exits.
     Eager,
-    /// Only by a person.
+    /// Only on request of a person.
     Manual,
 }
 
-/// In which family of protocol revisions a server is spoken to.
+/// A family of protocol revisions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Era {
-    /// Whichever it speaks; asked once, and remembered.
+    /// Detected at the first connection and remembered.
     #[default]
     Auto,
-    /// Sessions, opened by `initialize`: revisions up to 2025-11-25.
+    /// Sessions opened by `initialize`: revisions up to 2025-11-25.
     Legacy,
-    /// Requests that stand alone: revisions from 2026-07-28 on.
+    /// Stateless requests: revisions from 2026-07-28 on.
     Modern,
 }
 
-/// How to reach a server. Values may hold `${VAR}`, `${VAR:-default}` and `${secret:NAME}`.
+/// How to reach a server. Values may contain `${VAR}`, `${VAR:-default}` and `${secret:NAME}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TransportConfig {
-    /// A process that speaks over its standard input and output.
+    /// A local process that speaks over standard input and output.
     Stdio {
         /// The program.
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Variables added to its environment.
+        /// Additional environment variables.
         env: BTreeMap<String, String>,
         /// Its working directory.
         cwd: Option<String>,
     },
-    /// An endpoint that speaks Streamable HTTP.
+    /// A Streamable HTTP endpoint.
     Http {
         /// Its address.
         url: String,
         /// Headers sent with every request.
         headers: BTreeMap<String, String>,
-        /// What the user says of signing in there.
+        /// Sign-in settings.
         oauth: Box<OAuth>,
     },
 }
 
 impl TransportConfig {
-    /// Every text in which a reference may stand.
+    /// All texts that may contain a reference.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let (first, list, map, last) = match self {
             TransportConfig::Stdio { command, args, env, cwd } => {
@@ -89,22 +89,22 @@ impl TransportConfig {
     }
 }
 
-/// What a server in a sandbox may reach besides what every program needs. Linux only.
+/// What a sandboxed server may access beyond what every program needs. Linux only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Sandbox {
-    /// Files and directories that it may read: whole paths, or beginning with `~/`.
+    /// Files and directories it may read: absolute paths, or paths that begin with `~/`.
     #[serde(default)]
     pub read: Vec<String>,
-    /// The same for those that it may change.
+    /// Files and directories it may change, in the same form.
     #[serde(default)]
     pub write: Vec<String>,
-    /// May it reach the network?
+    /// May it access the network?
     #[serde(default)]
     pub network: bool,
 }
 
-/// What the user wants of one server.
+/// The configuration of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
     /// How to reach it.
@@ -113,22 +113,22 @@ pub struct ServerConfig {
     pub enabled: bool,
     /// When it is started.
     pub startup: Startup,
-    /// In which family of revisions it is spoken to.
+    /// Which family of protocol revisions to use.
     pub era: Era,
-    /// How long it may take to say what it is, without any sign of life, and then for each page of its lists.
+    /// Timeout for the handshake without any sign of life, and for each page of a list.
     pub discovery_timeout: Duration,
-    /// How often its lists are read again while it is awake, whether it says that they changed or not.
+    /// How often its lists are read again while it is running, even without a change notification.
     pub refresh_interval: Duration,
-    /// How long it may be unused before it is stopped.
+    /// Idle time after which it is stopped.
     pub idle_timeout: Duration,
-    /// How long a request may take without progress.
+    /// Timeout of a request without progress.
     pub request_timeout: Duration,
-    /// The same for calls of single tools.
+    /// The same for individual tools, by name.
     pub tool_timeouts: BTreeMap<String, Duration>,
-    /// Are the arguments and results of its calls kept in the history?
+    /// Are the arguments and results of its calls stored in the history?
     pub keep_calls: bool,
-    /// Do its results reach clients to the byte, with characters that nobody sees?
+    /// Are its results passed through byte for byte, including invisible characters?
     pub exact_results: bool,
-    /// Its sandbox, if it runs in one, and what that allows.
+    /// Its sandbox, if it runs in one.
     pub sandbox: Option<Sandbox>,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{approvals::Part, clients::Left};
 
-/// What a part of a setup is.
+/// The kinds of parts of a setup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -17,26 +17,26 @@ pub enum SetupPart {
     Profile,
     /// A setting of the configuration.
     Setting,
-    /// What a person chose for a client.
+    /// A user's choices for a client.
     Client,
 }
 
-/// How a part of another setup stands to ours.
+/// How a part of another setup compares with this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum SetupStanding {
-    /// It is not here.
+    /// It does not exist here.
     New,
-    /// It is otherwise there, and here as it was when both were the same.
+    /// It changed there, and not here since both were equal.
     Changed,
-    /// It is gone there, and here as it was when both were the same.
+    /// It was removed there, and has not changed here since both were equal.
     Removed,
-    /// It is otherwise there and here, and nobody knows which is meant.
+    /// It changed on both sides.
     Conflict,
 }
 
-/// A part that is otherwise in another setup.
+/// A part that differs in another setup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SetupDifference {
@@ -46,44 +46,44 @@ pub struct SetupDifference {
     pub part: SetupPart,
     /// Its name.
     pub name: String,
-    /// How it stands to ours.
+    /// How it compares with this setup.
     pub standing: SetupStanding,
-    /// From ours to theirs, as JSON.
+    /// The diff from here to there, as JSON.
     pub diff: Vec<Part>,
-    /// What a person should know before it is taken.
+    /// Warnings to show before applying it.
     pub warnings: Vec<String>,
-    /// Names exactly these two; anything else is refused.
+    /// The fingerprint of both versions. Applying is refused if either has changed.
     pub seen: String,
 }
 
-/// What differs between a setup and ours.
+/// The differences between another setup and this one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SetupReview {
     /// The computer that wrote it.
     pub computer: String,
-    /// When, in milliseconds since the Unix epoch.
+    /// When it was written, in milliseconds since the Unix epoch.
     pub written_ms: u64,
-    /// Its parts that are otherwise here.
+    /// The parts that differ.
     pub differences: Vec<SetupDifference>,
-    /// How many of its parts are the same here.
+    /// Number of equal parts.
     pub same: usize,
-    /// Has it secrets, sealed under a passphrase?
+    /// Does it contain secrets, encrypted with a passphrase?
     pub sealed: bool,
 }
 
-/// Where a setup is read from.
+/// Selects a setup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum SetupSource {
     /// A file.
     File(PathBuf),
-    /// What this computer wrote into the followed folder.
+    /// The setup of this computer in the followed folder.
     Computer(String),
 }
 
-/// A difference that a person saw.
+/// A difference that a person reviewed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SetupChoice {
@@ -93,44 +93,44 @@ pub struct SetupChoice {
     pub seen: String,
 }
 
-/// What went into a file.
+/// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct WrittenSetup {
     /// The file.
     pub path: String,
-    /// How many servers.
+    /// Number of servers.
     pub servers: usize,
-    /// How many other parts.
+    /// Number of other parts.
     pub others: usize,
-    /// How many secrets, sealed.
+    /// Number of encrypted secrets.
     pub secrets: usize,
-    /// What did not go in, and why.
+    /// What was left out, and why.
     pub left: Vec<Left>,
 }
 
-/// What was taken of a setup.
+/// The result of applying a setup.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TakenSetup {
-    /// The parts, by their ids.
+    /// The ids of the parts.
     pub taken: Vec<String>,
-    /// How many secrets were stored.
+    /// Number of secrets stored.
     pub secrets: usize,
-    /// What was not taken, and why.
+    /// What was not applied, and why.
     pub left: Vec<Left>,
 }
 
-/// The folder that is followed, and what other computers wrote there.
+/// The followed folder and the setups in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FollowedSetup {
-    /// The folder; `None` where none is followed.
+    /// The folder; `None` if none is followed.
     pub folder: Option<String>,
-    /// How this computer is called there.
+    /// This computer's name there.
     pub computer: String,
     /// The other computers.
     pub others: Vec<SetupReview>,
-    /// What cannot be read or written there.
+    /// Files that cannot be read or written there.
     pub troubles: Vec<Left>,
 }

@@ -11,62 +11,62 @@ use super::{
     server::Startup,
 };
 
-/// The hub at one moment.
+/// The state of the hub at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Snapshot {
-    /// Grows with every change.
+    /// Increases with every change.
     pub version: u64,
-    /// Where clients connect, for example `http://127.0.0.1:7411/mcp`; `None` while nothing listens.
+    /// The endpoint's URL, for example `http://127.0.0.1:7411/mcp`; `None` while nothing listens.
     pub endpoint: Option<String>,
-    /// What a person should know about the hub itself.
+    /// Notices about the hub itself.
     pub notices: Vec<Notice>,
     /// Every configured server, ordered by name.
     pub servers: Vec<ServerView>,
-    /// The clients that have made a request since the hub started.
+    /// Clients that have made a request since the hub started.
     pub clients: Vec<ClientView>,
-    /// What sharing saves now.
+    /// What sharing saves at present.
     pub avoided: Avoided,
-    /// A person paused the hub: calls are refused and servers sleep.
+    /// Set while the hub is paused: calls are refused and servers sleep.
     #[serde(default)]
     pub paused: Option<Paused>,
-    /// What was called lately and saved today.
+    /// Recent calls and today's savings.
     #[serde(default)]
     pub ledger: LedgerView,
-    /// Calls that wait for a person's word, in the order in which they are answered.
+    /// Calls that wait for a person's decision, in the order to answer them.
     #[serde(default)]
     pub asks: Vec<super::asks::Ask>,
-    /// Named sets of servers, and which one counts for whom.
+    /// All profiles, and who uses them.
     #[serde(default)]
     pub profiles: ProfilesView,
-    /// Whether servers' pictures are shown, and what they are asked again by.
+    /// Whether servers' icons are displayed, and a mark that changes with them.
     #[serde(default)]
     pub pictures: PicturesView,
 }
 
-/// Pictures of servers.
+/// Whether and which icons of servers are displayed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PicturesView {
-    /// A person allowed them.
+    /// The user allowed fetching them.
     pub shown: bool,
-    /// Another one when there are others.
+    /// Changes whenever the icons change; callers then request them again.
     pub mark: String,
 }
 
-/// A pause that a person asked for.
+/// A pause requested by a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Paused {
-    /// When it ends by itself, in milliseconds since the Unix epoch; `None`: when a person ends it.
+    /// When it ends by itself, in milliseconds since the Unix epoch; `None` if only a person ends it.
     pub until_ms: Option<u64>,
 }
 
-/// Something a person should know, with what to do about it.
+/// Something the user should know, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Notice {
-    /// Which kind of trouble.
+    /// The kind of trouble.
     pub code: Code,
     /// What happened, in one sentence.
     pub message: String,
@@ -75,7 +75,7 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// A notice with the action its code always has.
+    /// A notice with its code's standard action.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), action: code.action().to_owned() }
     }
@@ -88,72 +88,72 @@ impl Notice {
 pub enum Place {
     /// A process on this computer.
     Computer,
-    /// Somebody else's computer, over HTTP.
+    /// On another computer, over HTTP.
     Hosted,
 }
 
-/// One server as faces show it.
+/// The state of one server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ServerView {
     /// Its name in the configuration.
     pub name: String,
-    /// Its own title or description, where it has told one.
+    /// Its title or description from the handshake, if known.
     pub title: Option<String>,
     /// On this computer or hosted.
     pub place: Place,
-    /// The user's intent: may clients use it?
+    /// Is it enabled? This is the user's setting, not its state.
     pub enabled: bool,
     /// When it is started.
     pub startup: Startup,
-    /// What it is doing now.
+    /// Its current state.
     #[serde(flatten)]
     pub state: ServerState,
-    /// Process id of the running server, where it has one.
+    /// Process id while it runs locally.
     pub pid: Option<u32>,
-    /// How many tools it offers; `None` until its list has been read once.
+    /// Number of tools; `None` until its list has been read once.
     pub tools: Option<usize>,
     /// Tokens (o200k_base) of its tool definitions as one list; `None` until counted.
     pub tokens: Option<usize>,
-    /// How many resources and templates it offers; `None` until read once.
+    /// Number of resources and templates; `None` until read once.
     pub resources: Option<usize>,
-    /// How many prompts it offers; `None` until read once.
+    /// Number of prompts; `None` until read once.
     #[serde(default)]
     pub prompts: Option<usize>,
-    /// Tools that were left out, each with a reason a person can read.
+    /// Tools that were left out, each with the reason.
     pub skipped: Vec<String>,
-    /// Definitions that are held back and that nobody has looked at.
+    /// Number of held definitions that nobody has reviewed.
     #[serde(default)]
     pub held: usize,
-    /// Why it is not started before a person has approved it, where it is not.
+    /// Why it is not started until a person approves it, if so.
     #[serde(default)]
     pub not_started: Option<NotStarted>,
-    /// Nobody has looked at what it offers.
+    /// Set while nobody has reviewed what it offers.
     #[serde(default)]
     pub unseen: Option<Unseen>,
-    /// What runs, or where it connects: one line, with references instead of secrets.
+    /// Its command line or address, with references instead of secrets.
     pub runs: String,
-    /// How long it may be unused before it is stopped, in seconds.
+    /// Idle time after which it is stopped, in seconds.
     pub idle_timeout_seconds: u64,
-    /// Its sandbox, if it runs in one, and what that allows.
+    /// Its sandbox, if it runs in one.
     #[serde(default)]
     pub sandbox: Option<super::server::Sandbox>,
-    /// How often its process was started since the hub started.
+    /// Number of starts since the hub started.
     pub starts: u64,
-    /// Calls made through it since the hub started.
+    /// Number of calls since the hub started.
     pub calls: u64,
-    /// Median of its last cold starts in milliseconds; `None` before the first.
+    /// Median duration of its recent cold starts in milliseconds; `None` before the first.
     pub wake_ms: Option<u64>,
-    /// It was never started, and nothing is known of what it offers.
+    /// It has never been started, and its lists are unknown.
     #[serde(default)]
     pub fresh: bool,
-    /// What went wrong last, until it works again or a person dismisses it.
+    /// Its last failure, until it works again or a person dismisses it.
     #[serde(default)]
     pub last_failure: Option<LastFailure>,
-    /// How it stands with the sign-in, for a server that wants one.
+    /// Its sign-in state, if it requires one.
     #[serde(default)]
     pub sign_in: Option<SignInView>,
-    /// What it costs this computer.
+    /// Its resource use on this computer.
     pub usage: Usage,
 }
 
@@ -164,7 +164,7 @@ impl ServerView {
             || (self.enabled && (self.held > 0 || self.last_failure.is_some() || self.awaits_sign_in()))
     }
 
-    /// Does it work, and yet a person should allow more, or finish at a page that is open?
+    /// Does it work, while a person still has to grant scopes or finish an open sign-in page?
     pub fn awaits_sign_in(&self) -> bool {
         let state = self.sign_in.as_ref().map(|view| &view.state);
         self.enabled
@@ -172,7 +172,7 @@ impl ServerView {
             && matches!(state, Some(SignInState::NeedsMoreRights { .. } | SignInState::SigningIn { .. }))
     }
 
-    /// Did something go wrong with it that nobody has mended?
+    /// Does it have an unresolved failure?
     pub fn is_troubled(&self) -> bool {
         if self.is_signing_in() {
             return false;
@@ -180,19 +180,19 @@ impl ServerView {
         self.state.needs_you() || (self.enabled && (self.last_failure.is_some() || self.lacks_rights()))
     }
 
-    /// Does a person sign in to it right now?
+    /// Is a sign-in in progress?
     fn is_signing_in(&self) -> bool {
         let signs_in = |view: &SignInView| matches!(view.state, SignInState::SigningIn { .. });
         matches!(self.state, ServerState::NeedsSignIn { .. }) && self.sign_in.as_ref().is_some_and(signs_in)
     }
 
-    /// Does a tool want more than the sign-in was granted?
+    /// Does a tool need scopes that were not granted?
     fn lacks_rights(&self) -> bool {
         let lacks = |view: &SignInView| matches!(view.state, SignInState::NeedsMoreRights { .. });
         self.sign_in.as_ref().is_some_and(lacks)
     }
 
-    /// What went wrong, as a code.
+    /// The code of its trouble, if any.
     pub fn code(&self) -> Option<Code> {
         match &self.state {
             ServerState::BackingOff { code, .. } | ServerState::Broken { code, .. } => Some(*code),
@@ -216,7 +216,7 @@ impl ServerView {
         }
     }
 
-    /// What of the sign-in is missing.
+    /// The code for its sign-in state.
     fn sign_in_code(&self) -> Code {
         match self.sign_in.as_ref().map(|view| &view.state) {
             Some(SignInState::NeedsMoreRights { .. }) => Code::NeedsMoreRights,
@@ -225,7 +225,7 @@ impl ServerView {
         }
     }
 
-    /// What a person can do about what went wrong; nothing where nothing did.
+    /// What a person can do about its trouble; empty if there is none.
     pub fn action(&self) -> String {
         let Some(code) = self.code() else { return String::new() };
         match self.place {
@@ -236,7 +236,7 @@ impl ServerView {
         }
     }
 
-    /// The command that stores what it needs, and where a variable is set.
+    /// The command that stores the missing secret, or where to set the variable.
     fn credential_action(&self, code: Code) -> String {
         let ServerState::NeedsCredential { names, variables, .. } = &self.state else {
             return code.action().to_owned();
@@ -254,8 +254,8 @@ impl ServerView {
         }
     }
 
-    /// The credentials and variables that it lacks: a secret that is named after this server goes by the rest of its
-    /// name, which is the variable or header that it was found in.
+    /// The credentials and variables that it lacks. A secret named after this server is shortened to the name of the
+    /// variable or header it came from.
     pub fn lacks(&self) -> Vec<String> {
         let ServerState::NeedsCredential { names, .. } = &self.state else { return vec![] };
         let ours = format!("{}.", self.name);
@@ -270,7 +270,7 @@ impl ServerView {
         state.sentence(self.place, now_ms)
     }
 
-    /// One sentence in the words of the interface: what it is doing, and what went wrong last.
+    /// A sentence for the interface: its state and its last failure.
     pub fn sentence(&self, now_ms: u64) -> String {
         if let Some(waits) = self.not_started.filter(|_| self.enabled) {
             return waits.sentence().into();
@@ -309,17 +309,17 @@ impl ServerView {
     }
 }
 
-/// What went wrong with a server last. Kept over a restart of the hub.
+/// A server's last failure. Kept across restarts of the hub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LastFailure {
-    /// Which kind of trouble.
+    /// The kind of trouble.
     pub code: Code,
-    /// What happened, in words.
+    /// What happened.
     pub message: String,
-    /// When, in milliseconds since the Unix epoch.
+    /// When it happened, in milliseconds since the Unix epoch.
     pub at_ms: u64,
-    /// What it was doing.
+    /// What the server was doing.
     pub during: During,
 }
 
@@ -328,16 +328,16 @@ pub struct LastFailure {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum During {
-    /// It was being started or connected to.
+    /// Starting or connecting.
     Start,
-    /// It had just been started, and ended by itself.
+    /// It ended unexpectedly after a successful start.
     Run,
-    /// Its lists were read.
+    /// Reading its lists.
     Lists,
 }
 
 impl LastFailure {
-    /// What happened and when, to stand behind what the server is doing now.
+    /// The failure and its age, as a suffix to the current state.
     pub fn sentence(&self, place: Place, now_ms: u64) -> String {
         let (ago, message) = (ago(now_ms.saturating_sub(self.at_ms)), &self.message);
         match (self.during, place) {
@@ -360,68 +360,68 @@ fn ago(ms: u64) -> String {
     }
 }
 
-/// What a server costs this computer, its whole process tree taken together.
+/// The resource use of a server's process tree.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Usage {
-    /// Processes now; `None` where none runs here or nothing was measured yet.
+    /// Number of processes; `None` if none runs here or nothing was measured yet.
     pub processes: Option<usize>,
-    /// Resident memory now, in bytes.
+    /// Resident memory, in bytes.
     pub memory_bytes: Option<u64>,
-    /// Processor time since the last measurement, in percent of one core.
+    /// CPU time since the last measurement, in percent of one core.
     pub cpu_percent: Option<f32>,
-    /// The most memory that was measured since the hub started, in bytes.
+    /// Peak of the measured memory since the hub started, in bytes.
     #[serde(default)]
     pub memory_most_bytes: Option<u64>,
-    /// The most processor time that was measured since the hub started, in percent of one core.
+    /// Peak of the measured CPU time since the hub started, in percent of one core.
     #[serde(default)]
     pub cpu_most_percent: Option<f32>,
-    /// Starts that followed a failure, since the hub started.
+    /// Number of starts after a failure, since the hub started.
     pub restarts: u64,
-    /// Stretches of text on its standard output that were no protocol, since the hub started.
+    /// Number of non-protocol lines on its standard output since the hub started.
     pub noise: u64,
 }
 
-/// What sharing saves at this moment, measured.
+/// What sharing saves at this moment.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Avoided {
-    /// Clients that spoke to the hub in the last half hour.
+    /// Clients that made a request in the last half hour.
     pub clients: usize,
-    /// Processes that do not run.
+    /// Processes avoided.
     pub processes: usize,
-    /// Memory that is not used, in bytes.
+    /// Memory avoided, in bytes.
     pub memory_bytes: u64,
-    /// How the two are worked out.
+    /// How both are computed.
     pub formula: String,
 }
 
-/// What the start of a server is doing.
+/// The phase of a server's start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// The server was started, and has not said yet what it is.
+    /// The process runs, and has not completed the handshake.
     #[default]
     Starting,
-    /// Its launcher fetches what it runs, which may take minutes the first time.
+    /// Its launcher is downloading the package, which may take minutes the first time.
     Downloading,
 }
 
-/// What a server is doing now. Times are milliseconds since the Unix epoch.
+/// A server's state. Times are milliseconds since the Unix epoch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum ServerState {
     /// Switched off, hidden from clients.
     Off,
-    /// Not running; wakes when called.
+    /// Not running; starts on the next call.
     Asleep,
     /// Being started.
     Starting {
         /// Since when.
         since_ms: u64,
-        /// What its start is doing.
+        /// The phase.
         #[serde(default)]
         phase: Phase,
     },
@@ -429,65 +429,65 @@ pub enum ServerState {
     Ready {
         /// Calls in flight.
         in_flight: usize,
-        /// When it goes to sleep if nothing happens.
+        /// When it will be stopped if it stays idle.
         sleeps_at_ms: Option<u64>,
     },
     /// Being stopped.
     Stopping,
-    /// A start failed; the next may be made at the time named.
+    /// A start failed; the next attempt is at the given time.
     BackingOff {
         /// Why.
         code: Code,
         /// Why, in words.
         message: String,
-        /// When.
+        /// The time.
         retry_at_ms: u64,
-        /// Failed starts in a row.
+        /// Consecutive failed starts.
         failures: u32,
     },
-    /// Failed too often; left alone until the time named or until a person starts it.
+    /// Too many starts failed; the next attempt is at the given time, or when a person starts it.
     Broken {
         /// Why.
         code: Code,
         /// Why, in words.
         message: String,
-        /// When it may be tried again.
+        /// The time of the next attempt.
         retry_at_ms: u64,
-        /// Failed starts in a row.
+        /// Consecutive failed starts.
         failures: u32,
     },
-    /// Cannot start before these names are set.
+    /// Cannot start until these secrets and variables are set.
     NeedsCredential {
-        /// Names of secrets and variables that are not set.
+        /// Names of the missing secrets and variables.
         names: Vec<String>,
-        /// Those of them that are variables of the environment; the others are secrets.
+        /// Those of them that are environment variables; the others are secrets.
         #[serde(default)]
         variables: Vec<String>,
-        /// Why: nobody set them, or where they are kept cannot be read.
+        /// Whether they are not set, or their store cannot be read.
         #[serde(default = "unset")]
         code: Code,
-        /// Why they cannot be had, where it is not just that nobody set them.
+        /// Why they are unavailable, if not simply unset.
         message: String,
     },
-    /// Nobody is signed in to it, or not as it wants. What exactly, [`ServerView::sign_in`] says.
+    /// It requires a sign-in. [`ServerView::sign_in`] has the details.
     NeedsSignIn {
-        /// What is missing, in words.
+        /// What is missing.
         message: String,
     },
-    /// Its entry in the configuration is wrong. It is not used before somebody corrects it.
+    /// Its configuration entry is invalid. It is not used until the entry is corrected.
     Invalid {
-        /// What is wrong with it, and in which line.
+        /// The fault and its line.
         message: String,
     },
 }
 
-/// What hubs of before meant.
+/// The default for snapshots of earlier versions.
 fn unset() -> Code {
     Code::NeedsCredential
 }
 
 impl ServerState {
-    /// The state's name as in JSON.
+    /// The state's name in JSON.
     pub fn name(&self) -> &'static str {
         match self {
             ServerState::Off => "off",
@@ -515,7 +515,7 @@ impl ServerState {
         )
     }
 
-    /// One short sentence in the words of the interface.
+    /// A short sentence for the interface.
     pub fn sentence(&self, place: Place, now_ms: u64) -> String {
         let wait = |until: u64| clock(until.saturating_sub(now_ms) / 1000);
         match (self, place) {
@@ -555,17 +555,17 @@ impl ServerState {
     }
 }
 
-/// A client that has spoken to the endpoint.
+/// A client that has made a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ClientView {
-    /// The id its token was made for.
+    /// The id its token was issued for.
     pub id: String,
     /// Requests since the hub started.
     pub requests: u64,
-    /// Its last tool call, as `server:tool`, where there was one.
+    /// Its last tool call, as `server:tool`.
     pub last_call: Option<String>,
-    /// When it last spoke, in milliseconds since the Unix epoch.
+    /// When it made its last request, in milliseconds since the Unix epoch.
     pub last_seen_ms: u64,
 }
 

@@ -4,39 +4,39 @@ use serde::{Deserialize, Serialize};
 
 use super::control::ToolLine;
 
-/// As which client a person calls tools in the window: rules, approvals and records name it so. It is no id that a token
-/// can be made for.
+/// The client name for calls that a person makes in the window. Rules, approvals and records use it. It is not a valid
+/// client id, so no token can be issued for it.
 pub const WINDOW: &str = "Satchel window";
 
-/// Everything about one tool.
+/// All details of one tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ToolDetails {
-    /// As it is listed.
+    /// The tool, as in a list.
     pub line: ToolLine,
-    /// Its definition as models read it: a text of JSON, in which every digit and the order of keys are the server's.
+    /// Its definition as models read it: JSON text that preserves the server's digits and key order.
     pub definition: String,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Tried {
-    /// The tool's result: a text of JSON.
+    /// The tool's result, as JSON text.
     pub result: String,
-    /// How long it took, a server's start and people's answers included.
+    /// Duration in milliseconds, including the server's start and people's answers.
     pub took_ms: u64,
 }
 
-/// What came of a script.
+/// The result of a script.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TriedScript {
-    /// Its result as a client gets it: a text of JSON.
+    /// Its result as a client receives it, as JSON text.
     pub result: String,
-    /// How long it took, starts of servers and people's answers included.
+    /// Duration in milliseconds, including starts of servers and people's answers.
     pub took_ms: u64,
-    /// The calls it made, in their order.
+    /// The calls it made, in order.
     pub calls: Vec<ScriptCall>,
 }
 
@@ -44,29 +44,29 @@ pub struct TriedScript {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ScriptCall {
-    /// What it called, as the script named it.
+    /// The tool, as the script named it.
     pub path: String,
-    /// How long it took; `None` where the script ended before it did.
+    /// Duration in milliseconds; `None` if the script ended first.
     pub took_ms: Option<f64>,
-    /// Whether it failed.
+    /// Did it fail?
     pub failed: bool,
 }
 
-/// How a call gets on.
+/// The progress of a call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TryProgress {
-    /// Grows with every word of it.
+    /// Increases with every change.
     pub seen: u64,
-    /// How far it is, in units of the server's.
+    /// The progress, in the server's own units.
     pub progress: Option<f64>,
-    /// Of how many, where the server knows.
+    /// The total, if the server knows it.
     pub total: Option<f64>,
-    /// What the server says about it.
+    /// The server's progress message.
     pub message: Option<String>,
-    /// What the server logged during the call: its last lines, oldest first.
+    /// The last log messages that the server sent during the call, oldest first.
     #[serde(default)]
     pub log: Vec<String>,
-    /// There is no such call, or no longer.
+    /// The run is over or unknown.
     pub over: bool,
 }

@@ -1,7 +1,7 @@
 //! Splits a name into words, however it is written.
 
-/// Splits where a capital follows a small letter and at what is neither letter nor digit; `put` adds a character to a
-/// word, in the spelling that is wanted.
+/// Splits a name into words: before a capital that follows a lower-case letter, and at characters that are neither
+/// letters nor digits. `put` appends a character to a word, normalizing its case.
 pub(crate) fn of(name: &str, put: impl Fn(&mut String, char)) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = '_';

@@ -30,67 +30,67 @@ use crate::{
     },
 };
 
-/// Silence of a person is a no after so long.
+/// A question without an answer counts as declined after this time.
 pub const PATIENCE: Duration = Duration::from_secs(60);
-/// Where nobody is known to look, somebody may still come within this time.
+/// If nobody is known to watch, someone may still appear within this time.
 const GRACE: Duration = Duration::from_secs(10);
-/// A yes that comes sooner was no answer to this question.
+/// Approvals earlier than this are ignored, to catch accidental clicks.
 const GUARD: Duration = Duration::from_millis(800);
-/// Whoever asked for questions within this time is there to be shown the next one.
+/// Whoever requested the questions within this time counts as watching.
 const ATTENTION: Duration = Duration::from_secs(30);
-/// Calls that may wait at the same time: of one server, of one client.
+/// Maximum number of waiting calls of one server, and of one client.
 const WAITING_OF_SERVER: usize = 5;
 const WAITING_OF_CLIENT: usize = 10;
-/// Questions about one client's calls within [`MINUTE`]; more are a no without being asked.
+/// Maximum number of questions about one client's calls within [`MINUTE`]; further ones are declined without asking.
 const QUESTIONS: usize = 20;
 const MINUTE: Duration = Duration::from_secs(60);
-/// Whoever reads a question has at least so long from then on, up to a limit in all.
+/// A person who is reading a question has at least this long from then on, within a total limit.
 const READING: Duration = Duration::from_secs(30);
 const READING_AT_MOST: Duration = Duration::from_secs(10 * 60);
-/// A wait for a person is cut into pieces of this length. One that took longer than its length and this much was interrupted:
-/// the computer slept. Windows counts that time, and silence of a person who was not there would be a no.
+/// Waits are cut into pieces of this length. A piece that took considerably longer was interrupted by sleep of the
+/// computer. Windows counts that time, and the absence of a person must not decline the question.
 const PIECE: Duration = Duration::from_secs(5);
 const NAP: Duration = Duration::from_secs(30);
-/// Questions of one server to people within [`MINUTE`]; more are answered with an error without being asked.
+/// Maximum number of a server's questions to people within [`MINUTE`]; further ones fail without asking.
 const QUESTIONS_OF_SERVER: usize = 120;
-/// Of those, at our own faces.
+/// The share of those that Satchel itself may ask.
 const QUESTIONS_AT_FACES: usize = 10;
-/// How long a yes for a session outlives its last use.
+/// How long a session's permission lasts after its last use.
 const SESSION: Duration = Duration::from_secs(60 * 60);
-/// A call that its server answered with a question is the same call when it comes back within this time.
+/// How long a call that its server answered with a question may take to be repeated as the same call.
 const COMES_BACK: Duration = Duration::from_secs(10 * 60);
-/// So many of those are remembered.
+/// How many of those are remembered.
 const ROUNDS: usize = 64;
 
-/// The room that owns what waits for a person, and knows whether somebody looks.
+/// The queue of everything that waits for a person. Knows whether someone is watching.
 #[derive(Debug)]
 pub struct Prompts {
     state: Mutex<QueueState>,
     came: Notify,
-    /// Faces that show every question by themselves.
+    /// Number of interfaces that show every question by themselves.
     faces: AtomicUsize,
-    /// Told whenever something else waits.
+    /// Signalled when the queue changes.
     changed: Arc<Notify>,
-    /// Nobody waits for questions any more.
+    /// Cancelled when nobody waits for questions any more.
     end: CancellationToken,
 }
 
 #[derive(Debug, Default)]
 struct QueueState {
     waiting: VecDeque<Waiting>,
-    /// Whose questions nobody wants to see: client and server.
+    /// Muted pairs of client and server.
     muted: BTreeSet<(String, String)>,
-    /// Servers whose questions nobody wants to see at our faces.
+    /// Servers whose own questions are muted.
     muted_servers: BTreeSet<String>,
-    /// When servers' questions came to our faces.
+    /// When servers' questions were queued.
     faced: HashMap<String, VecDeque<Instant>>,
-    /// Allowed for a session, with the last use: client and tool.
+    /// Session permissions with the time of their last use, by client and tool.
     granted: HashMap<(String, ToolPath), Instant>,
     /// When questions were asked, by client.
     asked: HashMap<String, VecDeque<Instant>>,
-    /// When servers asked something themselves.
+    /// When servers asked questions.
     questions: HashMap<String, VecDeque<Instant>>,
-    /// Calls that were allowed and that come back with an answer to their server.
+    /// Allowed calls that are expected back with an answer to their server.
     rounds: VecDeque<(Instant, String, ToolPath, Value)>,
     last_look: Option<Instant>,
     number: u64,
@@ -101,30 +101,30 @@ struct Waiting {
     ask: Ask,
     path: ToolPath,
     since: Instant,
-    /// Since when it can be seen; of one server's questions one at a time.
+    /// Since when it is visible; one question per server at a time.
     offered: Option<Instant>,
-    /// When silence becomes a no, once it can be seen.
+    /// When it times out, once visible.
     until: Instant,
     answer: oneshot::Sender<Said>,
 }
 
-/// A person's word.
+/// A person's answer.
 #[derive(Debug, Clone)]
 pub enum Said {
-    /// About a call.
+    /// To a permission question.
     OfCall(AskAnswer),
     /// To a server's question.
     OfQuestion(QuestionAnswer),
 }
 
 impl Prompts {
-    /// An empty queue. `changed` is told whenever something else waits; `end` lets go of whoever looks.
+    /// An empty queue. Signals `changed` when it changes; `end` releases all waiters.
     pub fn new(changed: Arc<Notify>, end: CancellationToken) -> Arc<Self> {
         let (state, came, faces) = (Mutex::default(), Notify::new(), AtomicUsize::new(0));
         Arc::new(Self { state, came, faces, changed, end })
     }
 
-    /// What waits is not what it was.
+    /// Signals a change.
     fn tell(&self) {
         self.came.notify_waiters();
         self.changed.notify_one();
@@ -136,21 +136,21 @@ impl Prompts {
 }
 
 impl QueueState {
-    /// May this server ask another question? Counts it, where it may.
+    /// May this server ask another question? If so, counts it.
     fn bear(&mut self, server: &str, now: Instant) -> bool {
         counted(self.questions.entry(server.to_owned()).or_default(), QUESTIONS_OF_SERVER, now)
     }
 
-    /// May this server ask another question at our faces? Counts it, where it may.
+    /// May this server ask another question through Satchel? If so, counts it.
     fn face(&mut self, server: &str, now: Instant) -> Result<(), &'static str> {
         if self.muted_servers.contains(server) {
-            return Err("the user wants to hear no more questions of it");
+            return Err("the user muted its questions");
         }
         let bearable = counted(self.faced.entry(server.to_owned()).or_default(), QUESTIONS_AT_FACES, now);
         bearable.then_some(()).ok_or("it asked too many questions within a minute")
     }
 
-    /// Lets be seen what may be: calls at once, and of each server the first question.
+    /// Makes questions visible: about calls at once, and the first question of each server.
     fn offer(&mut self, now: Instant) {
         let mut busy = BTreeSet::new();
         for waiting in &mut self.waiting {
@@ -163,7 +163,7 @@ impl QueueState {
         }
     }
 
-    /// Gives so much more time for an answer.
+    /// Extends a question's timeout.
     fn extend(&mut self, id: u64, more: Duration) {
         if let Some(waiting) = self.waiting.iter_mut().find(|waiting| waiting.ask.id == id) {
             waiting.until += more;
@@ -171,14 +171,14 @@ impl QueueState {
         }
     }
 
-    /// What waits under this number and can be seen; a yes must not come before anybody could have read it.
+    /// The visible question with this number; an approval must not come before anyone could have read it.
     fn offered(&mut self, id: u64, yes: bool) -> Result<&Waiting, Refusal> {
         self.last_look = Some(Instant::now());
         let waiting = self.waiting.iter().find(|waiting| waiting.ask.id == id);
         let seen = waiting.and_then(|waiting| Some((waiting, waiting.offered?)));
         let (waiting, since) = seen.ok_or_else(|| gone(id))?;
         if yes && since.elapsed() < GUARD {
-            let message = "this yes came before anybody could have read the question";
+            let message = "this approval came before anyone could have read the question";
             return Err(Refusal::new(Code::TooSoon, message, "Read it, then answer again."));
         }
         Ok(waiting)
@@ -187,38 +187,38 @@ impl QueueState {
     fn asked_about(&mut self, id: u64, answer: AskAnswer) -> Result<(String, ToolPath), Refusal> {
         let waiting = self.offered(id, answer.is_yes())?;
         if waiting.ask.question.is_some() {
-            let message = format!("question {id} is a server's, and wants another kind of answer");
+            let message = format!("question {id} comes from a server, and takes another kind of answer");
             return Err(Refusal::new(Code::OtherQuestion, message, "See `satchel answer --help`."));
         }
         Ok((waiting.ask.client.clone(), waiting.path.clone()))
     }
 
-    /// Gives one answer to all that it is meant for. Was there any?
+    /// Answers all matching questions. Returns whether there was one.
     fn answer(&mut self, meant: impl Fn(&Waiting) -> bool, said: &Said) -> bool {
         let (answered, waiting): (VecDeque<_>, _) = self.waiting.drain(..).partition(meant);
         self.waiting = waiting;
         self.offer(Instant::now());
         let any = !answered.is_empty();
         for waiting in answered {
-            // Whoever asked may be gone.
+            // The asker may be gone.
             let _ = waiting.answer.send(said.clone());
         }
         any
     }
 
-    /// Is there room for a question more? The reason, where there is none.
+    /// Is there room for another question? Returns the reason if not.
     fn admit(&mut self, client: &str, server: &str, now: Instant) -> Result<(), &'static str> {
         if self.muted.contains(&(client.to_owned(), server.to_owned())) {
-            return Err("the user wants to hear no more questions about it");
+            return Err("the user muted questions about it");
         }
         let bearable = counted(self.asked.entry(client.to_owned()).or_default(), QUESTIONS, now);
         bearable
             .then_some(())
-            .ok_or("this client asked for too much that a person has to allow within a minute")
+            .ok_or("this client made too many calls that a person has to allow within a minute")
     }
 }
 
-/// Is another one within the minute bearable? Counts it, where it is.
+/// Is another event within the minute allowed? If so, counts it.
 fn counted(times: &mut VecDeque<Instant>, most: usize, now: Instant) -> bool {
     while times.front().is_some_and(|time| now - *time >= MINUTE) {
         times.pop_front();
@@ -234,7 +234,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A place in the queue. Given back, the question is not asked any more.
+/// A place in the queue. Dropping it withdraws the question.
 #[derive(Debug)]
 pub struct Ticket {
     prompts: Arc<Prompts>,
@@ -244,7 +244,7 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// A person's word about a call, or why there is none. May be given up and called again.
+    /// A person's decision about a call, or why there is none. Cancel safe.
     pub async fn word(&mut self) -> Result<AskAnswer, &'static str> {
         match self.said().await? {
             Said::OfCall(answer) => Ok(answer),
@@ -252,7 +252,7 @@ impl Ticket {
         }
     }
 
-    /// The same about whatever was asked.
+    /// The same for any kind of question.
     pub async fn said(&mut self) -> Result<Said, &'static str> {
         let looked = self.since + GRACE;
         while Instant::now() < looked {
@@ -264,7 +264,7 @@ impl Ticket {
             return Err(NOBODY);
         }
         loop {
-            // Whoever reads it has more time.
+            // A reader has more time.
             let until = self.until();
             if Instant::now() >= until {
                 return Err(SILENT);
@@ -275,7 +275,7 @@ impl Ticket {
         }
     }
 
-    /// Waits for a while, at most until then. What the computer slept through does not count.
+    /// Waits for one piece, at most until the deadline. Time during which the computer slept does not count.
     async fn piece(&mut self, until: Instant) -> Option<Result<Said, &'static str>> {
         let end = until.min(Instant::now() + PIECE);
         match tokio::time::timeout_at(end, &mut self.answer).await {
@@ -294,17 +294,17 @@ impl Ticket {
         let state = self.prompts.lock();
         match state.waiting.iter().find(|waiting| waiting.ask.id == self.id) {
             Some(waiting) if waiting.offered.is_some() => waiting.until,
-            // Its time begins when it can be seen.
+            // The time starts when the question becomes visible.
             Some(_) => Instant::now() + PATIENCE,
             None => self.since + PATIENCE,
         }
     }
 }
 
-/// Why there is no answer: a person could see the question and did not say anything.
+/// The reason if a person could see the question and did not answer.
 pub const SILENT: &str = "the user did not answer";
-/// Why there is no answer: nobody looks.
-pub const NOBODY: &str = "a person has to allow it, and nobody is there to be asked";
+/// The reason if nobody is watching.
+pub const NOBODY: &str = "a person has to allow it, and no user is there to be asked";
 
 impl Drop for Ticket {
     fn drop(&mut self) {
@@ -318,7 +318,7 @@ impl Drop for Ticket {
 }
 
 impl Prompts {
-    /// From now on, or no longer, a face shows every question by itself.
+    /// Sets whether some interface shows every question by itself.
     pub fn set_attended(&self, attended: bool) {
         let faces = &self.faces;
         if attended {
@@ -328,30 +328,30 @@ impl Prompts {
         }
     }
 
-    /// Does somebody look, or has a moment ago?
+    /// Is someone watching, or was a moment ago?
     pub fn is_attended(&self) -> bool {
         self.faces.load(Ordering::Relaxed) > 0
             || self.lock().last_look.is_some_and(|look| look.elapsed() < ATTENTION)
     }
 
-    /// Is another question about a client's calls of a server bearable? Counts it, where it is.
+    /// May another question about this client's calls of this server be asked? If so, counts it.
     ///
     /// # Errors
-    /// The reason, where it is not.
+    /// The reason, if not.
     pub fn admit_question(&self, client: &str, server: &str) -> Result<(), &'static str> {
         self.lock().admit(client, server, Instant::now())
     }
 
-    /// Why another question of a server to people is not bearable. Counts it, where it is.
+    /// Why this server may not ask another question, if so. Otherwise counts it.
     pub fn bear_question(&self, server: &ServerName) -> Option<&'static str> {
         let bearable = self.lock().bear(server.as_str(), Instant::now());
         (!bearable).then_some("too many questions within a minute; nobody was asked this one")
     }
 
-    /// Puts a question to whoever looks at Satchel. The fields that only the queue knows are filled in here.
+    /// Queues a permission question. Fills in the fields that only the queue knows.
     ///
     /// # Errors
-    /// The reason, where too many wait already.
+    /// The reason, if too many are waiting.
     pub fn queue_ask(self: &Arc<Self>, mut ask: Ask, path: &ToolPath) -> Result<Ticket, &'static str> {
         let (answer, answered) = oneshot::channel();
         let since = Instant::now();
@@ -362,7 +362,7 @@ impl Prompts {
             if of(&|other| other.server == ask.server) >= WAITING_OF_SERVER
                 || of(&|other| other.client == ask.client) >= WAITING_OF_CLIENT
             {
-                return Err("too many calls wait for the user already");
+                return Err("too many calls are already waiting for the user");
             }
             state.number += 1;
             ask.id = state.number;
@@ -378,16 +378,16 @@ impl Prompts {
         Ok(Ticket { prompts: self.clone(), id, since, answer: answered })
     }
 
-    /// Puts a server's question to whoever looks at Satchel.
+    /// Queues a server's question.
     ///
     /// # Errors
-    /// The reason, where it has asked too much, or nobody wants to hear more of it.
+    /// The reason, if it asked too much or is muted.
     pub fn queue_question(self: &Arc<Self>, ask: Ask, path: &ToolPath) -> Result<Ticket, &'static str> {
         self.lock().face(path.server.as_str(), Instant::now())?;
         self.queue_ask(ask, path)
     }
 
-    /// Somebody is reading this question right now.
+    /// A person is reading this question.
     pub fn reading_ask(&self, id: u64) {
         let mut state = self.lock();
         state.last_look = Some(Instant::now());
@@ -399,7 +399,7 @@ impl Prompts {
         }
     }
 
-    /// What waits, fairest first.
+    /// The waiting questions in fair order.
     pub fn waiting_asks(&self) -> Vec<Ask> {
         let now = Instant::now();
         let state = self.lock();
@@ -407,7 +407,7 @@ impl Prompts {
         fair(seen.map(|waiting| waiting.ask.clone()))
     }
 
-    /// The same for somebody who looks. With `wait` the answer comes when something waits, or after some seconds.
+    /// The same for an interface that shows them. With `wait`, answers when something waits, or after some seconds.
     pub async fn asks(&self, wait: bool) -> AskList {
         let until = Instant::now() + ATTENTION / 2;
         loop {
@@ -425,18 +425,18 @@ impl Prompts {
         }
     }
 
-    /// Which client's call of which tool this question is about.
+    /// The client and tool that this question is about.
     ///
     /// # Errors
-    /// Where it is not asked any more, or a yes came too soon to be one. It is still asked then.
+    /// If it is no longer open, or was approved too soon. In the latter case it stays open.
     pub fn asked_about(&self, id: u64, answer: AskAnswer) -> Result<(String, ToolPath), Refusal> {
         self.lock().asked_about(id, answer)
     }
 
-    /// A person's word about a call. One word answers every question that it makes needless.
+    /// Applies a person's decision to every question that it settles.
     ///
     /// # Errors
-    /// Where it is not asked any more, or a yes came too soon to be one. It is still asked then.
+    /// If the question is no longer open, or was approved too soon. In the latter case it stays open.
     pub fn answer_ask(&self, id: u64, answer: AskAnswer) -> Result<(), Refusal> {
         let mut state = self.lock();
         let (client, path) = state.asked_about(id, answer)?;
@@ -462,17 +462,17 @@ impl Prompts {
         if said { Ok(()) } else { Err(gone(id)) }
     }
 
-    /// A person's answer to a server's question.
+    /// Applies a person's answer to a server's question.
     ///
     /// # Errors
-    /// Where it is not asked any more, does not fit the question, or a yes came too soon to be one. It is still asked
-    /// then.
+    /// If the question is no longer open, the answer does not fit, or it was approved too soon. In the last two cases it
+    /// stays open.
     pub fn answer_question(&self, id: u64, answer: QuestionAnswer) -> Result<(), Refusal> {
         let mut state = self.lock();
         let waiting = state.offered(id, matches!(answer, QuestionAnswer::Accept { .. }))?;
         let server = waiting.ask.server.clone();
         let Some(question) = &waiting.ask.question else {
-            let message = format!("question {id} is about a call, and wants another kind of answer");
+            let message = format!("question {id} is about a call, and takes another kind of answer");
             return Err(Refusal::new(Code::OtherQuestion, message, "See `satchel answer --help`."));
         };
         let answer = match answer {
@@ -497,23 +497,23 @@ impl Prompts {
         if said { Ok(()) } else { Err(gone(id)) }
     }
 
-    /// Which value this question wants stored.
+    /// The secret that this question asks for.
     ///
     /// # Errors
-    /// Where it is not asked any more, wants something else, or was answered before anybody could have read it.
+    /// If it is no longer open, asks for something else, or was answered before anyone could have read it.
     pub fn wanted_secret(&self, id: u64) -> Result<String, Refusal> {
         let mut state = self.lock();
         let waiting = state.offered(id, true)?;
         match waiting.ask.question.as_ref().map(|question| &question.wants) {
             Some(Wanted::Credential { name }) => Ok(name.clone()),
             Some(Wanted::Form { .. } | Wanted::Secret { .. } | Wanted::Page { .. }) | None => {
-                let message = format!("question {id} wants no credential");
+                let message = format!("question {id} asks for no credential");
                 Err(Refusal::new(Code::OtherQuestion, message, "See `satchel answer --help`."))
             }
         }
     }
 
-    /// A value was stored: whoever waits for it goes on.
+    /// A secret was stored: resumes those that wait for it.
     pub fn secret_came(&self, name: &str) {
         let wants = |waiting: &Waiting| {
             let question = waiting.ask.question.as_ref();
@@ -524,7 +524,7 @@ impl Prompts {
         self.tell();
     }
 
-    /// Did a person allow this client's calls of the tool for now?
+    /// Did a person allow this client's calls of the tool for the session?
     pub fn is_granted(&self, client: &str, path: &ToolPath) -> bool {
         let mut state = self.lock();
         let now = Instant::now();
@@ -538,12 +538,12 @@ impl Prompts {
         }
     }
 
-    /// A person allowed this client's calls of the tool through the client itself.
+    /// Records that a person allowed this client's calls of the tool through the client itself.
     pub fn grant(&self, client: &str, path: &ToolPath) {
         self.lock().granted.insert((client.to_owned(), path.clone()), Instant::now());
     }
 
-    /// A call that was allowed ended with a question of its server: it comes back once, and is not asked about again.
+    /// Expects an allowed call back once, because its server answered with a question; it needs no further permission.
     pub fn expect_back(&self, client: &str, path: &ToolPath, arguments: Value) {
         let mut state = self.lock();
         if state.rounds.len() >= ROUNDS {
@@ -567,10 +567,10 @@ impl Prompts {
 }
 
 fn gone(id: u64) -> Refusal {
-    Refusal::new(Code::NotAsked, format!("question {id} is not asked any more"), "")
+    Refusal::new(Code::NotAsked, format!("question {id} is no longer open"), "")
 }
 
-/// One of each client, in the order in which they came, before the second of any.
+/// Round-robin by client, in order of arrival.
 fn fair(asks: impl Iterator<Item = Ask>) -> Vec<Ask> {
     let mut turns: BTreeMap<String, usize> = BTreeMap::new();
     let mut all: Vec<(usize, u64, Ask)> = asks
@@ -646,7 +646,7 @@ mod tests {
         ToolPath { server: "s".parse().unwrap(), tool: name.into() }
     }
 
-    /// A question that somebody could read by now.
+    /// A question that has been readable long enough.
     async fn asked(room: &Arc<Prompts>, client: &str, question: Option<Wanted>) -> Ticket {
         let question = question.map(|wants| ServerQuestion { message: "?".into(), wants });
         let ticket = room.queue_ask(Ask { question, ..ask(0, client) }, &tool("t")).unwrap();
@@ -669,7 +669,7 @@ mod tests {
         assert_eq!(ticket.word().await, Err(SILENT));
         assert_eq!(began.elapsed(), PATIENCE);
         drop(ticket);
-        // Whoever reads has more time, within a limit.
+        // A reader has more time, within a limit.
         let (began, mut ticket) = (Instant::now(), asked(&room, "a", None).await);
         let (id, reader) = (ticket.id, room.clone());
         let reading = async {
@@ -715,7 +715,7 @@ mod tests {
         let mut ticket = room.queue_ask(ask(0, "a"), &tool("t")).unwrap();
         assert_eq!(room.answer_ask(ticket.id, AskAnswer::Session).unwrap_err().code, Code::TooSoon);
         tokio::time::advance(GUARD).await;
-        // One word answers what it makes needless, and nothing else.
+        // One answer settles what it covers, and nothing else.
         let (mut same, mut other) = (asked(&room, "a", None).await, asked(&room, "b", None).await);
         room.answer_ask(ticket.id, AskAnswer::Session).unwrap();
         assert_eq!(ticket.word().await, Ok(AskAnswer::Session));

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A date that goes forward by so much more than time has passed is doubted: a night's sleep of the computer is not.
+/// A clock that moves forward this much more than the elapsed time is doubted; a night's sleep of the computer is not.
 const JUMP: Duration = Duration::from_secs(36 * 3600);
-/// How long it is doubted. A wrong clock is mostly noticed sooner; after a holiday of the computer nothing is lost by a day.
+/// How long it is doubted. A wrong clock is usually noticed sooner, and deleting a day late does no harm.
 const DOUBT: Duration = Duration::from_secs(24 * 3600);
 
-/// Follows the date.
+/// Follows the system date.
 #[derive(Debug, Default)]
 pub(super) struct Calendar {
     last: Option<(Instant, u64)>,
@@ -17,7 +17,7 @@ pub(super) struct Calendar {
 }
 
 impl Calendar {
-    /// Looks at the date; false where it is not to be relied on now.
+    /// Checks the date; false while it is doubted.
     pub(super) fn is_reliable(&mut self, now: Instant, date_ms: u64) -> bool {
         if let Some((then, before_ms)) = self.last.replace((now, date_ms)) {
             let passed = now - then;
@@ -38,7 +38,7 @@ mod tests {
     const HOUR_MS: u64 = 3_600_000;
     const YEAR_MS: u64 = 365 * 24 * HOUR_MS;
 
-    /// R14: hours that pass, with the jumps of the date in them; the last answer.
+    /// R14: passes these hours with these clock jumps, and returns the last result.
     fn after(jumps: &[i64]) -> bool {
         let (mut calendar, mut now, mut date) = (Calendar::default(), Instant::now(), 50 * YEAR_MS);
         let mut reliable = calendar.is_reliable(now, date);

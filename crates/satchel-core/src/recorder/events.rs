@@ -17,10 +17,10 @@ use crate::{
     },
 };
 
-/// A listener that is further behind misses what is older.
+/// Buffer per listener; a slower listener misses the oldest events.
 const BACKLOG: usize = 1024;
 
-/// Tells listeners what happens. The snapshot and the history are complete; this is not.
+/// Publishes live events. Unlike the snapshot and the history, they may be incomplete.
 #[derive(Debug)]
 pub struct Events {
     told: broadcast::Sender<HubEvent>,
@@ -34,23 +34,23 @@ impl Default for Events {
 }
 
 impl Events {
-    /// Follows what happens from now on.
+    /// Subscribes to events from now on.
     pub fn subscribe(&self) -> broadcast::Receiver<HubEvent> {
         self.told.subscribe()
     }
 
-    /// Something happened.
+    /// Publishes an event.
     pub fn tell(&self, event: HubEvent) {
-        // Nobody listens most of the time.
+        // Usually nobody listens.
         let _ = self.told.send(event);
     }
 
-    /// How the lists of the servers were read so far.
+    /// Statistics on reading the servers' lists.
     pub fn discoveries(&self) -> BTreeMap<ServerName, Discovery> {
         self.counts().clone()
     }
 
-    /// The lists of a server were read, or could not be (`error`).
+    /// Records that a server's lists were read, or failed with `error`.
     pub fn lists_read(&self, server: &ServerName, took: Duration, error: Option<String>) {
         let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let name = server.to_string();
@@ -74,7 +74,7 @@ impl Events {
         self.tell(event);
     }
 
-    /// What is different between two lists of tools of a server.
+    /// Publishes the differences between two tool lists of a server.
     pub fn tools_changed(&self, server: &ServerName, diff: &Diff<'_>) {
         {
             let mut counts = self.counts();

@@ -31,35 +31,35 @@ use crate::{
 };
 
 const FORMAT: u32 = 1;
-/// Searches that wait for one of their tools to be used, of all clients.
+/// Number of recent searches, over all clients, whose tools may still be used.
 const SEARCHES: usize = 256;
-/// A search is forgotten after this time: what is used later was found otherwise.
+/// A search expires after this time: a later use has another reason.
 const LATELY: Duration = Duration::from_secs(30 * 60);
-/// Uses that one search stands for at most.
+/// Maximum number of uses credited to one search.
 const CREDIT: u32 = 3;
-/// Bytes of a search that are kept until then.
+/// Maximum length of a stored search, in bytes.
 const QUERY: usize = 1_000;
-/// A habit that was not used for so long is none.
+/// A habit that is unused for this many days is dropped.
 const DAYS: u32 = 90;
-/// Changes within this time are written as one.
+/// Changes within this interval are written together.
 const MOMENT: Duration = Duration::from_secs(2);
-/// What could not be written is tried again after this time.
+/// The pause before a failed write is repeated.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// The habits, and the searches that may become some.
+/// The learned habits, and the recent searches.
 #[derive(Debug)]
 pub(super) struct Learning {
     path: PathBuf,
     habits: Mutex<Arc<Habits>>,
-    /// What results of tools looked like.
+    /// The learned shapes of tools' results.
     shapes: Mutex<Arc<Shapes>>,
     searches: Mutex<VecDeque<Search>>,
     changed: Notify,
-    /// Whether the file is behind.
+    /// The file is out of date.
     unwritten: AtomicBool,
-    /// Whether it could not be written the last time.
+    /// The last write failed.
     failed: AtomicBool,
-    /// Held while the file is written or taken away.
+    /// Held while the file is written or deleted.
     file: Mutex<()>,
 }
 
@@ -72,7 +72,7 @@ struct Search {
     credit: u32,
 }
 
-/// Who searched: a session, or in the revision without sessions a client's program.
+/// Who searched: a session, or a client's program in the revision without sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Searcher {
     session: Option<u64>,
@@ -96,7 +96,7 @@ struct HabitFile {
 }
 
 impl Learning {
-    /// Reads what was learned before. A file that cannot be read is moved aside, and its new place returned.
+    /// Loads what was learned. A damaged file is moved aside, and its new path returned.
     pub(super) fn open(data: &Path) -> (Self, Option<String>) {
         let path = data.join("habits.json");
         let ((habits, shapes), trouble) = match read(&path) {
@@ -138,7 +138,7 @@ impl Learning {
         }
     }
 
-    /// The latest search of this client that showed the tool is what it was found by.
+    /// Credits the client's latest search that returned the tool.
     fn used(&self, visit: &Visit, tool: &ToolPath) {
         let (by, path) = (Searcher::of(visit), tool.to_string());
         let mut searches = self.searches();
@@ -186,7 +186,7 @@ impl Learning {
             .and_then(|bytes| files::replace(&self.path, &bytes));
         self.failed.store(written.is_err(), Ordering::Release);
         if let Err(error) = written {
-            // Tried again with the next change, and at the end.
+            // Retried with the next change, and at the end.
             self.unwritten.store(true, Ordering::Release);
             tracing::warn!(%error, "what was learned from searches cannot be kept");
         }
@@ -215,7 +215,7 @@ fn read(path: &Path) -> Result<(Habits, Shapes), String> {
     };
     match serde_json::from_slice::<HabitFile>(&bytes) {
         Ok(stored) if stored.format == FORMAT => Ok((stored.habits.checked(), stored.shapes.checked())),
-        // Another version's; it is learned anew.
+        // Written by another version; learning starts again.
         Ok(_) => Ok(Default::default()),
         Err(error) => {
             let place = match files::set_aside(path) {
@@ -228,35 +228,35 @@ fn read(path: &Path) -> Result<(Habits, Shapes), String> {
 }
 
 impl Recorder {
-    /// A client searched with these words and was shown these tools. Remembered until one of them is used.
+    /// Records a client's search and the tools it returned, until one of them is used.
     pub fn searched(&self, visit: &Visit, query: &str, shown: impl FnOnce() -> Vec<String>) {
         if self.learns() && !visit.face && !query.trim().is_empty() {
             self.0.learning.searched(visit, query, shown());
         }
     }
 
-    /// A client used a tool, and it went well.
+    /// Records a successful use of a tool.
     pub fn used(&self, visit: &Visit, tool: &ToolPath) {
         if self.learns() && !visit.face {
             self.0.learning.used(visit, tool);
         }
     }
 
-    /// What ranking may use; `None` where that is switched off.
+    /// The habits for ranking; `None` if learning is off.
     pub fn habits(&self) -> Option<Arc<Habits>> {
         self.learns().then(|| self.0.learning.habits().clone())
     }
 
-    /// Does the configuration want searches learned from?
+    /// Is learning enabled in the configuration?
     pub fn learns(&self) -> bool {
         let history = self.0.settings.config.borrow().history();
         history.record && history.learn
     }
 
-    /// Forgets everything that was learned, on disk too.
+    /// Deletes everything learned, on disk too.
     ///
     /// # Errors
-    /// A [`Refusal`] where the file cannot be deleted.
+    /// A [`Refusal`] if the file cannot be deleted.
     pub async fn forget_habits(&self) -> Result<(), Refusal> {
         let recorder = self.clone();
         let forgotten = tokio::task::spawn_blocking(move || recorder.0.learning.forget()).await;
@@ -267,29 +267,29 @@ impl Recorder {
         })
     }
 
-    /// A person removed this server.
+    /// Deletes what was learned about a removed server.
     pub fn forget_habits_of(&self, server: &str) {
         self.0.learning.change(|habits| habits.forget_server(server));
         self.0.learning.change_shapes(|shapes| shapes.forget_server(server));
     }
 
-    /// What results of tools looked like; `None` where learning is switched off.
+    /// The learned shapes; `None` if learning is off.
     pub fn shapes(&self) -> Option<Arc<Shapes>> {
         self.learns().then(|| self.0.learning.shapes().clone())
     }
 
-    /// A tool whose server does not say what comes back came to this value.
+    /// Learns the shape of a result whose tool declares none.
     pub fn learn_shape(&self, path: &ToolPath, tool: &ToolEntry, value: &serde_json::Value) {
         if self.learns() {
             self.0.learning.change_shapes(|shapes| shapes.learn(path, tool, value));
         }
     }
 
-    /// Keeps the file up to date until `end`, and writes it once more then.
+    /// Writes changes to the file until `end`, and once more then.
     pub async fn keep_habits(&self, end: &CancellationToken) {
         let learning = &self.0.learning;
         loop {
-            // What was told to a task that failed is not told again.
+            // A notification that a panicked task consumed is not repeated.
             let behind = learning.unwritten.load(Ordering::Acquire);
             let ending = tokio::select! {
                 () = end.cancelled() => true,
@@ -397,7 +397,7 @@ mod tests {
         let (again, _) = Learning::open(dir.path());
         assert_eq!(*again.shapes(), *learned.shapes());
         assert!(!again.shapes().is_empty());
-        // What an earlier version wrote has none.
+        // Files of an earlier version have none.
         std::fs::write(&path, r#"{"format":1,"habits":[]}"#).unwrap();
         let (earlier, trouble) = Learning::open(dir.path());
         assert!(earlier.shapes().is_empty() && trouble.is_none(), "{trouble:?}");

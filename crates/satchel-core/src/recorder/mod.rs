@@ -57,42 +57,42 @@ use learning::Learning;
 use outbox::{Outbox, Weight};
 use refusals::Refusals;
 
-/// Requests to the task that wait for their turn.
+/// Capacity of the queue of requests to the task.
 const ASKED: usize = 64;
-/// Spans that wait for a collector; more than that are dropped, and calls go on.
+/// Capacity of the queue of spans for the collector; further ones are dropped without delaying calls.
 const SPANS: usize = 4 * 1024;
-/// How long whoever needs what came just before waits for it to be written or counted.
+/// Maximum wait until earlier events are written or counted.
 const FLUSHING: Duration = Duration::from_secs(20);
-/// A client's own words about itself are cut after so many characters.
+/// Maximum length of a client's self-description, in characters.
 const PROGRAM: usize = 100;
 
-/// What the recorder is opened with.
+/// Options for opening the recorder.
 #[derive(Debug)]
 pub struct Settings {
     /// Where its files are.
     pub places: Places,
-    /// Our own program, which counts tokens in a process of its own.
+    /// The path of this program, which counts tokens in a separate process.
     pub own_program: PathBuf,
-    /// For one command: nothing is counted or deleted by itself.
+    /// For a single command: counts and deletes nothing on its own.
     pub passive: bool,
-    /// The configuration in force.
+    /// The configuration in effect.
     pub config: watch::Receiver<Arc<Config>>,
-    /// Whoever counts takes a turn: each counting process loads the whole encoding.
+    /// Limits token counting to one process at a time: each loads the complete encoding.
     pub counting: Arc<Semaphore>,
 }
 
-/// How the store is doing.
+/// The health of the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Health {
-    /// The file that was damaged last, where it was set aside.
+    /// The path to which the last damaged file was moved.
     pub damaged: Option<PathBuf>,
     /// Why calls are not recorded.
     pub unusable: Option<String>,
-    /// Counts the changes of [`Recorder::view`].
+    /// Increases with every change of [`Recorder::view`].
     pub views: u64,
 }
 
-/// The handle of the recorder. Cheap to clone.
+/// A handle to the recorder. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Recorder(Arc<Shared>);
 
@@ -102,36 +102,36 @@ struct Shared {
     outbox: Outbox,
     asked: mpsc::Sender<Order>,
     sessions: AtomicU64,
-    /// Where somebody collects traces.
+    /// The span queue, if a collector is attached.
     spans: OnceLock<mpsc::Sender<CallSpan>>,
     view: Mutex<LedgerView>,
     health: watch::Sender<Health>,
     door: Refusals,
     learning: Learning,
     events: Events,
-    /// Ends the task, after everything that might still have something to tell.
+    /// Ends the task, after everything that may still report.
     end: CancellationToken,
 }
 
-/// What waits to be recorded, for the task that [`Recorder::run`] is.
+/// The queues that [`Recorder::run`] reads.
 #[derive(Debug)]
 pub struct Mailbox {
     events: mpsc::Receiver<(Event, Weight)>,
     asked: mpsc::Receiver<Order>,
 }
 
-/// What the task is asked to do, with everything that came before.
+/// A request to the task, which applies after all earlier events.
 #[derive(Debug)]
 enum Order {
-    /// Write and count it, then answer.
+    /// Write and count, then reply.
     Flush(oneshot::Sender<()>),
-    /// Write it, then answer.
+    /// Write, then reply.
     Write(oneshot::Sender<()>),
-    /// Delete the history, and the sums too where it says so.
+    /// Delete the history, and totals if set.
     Delete(bool, oneshot::Sender<Result<(), StoreError>>),
 }
 
-/// How a program introduced itself.
+/// A client program's self-description.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Program<'a> {
     /// `clientInfo.name`.
@@ -140,7 +140,7 @@ pub struct Program<'a> {
     pub version: &'a str,
 }
 
-/// Who asks, in the revision without sessions. `only`: the one server whose own address it uses.
+/// A visit in the revision without sessions. `only`: the server whose own endpoint it uses.
 pub fn visit(client: &str, program: Program<'_>, era: &str, only: Option<&ServerName>) -> Visit {
     let cut = |text: &str| text.chars().take(PROGRAM).collect::<String>();
     Visit {
@@ -155,7 +155,7 @@ pub fn visit(client: &str, program: Program<'_>, era: &str, only: Option<&Server
     }
 }
 
-/// What a client could have been given directly of these servers.
+/// The tool lists that a client could have received directly from these servers.
 pub fn offers(catalog: &Catalog, servers: impl Iterator<Item = String>) -> Offers {
     let offered = |server: String| {
         let tools = |offer: &Arc<Offer>| {
@@ -167,8 +167,8 @@ pub fn offers(catalog: &Catalog, servers: impl Iterator<Item = String>) -> Offer
 }
 
 impl Recorder {
-    /// A recorder, what its task reads, and what was wrong with the file of what was learned. Nothing is written before
-    /// [`Self::run`] is driven.
+    /// Creates a recorder, its queues, and a message if the learned data was damaged. Nothing is written until
+    /// [`Self::run`] is polled.
     pub fn open(settings: Settings) -> (Self, Mailbox, Option<String>) {
         let ((outbox, events), (asks, asked)) = (Outbox::new(), mpsc::channel(ASKED));
         let (learning, trouble) = Learning::open(&settings.places.data);
@@ -188,40 +188,40 @@ impl Recorder {
         (recorder, Mailbox { events, asked }, trouble)
     }
 
-    /// Writes what comes, until [`Self::end`].
+    /// Writes events until [`Self::end`].
     pub async fn run(self, mailbox: Mailbox) {
         task::run(self, mailbox).await;
     }
 
-    /// Nothing more will come: what came is written, and the task ends.
+    /// Ends the task after everything received is written.
     pub fn end(&self) {
         self.0.end.cancel();
     }
 
-    /// Follows how the store is doing.
+    /// Subscribes to the store's health.
     pub fn health(&self) -> watch::Receiver<Health> {
         self.0.health.subscribe()
     }
 
-    /// What happens, for whoever listens.
+    /// The live events.
     pub fn events(&self) -> &Events {
         &self.0.events
     }
 
-    /// Where other rooms tell the audit log of their events.
+    /// The sink through which other rooms write audit records.
     pub fn audit(&self) -> AuditSink {
         let outbox = self.0.outbox.clone();
         AuditSink(Arc::new(move |event| outbox.tell(Event::Audit(event))))
     }
 
-    /// A record for the audit log. Hidden characters of names are written out.
+    /// Writes an audit record. Hidden characters in names are escaped.
     pub fn did(&self, kind: AuditKind, who: &str, subject: &str, detail: impl Into<String>) {
         let (who, subject, detail) = (clean::visible(who), clean::visible(subject), detail.into());
         self.tell(Event::Audit(AuditEvent { at_ms: now_ms(), kind, who, subject, detail }));
     }
 
-    /// A request was turned away at the door. Of a flood the first ones have a record each, the others are counted.
-    /// Answers how many records that made.
+    /// Records a rejected request. In a flood, the first ones get a record each and the rest are counted. Returns the
+    /// number of records written.
     pub fn turned_away(&self, who: &str, why: &str, path: &str) -> usize {
         let (told, more) = self.0.door.one_more(Instant::now());
         if more > 0 {
@@ -234,7 +234,7 @@ impl Recorder {
         usize::from(more > 0) + usize::from(told)
     }
 
-    /// Nobody knocks any more: what was only counted is told.
+    /// Reports the rejected requests that were only counted, at shutdown.
     pub fn close_door(&self) {
         let more = self.0.door.rest();
         if more > 0 {
@@ -242,12 +242,12 @@ impl Recorder {
         }
     }
 
-    /// A number for a session that begins.
+    /// A number for a new session.
     pub fn session(&self) -> u64 {
         self.0.sessions.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A client was given the hub's own list of tools, and could have been given `offers`.
+    /// Records that a client received the hub's own tool list instead of `offers`.
     pub fn listed(
         &self,
         visit: &Arc<Visit>,
@@ -262,15 +262,15 @@ impl Recorder {
         }
     }
 
-    /// Servers ran, and clients shared them.
+    /// Records a measurement of running servers and their clients.
     pub fn measured(&self, measured: Measured) {
         if self.is_recording() {
             self.tell(Event::Measured(measured));
         }
     }
 
-    /// Observes a call of a client, which wrote `request`: an object with a name and arguments. The observer is silent
-    /// where nothing is recorded.
+    /// Observes a client's call; `request` is an object with name and arguments, as the client wrote it. The observer
+    /// does nothing if recording is off.
     pub fn observe(
         &self,
         visit: &Arc<Visit>,
@@ -285,14 +285,14 @@ impl Recorder {
         }
     }
 
-    /// The calls from now on, for a collector of traces; servers are told of the hub's own spans then. `None` where
-    /// somebody collects them already. Calls are traced only while they are recorded.
+    /// Attaches a collector of traces: returns the spans of calls from now on, and makes the hub send its own spans to
+    /// servers. `None` if one is already attached. Calls are traced only while they are recorded.
     pub fn spans(&self) -> Option<mpsc::Receiver<CallSpan>> {
         let (spans, received) = mpsc::channel(SPANS);
         self.0.spans.set(spans).is_ok().then_some(received)
     }
 
-    /// Does the configuration want calls recorded?
+    /// Is recording enabled in the configuration?
     pub fn is_recording(&self) -> bool {
         self.0.settings.config.borrow().history().record
     }

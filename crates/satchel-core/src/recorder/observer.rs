@@ -19,10 +19,10 @@ use crate::{
     upstream::{Outcome, log::ServerLog},
 };
 
-/// The rule that stands where nobody made another.
+/// The rule recorded when no other applied.
 const USUAL_RULE: &str = "every tool of a server that is on";
 
-/// Observes one call. Cheap to clone; the one by [`Default`] observes nothing.
+/// Observes one call. Cheap to clone; [`Default`] observes nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Observer(Option<Arc<CallFacts>>);
 
@@ -30,9 +30,9 @@ pub struct Observer(Option<Arc<CallFacts>>);
 struct CallFacts {
     outbox: Outbox,
     began: Instant,
-    /// For whoever traces (`SATCHEL_LOG=debug`); it lasts as long as the call.
+    /// The tracing span (`SATCHEL_LOG=debug`), which lasts as long as the call.
     span: tracing::Span,
-    /// Where somebody collects traces.
+    /// The span queue, if a collector is attached.
     spans: Option<mpsc::Sender<CallSpan>>,
     draft: Mutex<Draft>,
 }
@@ -41,13 +41,13 @@ struct CallFacts {
 struct Draft {
     context: Option<TraceContext>,
     called: Option<Box<Called>>,
-    /// Since when the server has it.
+    /// Since when the server has been working on it.
     upstream_since: Option<Instant>,
-    /// So much of that it waited for a person.
+    /// The part of that time spent waiting for a person.
     idle: Duration,
     over: Option<Instant>,
     ended: bool,
-    /// Whether its arguments and result are kept.
+    /// Whether its arguments and result are stored.
     keep: bool,
 }
 
@@ -120,13 +120,13 @@ impl Observer {
         }
     }
 
-    /// The trace it belongs to, as `_meta` has it.
+    /// Sets the trace context from `_meta`.
     pub fn trace(&self, traceparent: &str) {
         let Some(inner) = &self.0 else { return };
         inner.span.record("traceparent", traceparent);
         let mut draft = inner.draft();
         if inner.spans.is_some() {
-            // What is none, or is not to be recorded, goes on as it came.
+            // Invalid or unsampled contexts are forwarded unchanged.
             draft.context = TraceContext::within(traceparent);
         }
         if let Some(called) = &mut draft.called {
@@ -134,7 +134,8 @@ impl Observer {
         }
     }
 
-    /// The trace that it and what it causes have in common. Where there is none, one is made up; nobody collects it.
+    /// The trace shared by the call and what it causes. Without one, a new id is generated, which no collector
+    /// receives.
     pub fn cause(&self) -> String {
         let Some(mut draft) = self.draft() else { return String::new() };
         let collected = draft.context.as_ref().map(ToString::to_string);
@@ -144,22 +145,22 @@ impl Observer {
         cause
     }
 
-    /// The trace of the script that makes it, where one does.
+    /// The trace of the script that makes the call, if any.
     pub fn script(&self) -> Option<String> {
         let draft = self.draft()?;
         let called = draft.called.as_ref().filter(|called| called.kind == CallKind::Inside)?;
         called.trace.clone()
     }
 
-    /// The server it went to, whether calls of it are kept, and without which secrets; `None` where it went to none.
+    /// The server it went to, whether its calls are stored, and how to redact its secrets; `None` if it went to none.
     pub fn keeping(&self) -> Option<(String, bool, Redact)> {
         let draft = self.draft()?;
         let called = draft.called.as_ref()?;
         Some((called.server.clone(), draft.keep, called.redact.clone()?))
     }
 
-    /// It was a script, and this is its result; `fault` says why it came to none. `kept` is what it was given, where that
-    /// and its result are kept.
+    /// Records the result of a script; `fault` is the error, if it failed. `kept` is its input, if input and result
+    /// are stored.
     pub fn ran(&self, result: &Raw, fault: Option<String>, kept: Option<(String, Redact)>) {
         let Some(mut draft) = self.draft() else { return };
         draft.end(if fault.is_some() { "tool_error" } else { "ok" }, None, fault);
@@ -174,12 +175,12 @@ impl Observer {
         }
     }
 
-    /// What the server is told of the trace, where somebody collects it.
+    /// The trace context for the server, if a collector is attached.
     pub fn traceparent(&self) -> Option<String> {
         self.draft()?.context.as_ref().map(ToString::to_string)
     }
 
-    /// The rule that decides about it, and whether a person was asked, for so long.
+    /// Records the deciding rule, and how long a person took if one was asked.
     pub fn decided(&self, rule: &str, waited: Option<Duration>) {
         self.write(|called| {
             called.rule = rule.to_owned();
@@ -188,8 +189,8 @@ impl Observer {
         });
     }
 
-    /// It goes to this tool of a server whose log knows its secrets; a direct call would have been shorter. `keep`: its
-    /// arguments and result are kept.
+    /// Records the tool it goes to, redacting with the server's log. Computes how much shorter a direct call would
+    /// have been. `keep`: its arguments and result are stored.
     pub fn routed(&self, path: &ToolPath, arguments: Option<&Raw>, keep: bool, log: &ServerLog) {
         let Some(mut draft) = self.draft() else { return };
         let given = arguments.map_or("{}", Raw::get);
@@ -207,7 +208,7 @@ impl Observer {
         }
     }
 
-    /// It goes to this resource.
+    /// Records the resource it goes to.
     pub fn routed_to_resource(&self, path: &ResourcePath) {
         self.write(|called| {
             called.server = path.server.to_string();
@@ -217,7 +218,7 @@ impl Observer {
         });
     }
 
-    /// Its server was had after so long, or not; it ran already where `awake` says so.
+    /// Records how long obtaining the server took; `awake` means that it was already running.
     pub fn leased(&self, awake: bool, took: Duration, era: Option<String>, good: bool) {
         let Some(mut draft) = self.draft() else { return };
         draft.pause();
@@ -229,7 +230,7 @@ impl Observer {
         }
     }
 
-    /// The server waited for an answer from the client for so long.
+    /// Records how long the server waited for the client's answer.
     pub fn waited(&self, waited: Duration) {
         let Some(mut draft) = self.draft() else { return };
         draft.idle += waited;
@@ -239,7 +240,7 @@ impl Observer {
         }
     }
 
-    /// Its server answered with an error of the protocol.
+    /// Records the server's JSON-RPC error.
     pub fn refused(&self, error: &ErrorObject) {
         let Some(mut draft) = self.draft() else { return };
         let text = serde_json::to_string(error).unwrap_or_default();
@@ -251,7 +252,7 @@ impl Observer {
         }
     }
 
-    /// Who used which tool, once that went well.
+    /// The visit and tool, if the call succeeded.
     pub fn used(&self) -> Option<(Arc<Visit>, ToolPath)> {
         let draft = self.draft()?;
         let called = draft.called.as_ref()?;
@@ -261,7 +262,7 @@ impl Observer {
         Some((called.visit.clone(), ToolPath { server, tool: called.tool.clone() }))
     }
 
-    /// The hub could not do it.
+    /// Records a failure in the hub.
     pub fn failed(&self, outcome: Outcome, code: Option<Code>, server: Option<&str>, message: &str) {
         let Some(mut draft) = self.draft() else { return };
         let outcome = match outcome {
@@ -278,14 +279,14 @@ impl Observer {
         }
     }
 
-    /// The result that goes to the client. `ours` says that the hub wrote it, and not the server.
+    /// Records the result sent to the client. `ours`: written by the hub, not by the server.
     pub fn answered(&self, result: &Raw, ours: bool) {
         let Some(mut draft) = self.draft() else { return };
         let fields = fields(result.get()).unwrap_or_default();
         let get = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
         let content = get("content").or(get("contents")).map_or("", Raw::get);
         let is_error = get("isError").is_some_and(|value| value.get() == "true");
-        // What a server says is kept only where its results are; what we say, always.
+        // A server's text is stored only if its results are; Satchel's own text always.
         let message = (is_error && ours).then(|| text_in(content)).flatten();
         let outcome = match (is_error, ours) {
             (false, _) => "ok",
@@ -309,7 +310,7 @@ impl CallFacts {
 }
 
 impl Draft {
-    /// The server no longer has it.
+    /// The server stopped working on it.
     fn pause(&mut self) {
         if let (Some(since), Some(called)) = (self.upstream_since.take(), &mut self.called) {
             called.time.upstream += since.elapsed().saturating_sub(self.idle);
@@ -317,7 +318,7 @@ impl Draft {
         }
     }
 
-    /// How it ended; what was said first stands.
+    /// Records the end; the first one counts.
     fn end(&mut self, outcome: &'static str, code: Option<String>, message: Option<String>) {
         self.pause();
         self.over.get_or_insert_with(Instant::now);
@@ -343,7 +344,7 @@ impl Drop for CallFacts {
         self.span.in_scope(|| tracing::debug!(took = ?whole, upstream = ?time.upstream, "called"));
         if let (Some(spans), Some(context)) = (&self.spans, draft.context.take()) {
             let ended = SystemTime::now();
-            // A collector that does not keep up misses calls; it does not hold them up.
+            // A collector that falls behind misses calls instead of delaying them.
             let _ = spans.try_send(CallSpan {
                 context,
                 kind: called.kind.as_str(),
@@ -359,7 +360,7 @@ impl Drop for CallFacts {
     }
 }
 
-/// A span of its own in the trace that a client named, recorded or not: two scripts of one trace are two.
+/// A span id of its own within a client's trace, sampled or not, so that two scripts in one trace differ.
 fn within(traceparent: &str) -> Option<String> {
     let (before, flags) = traceparent.rsplit_once('-')?;
     let (before, parent) = before.rsplit_once('-')?;
@@ -367,16 +368,16 @@ fn within(traceparent: &str) -> Option<String> {
     is_one.then(|| format!("{before}-{}-{flags}", &made_up()[36..52]))
 }
 
-/// A trace that is not to be recorded, as `traceparent` has it.
+/// A generated, unsampled `traceparent`.
 fn made_up() -> String {
     let mut random = [0u8; 24];
-    // Without randomness all are one.
+    // Without randomness, all are the same.
     let _ = getrandom::fill(&mut random);
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     format!("00-{}-{}-00", hex(&random[..16]), hex(&random[16..]))
 }
 
-/// The first text among blocks of content.
+/// The first text block of the content.
 fn text_in(content: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Block {

@@ -10,12 +10,12 @@ use tokio::sync::mpsc;
 
 use crate::stats::event::{Called, Event};
 
-/// Events that wait to be written. More than any machine makes while one batch is written.
+/// Capacity of the event queue. More than any machine produces while one batch is written.
 const EVENTS: usize = 16 * 1024;
-/// Bytes of texts that wait with them. Beyond it calls are recorded without their texts.
+/// Maximum size of the queued texts in bytes. Beyond it, calls are recorded without texts.
 const TEXTS: usize = 64 * 1024 * 1024;
 
-/// Takes what happened. Cheap to clone.
+/// Accepts events. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct Outbox {
     events: mpsc::Sender<(Event, Weight)>,
@@ -23,7 +23,7 @@ pub(super) struct Outbox {
     texts: Arc<AtomicUsize>,
 }
 
-/// The bytes of an event's texts, for as long as it waits.
+/// Accounts for the bytes of a queued event's texts.
 #[derive(Debug)]
 pub(super) struct Weight(usize, Arc<AtomicUsize>);
 
@@ -39,7 +39,7 @@ impl Outbox {
         (Self { events, lost: Arc::default(), texts: Arc::default() }, received)
     }
 
-    /// Something happened. Where there is no room it is lost, and counted.
+    /// Queues an event. If the queue is full, the event is lost and counted.
     pub(super) fn tell(&self, mut event: Event) {
         let weight = self.weigh(&mut event);
         if self.events.try_send((event, weight)).is_err() {
@@ -47,7 +47,7 @@ impl Outbox {
         }
     }
 
-    /// How many events were lost since this was asked last.
+    /// Number of events lost since the last call.
     pub(super) fn take_lost(&self) -> u64 {
         self.lost.swap(0, Ordering::Relaxed)
     }
@@ -55,7 +55,7 @@ impl Outbox {
     fn weigh(&self, event: &mut Event) -> Weight {
         let bytes = match event {
             Event::Called(called) => texts_of(called),
-            // The list of an event is the one that clients are given, and no other for each event.
+            // The list is shared with clients and not copied per event.
             Event::Listed { .. } | Event::Measured(_) | Event::Audit(_) => 0,
         };
         let waiting = self.texts.fetch_add(bytes, Ordering::Relaxed);
@@ -76,7 +76,7 @@ fn texts_of(called: &Called) -> usize {
     counted.chain([&called.arguments, &called.result].into_iter().flatten()).map(|text| text.len()).sum()
 }
 
-/// What is left says that it was called, how it ended, how long it took and how large it was.
+/// Drops the texts; keeps that it was called, its outcome, duration and size.
 fn without_texts(called: &mut Called) {
     (called.request.text, called.answer.text, called.arguments, called.result) = (None, None, None, None);
     if let Some(direct) = &mut called.direct {

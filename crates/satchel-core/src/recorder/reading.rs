@@ -15,10 +15,10 @@ use crate::{
 use std::sync::PoisonError;
 
 impl Recorder {
-    /// What was called and saved. Waits for what came just before to be counted.
+    /// The report of calls and savings. Waits until earlier calls are counted.
     ///
     /// # Errors
-    /// A [`Refusal`] where the ledger cannot be read, as for everything here.
+    /// A [`Refusal`] if the ledger cannot be read, as for all functions here.
     pub async fn report(&self, ask: ReportAsk) -> Result<Report, Refusal> {
         self.flush().await;
         self.read(move |path| report::report(path, &ask, now_ms())).await.map_err(unreadable)
@@ -27,15 +27,15 @@ impl Recorder {
     /// A page of the history.
     ///
     /// # Errors
-    /// As [`Self::report`].
+    /// As for [`Self::report`].
     pub async fn activity(&self, ask: ActivityAsk) -> Result<ActivityPage, Refusal> {
         self.read(move |path| activity::page(path, &ask, now_ms())).await.map_err(unreadable)
     }
 
-    /// How much each server was used in the last day.
+    /// The use of each server in the last day.
     ///
     /// # Errors
-    /// As [`Self::report`].
+    /// As for [`Self::report`].
     pub async fn last_day(&self) -> Result<LastDay, Refusal> {
         self.read(|path| activity::last_day(path, now_ms())).await.map_err(unreadable)
     }
@@ -43,24 +43,24 @@ impl Recorder {
     /// One server's last 24 hours.
     ///
     /// # Errors
-    /// As [`Self::report`].
+    /// As for [`Self::report`].
     pub async fn server_day(&self, server: String) -> Result<ServerDay, Refusal> {
         self.read(move |path| activity::server_day(path, &server, now_ms())).await.map_err(unreadable)
     }
 
-    /// A page of the history as an audit wants it.
+    /// A page of the history for export.
     ///
     /// # Errors
-    /// As [`Self::report`].
+    /// As for [`Self::report`].
     pub async fn call_log(&self, ask: CallLogQuery) -> Result<CallLogPage, Refusal> {
         self.flush().await;
         self.read(move |path| call_log::page(path, &ask)).await.map_err(unreadable)
     }
 
-    /// Everything known of one call.
+    /// All details of one call.
     ///
     /// # Errors
-    /// As [`Self::report`]; and where the call is not kept.
+    /// As for [`Self::report`]; also if the call is not in the history.
     pub async fn call_detail(&self, id: i64) -> Result<CallDetail, Refusal> {
         let found = self.read(move |path| activity::call(path, id)).await.map_err(unreadable)?;
         found.ok_or_else(|| Refusal::new(Code::UnknownCall, format!("call {id} is not in the history"), ""))
@@ -69,22 +69,22 @@ impl Recorder {
     /// A page of the audit log.
     ///
     /// # Errors
-    /// As [`Self::report`].
+    /// As for [`Self::report`].
     pub async fn audit_page(&self, ask: AuditQuery) -> Result<AuditPage, Refusal> {
         self.written().await;
         self.read(move |path| audit::page(path, &ask)).await.map_err(unreadable)
     }
 
-    /// Checks the whole audit log.
+    /// Verifies the complete audit log.
     ///
     /// # Errors
-    /// As [`Self::report`].
+    /// As for [`Self::report`].
     pub async fn verify_audit(&self, noted: Option<AuditHead>) -> Result<AuditVerdict, Refusal> {
         self.written().await;
         self.read(move |path| audit::verify(path, noted.as_ref())).await.map_err(unreadable)
     }
 
-    /// Deletes the history and what was learned, each also where the other cannot be.
+    /// Deletes the history and what was learned; each is deleted even if the other fails.
     ///
     /// # Errors
     /// A [`Refusal`] that says what could not be deleted.
@@ -94,7 +94,7 @@ impl Recorder {
         deleted
     }
 
-    /// What the snapshot shows of the ledger.
+    /// The ledger's part of the snapshot.
     pub fn view(&self) -> LedgerView {
         let view = self.0.view.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let days = self.0.settings.config.borrow().history().days;

@@ -7,11 +7,11 @@ use std::{
 
 use tokio::time::Instant;
 
-/// So many requests that are turned away within [`MINUTE`] have a record each.
+/// Number of rejected requests within [`MINUTE`] that get a record each.
 const TURNED_AWAY: u32 = 60;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Requests that were turned away at the door.
+/// Counts rejected requests.
 #[derive(Debug, Default)]
 pub(super) struct Refusals(Mutex<Turned>);
 
@@ -19,12 +19,12 @@ pub(super) struct Refusals(Mutex<Turned>);
 struct Turned {
     since: Option<Instant>,
     told: u32,
-    /// Counted, and not told yet.
+    /// Counted but not reported.
     more: u64,
 }
 
 impl Refusals {
-    /// One more. Whether it is told, and of how many before it that is said besides.
+    /// Counts one more. Returns whether to report it, and how many unreported ones preceded it.
     pub(super) fn one_more(&self, now: Instant) -> (bool, u64) {
         let mut turned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut more = 0;

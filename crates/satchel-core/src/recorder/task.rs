@@ -18,19 +18,19 @@ use crate::{
     tasks::may_fail_here,
 };
 
-/// What comes within this time is written as one.
+/// Events within this interval are written together.
 const MOMENT: Duration = Duration::from_millis(100);
-/// So many events are written without waiting for more, and at most so many as one.
+/// Maximum size of a batch; a full one is written without waiting.
 const BATCH: usize = 2048;
-/// Texts are counted when nothing came for this time: counting starts a process that loads the whole encoding.
+/// Texts are counted after this long without events: counting starts a process that loads the complete encoding.
 const QUIET: Duration = Duration::from_secs(3);
-/// They are counted at the latest so long after the first of them came.
+/// Maximum delay of counting after the first text arrived.
 const COUNTING: Duration = Duration::from_secs(15);
-/// So many bytes of texts are counted at once, whenever they came.
+/// Counting starts immediately when this many bytes are waiting.
 const MUCH: usize = 4 * 1024 * 1024;
-/// How often what is too old is deleted.
+/// Interval of deleting old records.
 const TIDYING: Duration = Duration::from_secs(3600);
-/// How long the last counting may take when the hub ends: a desktop that logs out does not wait long.
+/// Maximum duration of the last counting at shutdown: a desktop that logs out does not wait long.
 const LAST_COUNTING: Duration = Duration::from_millis(1500);
 
 pub(super) async fn run(recorder: Recorder, mailbox: Mailbox) {
@@ -55,21 +55,21 @@ pub(super) async fn run(recorder: Recorder, mailbox: Mailbox) {
 struct Writer {
     recorder: Recorder,
     mailbox: Mailbox,
-    /// What was taken from it, and waits for company.
+    /// Received events that wait for a batch.
     came: Came,
-    /// What was asked for while texts were counted, and waits for that.
+    /// Requests that arrived during counting, and wait for it.
     postponed: Vec<Order>,
-    /// Gone where the ledger cannot be used; then everything is lost, and said so.
+    /// `None` if the ledger cannot be used; then everything is lost, and reported as such.
     store: Option<Store>,
     count_at: Option<Instant>,
-    /// At the latest.
+    /// The deadline.
     count_by: Option<Instant>,
     tidy_at: Instant,
     checked: bool,
     calendar: Calendar,
 }
 
-/// What is written as one, and what is to be done after that.
+/// A batch, and the requests to handle after it.
 #[derive(Default)]
 struct Came {
     events: Vec<Event>,
@@ -85,8 +85,8 @@ enum Woken {
 }
 
 impl Mailbox {
-    /// The next that came, with its company: most calls come in some, and whoever asks for something is not kept waiting
-    /// for it. Nothing wakes this for each event. May be given up: what was taken stays in `came`. False at the end.
+    /// Receives the next batch: most calls come in groups, and requests are handled without delay. Avoids waking up
+    /// for every event. Cancel safe: received events stay in `came`. Returns false at the end.
     async fn gather(&mut self, came: &mut Came) -> bool {
         if came.events.is_empty() && came.asked.is_empty() {
             tokio::select! {
@@ -110,7 +110,7 @@ impl Mailbox {
         true
     }
 
-    /// What is there already: all of it where somebody asked for something, which is about what came before.
+    /// Takes what is queued: everything, if a request arrived, because it applies to all earlier events.
     fn take(&mut self, came: &mut Came) {
         let most = if came.asked.is_empty() { BATCH } else { usize::MAX };
         while came.events.len() < most
@@ -120,7 +120,7 @@ impl Mailbox {
         }
     }
 
-    /// Everything there is; nothing comes after it.
+    /// Takes everything that is queued at the end.
     fn close(&mut self, came: &mut Came) {
         self.events.close();
         self.asked.close();
@@ -180,7 +180,7 @@ impl Writer {
                     let _ = answer.send(deleted.unwrap_or(Ok(())));
                 }
             }
-            // What came while texts were counted.
+            // Events that arrived during counting.
             others.extend(self.postponed.drain(..));
         }
         self.show().await;
@@ -224,7 +224,7 @@ impl Writer {
         }
     }
 
-    /// Has everything counted that waits for it.
+    /// Counts everything that waits.
     async fn count_all(&mut self) {
         while self.store.as_ref().is_some_and(|store| store.uncounted_bytes() > 0) {
             if !self.count_portion().await {
@@ -246,7 +246,7 @@ impl Writer {
         self.read(Came { events: vec![], asked }).await;
     }
 
-    /// False where nothing could be counted.
+    /// Returns false if nothing could be counted.
     async fn count_portion(&mut self) -> bool {
         let Some(store) = &self.store else { return false };
         let portion = store.uncounted();
@@ -260,7 +260,7 @@ impl Writer {
             tokens::count_texts(&recorder.0.settings.own_program, &texts).await
         };
         tokio::pin!(counting);
-        // Counting may take many seconds on a busy computer. What is to be written meanwhile does not wait for it.
+        // Counting may take many seconds on a busy computer, and must not delay writing.
         let counted = loop {
             tokio::select! {
                 counted = &mut counting => break counted,
@@ -286,7 +286,7 @@ impl Writer {
         }
     }
 
-    /// Writes events; what has to wait for the counting waits.
+    /// Writes events during counting; requests that need the counts wait.
     async fn write_meanwhile(&mut self) {
         let came = std::mem::take(&mut self.came);
         self.record(came.events).await;
@@ -313,9 +313,7 @@ impl Writer {
             }
         }
         if !self.calendar.is_reliable(Instant::now(), now_ms()) {
-            tracing::warn!(
-                "the date jumped ahead; nothing is deleted for its age until that has lasted a day"
-            );
+            tracing::warn!("the date jumped ahead; nothing is deleted by age until that has lasted a day");
             return;
         }
         let history = self.recorder.0.settings.config.borrow().history();
@@ -326,7 +324,7 @@ impl Writer {
         self.show().await;
     }
 
-    /// Tells the snapshot.
+    /// Updates the snapshot.
     async fn show(&mut self) {
         let view = self.with(|store| store.view(now_ms())).await;
         if let Some(Ok(view)) = view {
@@ -335,7 +333,7 @@ impl Writer {
         }
     }
 
-    /// Does something with the store where it may block. `None` where there is no store.
+    /// Runs a blocking operation on the store. `None` if there is no store.
     async fn with<T: Send + 'static>(
         &mut self,
         act: impl FnOnce(&mut Store) -> T + Send + 'static,
@@ -348,7 +346,7 @@ impl Writer {
         })
         .await;
         let Some((store, done)) = acted else {
-            // What it was about is lost; what comes next is not.
+            // The present operation is lost; later ones are not.
             self.store = self.recorder.open_store().await;
             return None;
         };
@@ -361,17 +359,17 @@ impl Writer {
     }
 }
 
-/// `None` where it panicked.
+/// `None` if it panicked.
 async fn blocking<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     tokio::task::spawn_blocking(act)
         .await
-        // Without the panic's message, which may quote what was being worked on.
+        // Without the panic's message, which may quote the data.
         .inspect_err(|error| tracing::error!(panicked = error.is_panic(), "the ledger failed"))
         .ok()
 }
 
 impl Recorder {
-    /// Where the ledger is.
+    /// The ledger's path.
     fn ledger_file(&self) -> PathBuf {
         self.0.settings.places.data.join("ledger.db")
     }
@@ -407,7 +405,7 @@ impl Recorder {
         self.0.health.send_if_modified(usable);
     }
 
-    /// Waits until everything that was called so far is written and counted, or for long enough.
+    /// Waits until all earlier calls are written and counted, or until a timeout.
     pub async fn flush(&self) {
         let (answer, flushed) = oneshot::channel();
         if self.0.asked.send(Order::Flush(answer)).await.is_ok() {
@@ -415,7 +413,7 @@ impl Recorder {
         }
     }
 
-    /// Waits until everything that happened so far is written, or for long enough.
+    /// Waits until all earlier events are written, or until a timeout.
     pub async fn written(&self) {
         let (answer, written) = oneshot::channel();
         if self.0.asked.send(Order::Write(answer)).await.is_ok() {
@@ -423,10 +421,10 @@ impl Recorder {
         }
     }
 
-    /// Deletes the history, and the sums too where `sums` says so.
+    /// Deletes the history, and totals if `sums` is set.
     ///
     /// # Errors
-    /// Why it could not be deleted, as a sentence's end.
+    /// Why it could not be deleted, as the end of a sentence.
     pub async fn delete_history(&self, sums: bool) -> Result<(), String> {
         let gone = || "the ledger is not open".to_owned();
         let (answer, deleted) = oneshot::channel();
@@ -434,7 +432,7 @@ impl Recorder {
         deleted.await.map_err(|_| gone())?.map_err(|error| error.to_string())
     }
 
-    /// Reads the ledger beside its writer.
+    /// Reads the ledger concurrently with its writer.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Path) -> Result<T, StoreError> + Send + 'static,

@@ -16,56 +16,56 @@ use super::{
 };
 use crate::files;
 
-/// The largest bundle.
+/// Maximum size of a bundle.
 pub const PACKED: u64 = 512 * 1024 * 1024;
-/// All files of a bundle together.
+/// Maximum total size of its files.
 const UNPACKED: u64 = 1024 * 1024 * 1024;
-/// How many files.
+/// Maximum number of files.
 const FILES: usize = 50_000;
-/// The largest manifest.
+/// Maximum size of the manifest.
 const MANIFEST: u64 = 1024 * 1024;
-/// A file that grows more than so many times, and to more than the size, is there to fill the disk.
+/// Maximum compression ratio of large files, against zip bombs.
 const RATIO: u64 = 200;
 const HARMLESS: u64 = 16 * 1024 * 1024;
 
-/// A bundle that was unpacked.
+/// An unpacked bundle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unpacked {
-    /// Where.
+    /// Its directory.
     pub directory: PathBuf,
-    /// What it is.
+    /// Its manifest.
     pub manifest: Manifest,
-    /// Who signed it.
+    /// Its signature.
     pub signature: Signature,
 }
 
-/// Why a bundle was refused. Nothing of it is left then.
+/// Why a bundle was rejected. Nothing of it remains on disk.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
-    /// It is no bundle.
-    #[error("this is no bundle: {0}")]
+    /// Not a bundle.
+    #[error("this is not a valid bundle: {0}")]
     NotABundle(String),
-    /// A file of it would lie somewhere else.
-    #[error("the bundle is refused: its file \"{0}\" would lie outside of it")]
+    /// A file would be extracted outside its directory.
+    #[error("the bundle is refused: its file \"{0}\" would be extracted outside of it")]
     Outside(String),
-    /// It holds something that no server needs.
+    /// It contains a link or device.
     #[error("the bundle is refused: \"{0}\" is a link or a device")]
     Special(String),
-    /// It is there to fill the disk.
+    /// It exceeds a size limit.
     #[error("the bundle is refused: unpacked it would be too large ({0})")]
     TooLarge(String),
-    /// Its signature is somebody's for something else.
-    #[error("the bundle is refused: {0}; get it again from where it comes from")]
+    /// Its signature does not match its content.
+    #[error("the bundle is refused: {0}; download it again from its source")]
     Altered(String),
-    /// What it says about itself.
+    /// Its manifest is invalid.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// The file system says no.
+    /// An I/O error.
     #[error("{0}")]
     Files(#[from] io::Error),
 }
 
-/// Unpacks a bundle into a directory that does not exist yet.
+/// Unpacks a bundle into a new directory.
 ///
 /// # Errors
 /// [`BundleError`]; the directory does not exist then.
@@ -95,7 +95,7 @@ pub fn unpack(bytes: &[u8], directory: &Path) -> Result<Unpacked, BundleError> {
     done.map(|()| Unpacked { directory: directory.to_owned(), manifest, signature })
 }
 
-/// The manifest of a bundle, before anything is unpacked.
+/// The manifest of a bundle, without unpacking it.
 ///
 /// # Errors
 /// [`BundleError`]
@@ -106,7 +106,8 @@ pub fn look(bytes: &[u8]) -> Result<(Manifest, Signature), BundleError> {
     Ok((manifest(&mut archive)?, signature))
 }
 
-/// The archive alone. One that was changed after it was signed is refused: whoever changed it hides behind the signer.
+/// The archive without its signature. Rejected if it was changed after signing, because it would carry the signer's
+/// name.
 fn unaltered(bytes: &[u8]) -> Result<(&[u8], Signature), BundleError> {
     let (archive, signature) = signature::apart(bytes);
     match (&signature, signature.sentence()) {
@@ -142,13 +143,13 @@ fn all(archive: &mut Archive<'_>, into: &Path) -> Result<(), BundleError> {
         let name = file.name().map_err(|error| BundleError::NotABundle(error.to_string()))?.into_owned();
         let below = safe_path(&name).ok_or_else(|| BundleError::Outside(name.clone()))?;
         let mode = file.unix_mode().unwrap_or(0);
-        // The kind of a file in the upper bits, as in stat(2): a plain file, a directory, or none of our business.
+        // The file type in the upper bits, as in stat(2): regular files and directories only.
         if !matches!(mode & 0o170_000, 0 | 0o100_000 | 0o040_000) {
             return Err(BundleError::Special(name));
         }
-        // Two names that differ only in case are one file on many systems.
+        // On many systems, names that differ only in case are one file.
         if !names.insert(name.to_lowercase()) {
-            return Err(BundleError::NotABundle(format!("\"{name}\" is in it twice")));
+            return Err(BundleError::NotABundle(format!("it contains \"{name}\" twice")));
         }
         let path = into.join(below);
         if file.is_dir() {
@@ -163,7 +164,7 @@ fn all(archive: &mut Archive<'_>, into: &Path) -> Result<(), BundleError> {
     Ok(())
 }
 
-/// Writes one file and tells how much room is left. What the archive says about sizes is not believed.
+/// Writes one file and returns the remaining size limit. Sizes declared in the archive are not trusted.
 fn one<R: Read + ?Sized>(
     file: &mut ZipFile<'_, R>,
     path: &Path,
@@ -194,7 +195,7 @@ fn one<R: Read + ?Sized>(
     }
 }
 
-/// A path below the bundle on every system: no root, no drive, no `..`, no backslash, no name that Windows keeps.
+/// A path inside the bundle on every system: no root, drive, `..`, backslash, or name that is reserved on Windows.
 fn safe_path(name: &str) -> Option<PathBuf> {
     if name.is_empty() || name.contains(['\\', ':', '\0']) {
         return None;

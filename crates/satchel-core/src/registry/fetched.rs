@@ -14,39 +14,38 @@ use sha2::{Digest, Sha256};
 use super::pinning;
 use crate::{files, model::TransportConfig};
 
-/// No description of a package, and no list of all that came with it, is as large.
+/// Maximum size of a package's metadata file.
 const LARGEST: u64 = 16 * 1024 * 1024;
-/// Directories of a launcher that are looked into, and packages that count of one entry.
+/// Maximum number of directories examined and of packages per entry.
 const MOST: usize = 20_000;
-/// Longer names, versions and digests are none.
+/// Maximum length of names, versions and digests.
 const LONGEST: usize = 256;
 
-/// A package as a launcher has it here.
+/// A package in a launcher's cache.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fetched {
     /// Its name.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// What tells builds of one version for different systems from each other; empty where it is one for all.
+    /// Distinguishes builds of one version for different systems; empty for a universal one.
     pub build: String,
-    /// What is noted of its contents: `sha512-…` by npm; of a wheel, `sha256:…` of the list that it brings of all its
-    /// files and their digests. `None` where nothing is noted, or where it was built here, which comes out differently
-    /// each time.
+    /// Its recorded digest: `sha512-…` by npm; for a wheel, `sha256:…` of its list of files with their digests. `None`
+    /// if nothing is recorded, or it was built locally, which is not reproducible.
     pub digest: Option<String>,
-    /// The entry asks for it; others are there because this needs them.
+    /// Requested by the entry itself; others are dependencies.
     pub asked_for: bool,
 }
 
-/// Does its launcher keep anything that can be read here?
+/// Does its launcher have a cache that Satchel can read?
 pub fn is_kept(transport: &TransportConfig) -> bool {
     let TransportConfig::Stdio { command, .. } = transport else { return false };
     matches!(pinning::launcher(command), "npx" | "npm" | "uvx" | "uv")
         && !pinning::packages(transport).is_empty()
 }
 
-/// What the launcher of this entry has here for it, with everything that it needs; empty where it keeps nothing that we
-/// can read. `variable` is the environment of the server's process, without what its entry sets.
+/// The cached packages of this entry, including dependencies; empty if there is no readable cache. `variable` is the
+/// environment of the server's process without the entry's own variables.
 pub fn packages(transport: &TransportConfig, variable: impl Fn(&str) -> Option<String>) -> Vec<Fetched> {
     let TransportConfig::Stdio { command, env, .. } = transport else { return Vec::new() };
     let asked_for = pinning::packages(transport);
@@ -63,7 +62,7 @@ pub fn packages(transport: &TransportConfig, variable: impl Fn(&str) -> Option<S
     fetched
 }
 
-/// The versions of what this entry runs that its launcher has here, where it does not name one exactly.
+/// The cached versions of what this entry runs, if it names none exactly.
 pub fn versions(transport: &TransportConfig, fetched: &[Fetched]) -> BTreeSet<String> {
     let Some(package) = pinning::floating(transport) else { return BTreeSet::new() };
     let meant =
@@ -71,18 +70,17 @@ pub fn versions(transport: &TransportConfig, fetched: &[Fetched]) -> BTreeSet<St
     fetched.iter().filter(meant).map(|one| one.version.clone()).collect()
 }
 
-/// What an entry runs: its package word for word, and the exact version of it, where it names one. `None` where nothing is
-/// fetched.
+/// The package of an entry as written, and its exact version, if named. `None` if nothing is fetched.
 pub fn asked_for(transport: &TransportConfig) -> Option<(String, Option<String>)> {
     let package = *pinning::packages(transport).first()?;
     let exact = pinning::floating(transport).is_none();
-    // An image has its digest for a version.
+    // An image's version is its digest.
     let image = || package.split_once("@sha256:").map(|(_, digest)| format!("sha256:{digest}"));
     let version = || pinning::version(package).map(ToOwned::to_owned).or_else(image);
     Some((package.to_owned(), exact.then(version).flatten()))
 }
 
-/// Is this what launchers call the package that an entry asks for?
+/// Is this the launcher's name for the package of an entry?
 pub fn is_called(package: &str, name: &str) -> bool {
     plain(bare(package)) == plain(name)
 }
@@ -110,19 +108,19 @@ fn uv_cache(variable: &impl Fn(&str) -> Option<String>) -> PathBuf {
     set.unwrap_or_else(usual)
 }
 
-/// Nothing of a directory that means another one for every server.
+/// Excludes relative directories, which would mean a different place for every server.
 fn below(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let read = directory.is_absolute().then(|| fs::read_dir(directory));
     read.into_iter().flatten().flatten().flatten().take(MOST).map(|entry| entry.path())
 }
 
-/// A package's name alone.
+/// A package's name without version.
 fn bare(package: &str) -> &str {
     let (name, _) = pinning::name_and_rest(package);
     name.split('[').next().unwrap_or(name)
 }
 
-/// `_npx` has a directory for each thing that was asked for, which says what that was, and a list of everything that came.
+/// `_npx` has a directory for each request, which names the request and lists everything installed.
 fn npm(cache: &Path, asked_for: &[&str]) -> Vec<Fetched> {
     let json = |path: PathBuf| -> Option<Value> {
         serde_json::from_slice(&files::read_plain(&path, LARGEST).ok()?).ok()
@@ -143,11 +141,11 @@ fn npm(cache: &Path, asked_for: &[&str]) -> Vec<Fetched> {
     below(&cache.join("_npx")).filter_map(all).flatten().collect()
 }
 
-/// `place` is where it was put: `node_modules/a`, or deeper down for what others of that name stand in the way of.
+/// `place` is its location: `node_modules/a`, or nested if versions conflict.
 fn node_package(place: &str, about: &Value, names: &BTreeSet<&str>) -> Option<Fetched> {
     let (above, last) = place.rsplit_once("node_modules/")?;
     let text = |key: &str| about[key].as_str();
-    // A package of a repository is packed here, and comes out differently each time.
+    // A package from a repository is packed locally, which is not reproducible.
     let packed_here = text("resolved").is_some_and(|from| from.starts_with("git"));
     let digests = text("integrity").filter(|_| !packed_here).unwrap_or_default();
     let strongest = ["sha512-", "sha384-", "sha256-", "sha1-"].iter().find_map(|kind| {
@@ -162,7 +160,7 @@ fn node_package(place: &str, about: &Value, names: &BTreeSet<&str>) -> Option<Fe
     })
 }
 
-/// A name as wheels have it.
+/// A name in the normalized form of wheels.
 fn plain(name: &str) -> String {
     name.to_ascii_lowercase().replace(['-', '.'], "_")
 }
@@ -170,8 +168,8 @@ fn plain(name: &str) -> String {
 /// A package's name and version.
 type Release = (String, String);
 
-/// Every wheel is unpacked to a directory of its own, with one in it whose name says what it is; an environment is one
-/// more such directory, with everything in it that runs together.
+/// Every wheel is unpacked to a directory of its own, with a metadata directory that names it; an environment is
+/// another such directory, with everything that runs together.
 fn uv(cache: &Path, package: &str) -> Vec<Fetched> {
     let name = plain(bare(package));
     let exact = pinning::version(package);
@@ -185,7 +183,7 @@ fn uv(cache: &Path, package: &str) -> Vec<Fetched> {
         }
         let lib = below(&archive.join("lib")).map(|python| python.join("site-packages"));
         for packages in lib.chain([archive.join("Lib").join("site-packages")]) {
-            // What came from a place of its own is no release of an index.
+            // A package from a URL is not a release of an index.
             let of_index = |(_, about): &(Release, PathBuf)| !about.join("direct_url.json").exists();
             let together: Vec<Release> =
                 releases(&packages).filter(of_index).map(|(release, _)| release).collect();
@@ -224,7 +222,7 @@ fn uv(cache: &Path, package: &str) -> Vec<Fetched> {
     wanted.into_iter().flat_map(fetched).collect()
 }
 
-/// What lies in a directory of Python packages.
+/// The packages in a directory.
 fn releases(directory: &Path) -> impl Iterator<Item = (Release, PathBuf)> + use<> {
     below(directory).filter_map(|path| {
         let about = path.file_name()?.to_str()?.strip_suffix(".dist-info")?;
@@ -233,7 +231,7 @@ fn releases(directory: &Path) -> impl Iterator<Item = (Release, PathBuf)> + use<
     })
 }
 
-/// Which systems and interpreters a wheel is for; empty where it is for all.
+/// The systems and interpreters that a wheel is for; empty if universal.
 fn build(about: &Path) -> String {
     let text = files::read_plain(&about.join("WHEEL"), LARGEST).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -308,7 +306,7 @@ mod tests {
         all.iter().map(line).collect()
     }
 
-    /// As npm 11 writes it; `resolved` stands there, or does not.
+    /// As npm 11 writes it, with and without `resolved`.
     #[test]
     fn what_npm_notes_of_a_package_and_of_all_that_it_needs_is_read() {
         let directory = tempfile::tempdir().unwrap();
@@ -390,7 +388,7 @@ mod tests {
         assert_eq!(told(&fetched(home, "uvx my-server==1.0.0")), all);
         let newer = format!("*my_server 1.1.0 {}", digest("server.py,sha256=b,1\n"));
         assert_eq!(told(&fetched(home, "uvx my-server@1.1.0")), [newer]);
-        // The one that was unpacked last is the one that counts.
+        // The one that was unpacked last counts.
         wheel("g", "my_server-1.0.0", &["py3-none-any"], "server.py,sha256=other,1\n");
         let later = SystemTime::now() + std::time::Duration::from_secs(60);
         let unpacked = fs::File::open(home.join(".cache/uv/archive-v0/g")).unwrap();
@@ -398,7 +396,7 @@ mod tests {
         let other = format!("*my_server 1.0.0 {}", digest("server.py,sha256=other,1\n"));
         let now = told(&fetched(home, "uvx my-server==1.0.0"));
         assert!(now.contains(&other) && !now.contains(&top), "{now:?}");
-        // A directory that is not the same for every server is none.
+        // A relative directory is ignored, because it differs for every server.
         let relative = packages(&stdio("uvx my-server"), |name| (name == "HOME").then(|| ".".into()));
         assert_eq!(told(&relative), [""; 0]);
     }

@@ -6,21 +6,21 @@ use fuse_rust::Fuse;
 
 use crate::model::listing::Listed;
 
-/// fuse-rust scores 0 for equal and 1 for nothing alike; worse than this is not alike.
+/// fuse-rust scores 0 for equal and 1 for nothing alike; worse scores than this do not match.
 const ALIKE: f64 = 0.34;
-/// From so many letters on a word may be misspelt; shorter ones are looked for as they are.
+/// Minimum length of a word that may be misspelled; shorter ones must match exactly.
 const MISSPELT: usize = 4;
-/// fuse-rust keeps a pattern in the bits of one word.
+/// fuse-rust stores a pattern in the bits of one machine word.
 const LONGEST: usize = 60;
 
-/// Leaves the entries that match, best first; all, in their order, for an empty query.
+/// Filters and sorts the entries; an empty query keeps all in order.
 pub(super) fn rank(entries: &mut Vec<Listed>, query: &str) {
     let words: Vec<String> = split(query).filter(|word| word.len() <= LONGEST).collect();
     if words.is_empty() {
         return;
     }
     let fuse = Fuse { threshold: ALIKE, tokenize: false, ..Fuse::default() };
-    // Most words stand in many descriptions.
+    // Most words occur in many descriptions.
     let mut seen: Vec<Likeness> = words.iter().map(|_| Likeness::new()).collect();
     let mut found: Vec<(f64, Listed)> = entries
         .drain(..)
@@ -35,10 +35,10 @@ pub(super) fn rank(entries: &mut Vec<Listed>, query: &str) {
     entries.extend(found.into_iter().map(|(_, entry)| entry));
 }
 
-/// How alike one word is to each that it was compared with.
+/// Cached similarities of one word.
 type Likeness = HashMap<String, Option<f64>>;
 
-/// The words of an entry, each with what a match is worth.
+/// The words of an entry with their weights.
 fn fields(entry: &Listed) -> Vec<(f64, String)> {
     let texts = [(8.0, entry.title.as_str()), (8.0, &entry.id), (3.0, &entry.publisher)];
     let about = entry.about.values().map(|text| (3.0, text.as_str()));
@@ -48,7 +48,7 @@ fn fields(entry: &Listed) -> Vec<(f64, String)> {
     all.flat_map(|(worth, text)| split(text).map(move |word| (worth, word))).collect()
 }
 
-/// What the best match of the word is worth, where there is one.
+/// The score of the word's best match, if any.
 fn worth(fuse: &Fuse, word: &str, fields: &[(f64, String)], seen: &mut Likeness) -> Option<f64> {
     let mut worth = |(worth, known): &(f64, String)| {
         let alike = match seen.get(known) {
@@ -60,7 +60,7 @@ fn worth(fuse: &Fuse, word: &str, fields: &[(f64, String)], seen: &mut Likeness)
     fields.iter().filter_map(&mut worth).max_by(f64::total_cmp)
 }
 
-/// 1 for the same word, less for one that only begins like it or has it within, or is misspelt.
+/// 1 for the same word, less for a prefix, a substring or a misspelling.
 fn alike(fuse: &Fuse, word: &str, known: &str) -> Option<f64> {
     if known == word {
         Some(1.0)
@@ -75,7 +75,7 @@ fn alike(fuse: &Fuse, word: &str, known: &str) -> Option<f64> {
     }
 }
 
-/// The words of a text, in small letters.
+/// The words of a text, in lower case.
 pub(crate) fn split(text: &str) -> impl Iterator<Item = String> {
     text.split(|letter: char| !letter.is_alphanumeric())
         .filter(|word| !word.is_empty())

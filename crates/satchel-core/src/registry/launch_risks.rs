@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-/// Variables that decide which code is loaded, by how they begin; a name that ends with `=` is meant whole.
+/// Prefixes of variables that determine which code is loaded; one that ends with `=` is a complete name.
 const LOADER_VARIABLES: &[&str] = &[
     "PATH=",
     "PATHEXT=",
@@ -120,16 +120,16 @@ const LOADER_VARIABLES: &[&str] = &[
     "PSMODULEPATH=",
     "SATCHEL_",
 ];
-/// Of those, the ones that only change how text is read and written.
+/// Exceptions that affect only text encoding.
 const HARMLESS_VARIABLES: &[&str] =
     &["PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE", "UV_NO_PROGRESS"];
-/// Programs that start another one: what follows is looked at in their place.
+/// Programs that start another one, which is checked in their place.
 const WRAPPERS: &[&str] = &[
     "env", "sudo", "doas", "nice", "nohup", "time", "timeout", "stdbuf", "setsid", "command", "exec", "cmd",
     "start",
 ];
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "fish", "powershell", "pwsh"];
-/// Docker's options that have no value.
+/// Docker options without a value.
 const DOCKER_SWITCHES: &[&str] = &[
     "-i",
     "-t",
@@ -153,7 +153,7 @@ const DOCKER_SWITCHES: &[&str] = &[
     "--replace",
     "--help",
 ];
-/// What a launcher of packages may be told before the package.
+/// Harmless options of package launchers.
 const NPX_PLAIN: &[&str] = &[
     "-y",
     "--yes",
@@ -173,7 +173,7 @@ const NPX_PLAIN: &[&str] = &[
 ];
 const UVX_PLAIN: &[&str] =
     &["-q", "--quiet", "--offline", "--no-progress", "--no-cache", "--isolated", "--refresh", "--"];
-/// Options of `uv run` that have other code come along.
+/// Options of `uv run` that load other code.
 const UV_RUN: &[&str] = &[
     "--with",
     "--with-editable",
@@ -190,8 +190,8 @@ const UV_RUN: &[&str] = &[
     "-w",
 ];
 
-/// What the launch would do besides, in sentences without a subject: "mounts …". `chosen` are values that a person gave:
-/// a directory that they named themselves is no risk that a description brings.
+/// The side effects of a launch, as sentences without a subject: "mounts …". `chosen` are values that the user gave: a
+/// directory that they chose themselves is not a risk of the description.
 pub fn of_program(
     command: &str,
     args: &[String],
@@ -206,7 +206,7 @@ pub fn of_program(
     risks
 }
 
-/// The same for an address that a description names: where it leads, and what its headers would change.
+/// The same for an address: where it leads, and what its headers would change.
 pub fn of_address(url: &str, headers: &Map<String, Value>) -> Vec<String> {
     let mut risks = Vec::new();
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -231,7 +231,7 @@ pub fn of_address(url: &str, headers: &Map<String, Value>) -> Vec<String> {
     risks
 }
 
-/// The same, only for where the address leads: to this computer, or into its own network.
+/// The same, only for an address on this computer or in its private network.
 pub fn leads_inside(url: &str) -> Option<String> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
@@ -258,7 +258,7 @@ fn is_inside(host: &str) -> bool {
         };
     }
     let inner = ["localhost", "local", "internal", "lan", "home", "intranet"];
-    // Numbers in other spellings (`0x7f.1`, `2130706433`) are addresses to some programs.
+    // Some programs accept numbers in other notations (`0x7f.1`, `2130706433`) as addresses.
     let number =
         name.split('.').next_back().is_some_and(|last| last.starts_with(|c: char| c.is_ascii_digit()));
     number || name.split('.').next_back().is_some_and(|last| inner.contains(&last)) || !name.contains('.')
@@ -349,7 +349,7 @@ fn look(
     }
 }
 
-/// Does a shell do more with the line than run one program, perhaps in a directory and with variables of its own?
+/// Does the shell line do more than run one program, possibly in a directory and with variables?
 fn is_a_script(line: &str) -> bool {
     let line = line.trim();
     let moved = line.strip_prefix("cd ").and_then(|rest| rest.split_once("&&"));
@@ -357,15 +357,15 @@ fn is_a_script(line: &str) -> bool {
     command.contains([';', '|', '&', '<', '>', '`', '\n']) || command.contains("$(")
 }
 
-/// Without its directory and ending.
+/// Without directory and extension.
 fn program_name(program: &str) -> String {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_ascii_lowercase();
     let endings = [".exe", ".cmd", ".bat", ".ps1"];
     endings.iter().find_map(|ending| name.strip_suffix(ending)).map_or(name.clone(), ToOwned::to_owned)
 }
 
-/// The options before the first word that is none, each with its value. Options that are not in `switches` and have no
-/// `=` take the next word.
+/// The options before the first other argument, each with its value. Options not in `switches` and without `=` take
+/// the next argument.
 fn options<'a>(args: &'a [String], switches: &[&str]) -> (Vec<(&'a str, &'a str)>, Option<&'a str>) {
     let (mut found, mut words) = (Vec::new(), args.iter());
     while let Some(word) = words.next() {
@@ -378,7 +378,7 @@ fn options<'a>(args: &'a [String], switches: &[&str]) -> (Vec<(&'a str, &'a str)
         match word.split_once('=') {
             Some((name, value)) => found.push((name, value)),
             None if switches.contains(&word.as_str()) => found.push((word, "")),
-            // `-v/:/host` and `-eNAME` are written together.
+            // `-v/:/host` and `-eNAME` are written without a space.
             None if !word.starts_with("--") && word.len() > 2 && word.is_char_boundary(2) => {
                 found.push(word.split_at(2));
             }
@@ -461,7 +461,7 @@ fn meaning(option: &str) -> &'static str {
     }
 }
 
-/// `source:target`; a source that is a name is a volume of its own.
+/// `source:target`; a source that is just a name is a volume.
 fn mount(value: &str, chosen: &[String]) -> Option<String> {
     let windows = value.as_bytes().get(1) == Some(&b':')
         && value.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
@@ -522,14 +522,14 @@ fn uv(args: &[String], risks: &mut Vec<String>) {
             for word in args.iter().take_while(|word| *word != "--") {
                 let bare = word.split('=').next().unwrap_or(word);
                 if UV_RUN.contains(&bare) {
-                    risks.push(format!("tells uv {word}: other code comes along"));
+                    risks.push(format!("passes {word} to uv, which then loads other code"));
                 }
             }
         }
     }
 }
 
-/// A launcher whose options before the package are not all plain runs something else than it seems to.
+/// A launcher with other than harmless options before the package may run something else than it seems to.
 fn launcher(name: &str, args: &[String], plain: &[&str], risks: &mut Vec<String>) {
     for (option, value) in options(args, plain).0 {
         let version = option == "--python" && value.starts_with(|c: char| c.is_ascii_digit());

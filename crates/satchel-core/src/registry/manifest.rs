@@ -8,27 +8,27 @@ use serde_json::{Map, Value};
 
 use super::server_json::Ordered;
 
-/// Versions of the manifest that we understand.
+/// Supported manifest versions.
 const VERSIONS: &[&str] = &["0.1", "0.2", "0.3", "0.4"];
 
-/// What is in a bundle.
+/// A bundle's manifest.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Manifest {
     #[serde(default, alias = "dxt_version")]
     manifest_version: Option<String>,
-    /// Its name, for programs.
+    /// Its name.
     pub name: String,
-    /// Its name, for people.
+    /// Its display name.
     #[serde(default)]
     pub display_name: Option<String>,
     /// Its version.
     pub version: String,
-    /// What it is for.
+    /// Its description.
     #[serde(default)]
     pub description: String,
     /// The server.
     pub server: Server,
-    /// What has to be asked.
+    /// Its inputs.
     #[serde(default)]
     pub user_config: Option<Ordered<Setting>>,
     #[serde(default)]
@@ -41,7 +41,7 @@ pub struct Server {
     /// `node`, `python`, `binary` or `uv`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its main file, below the bundle.
+    /// The path of its main file in the bundle.
     #[serde(default)]
     pub entry_point: String,
     #[serde(default)]
@@ -67,24 +67,24 @@ struct Override {
     env: Option<Map<String, Value>>,
 }
 
-/// Something to ask before the server can run.
+/// An input of the server.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Setting {
     /// `string`, `number`, `boolean`, `directory` or `file`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// What it is.
+    /// Its description.
     pub description: String,
-    /// It must have a value that a person has seen.
+    /// It is required.
     pub required: bool,
     /// It is a credential.
     pub sensitive: bool,
-    /// There may be several.
+    /// It takes several values.
     pub multiple: bool,
-    /// What it is unless somebody says otherwise.
+    /// Its default.
     pub default: Option<Value>,
 }
 
@@ -94,54 +94,54 @@ struct Compatibility {
     platforms: Option<Vec<String>>,
 }
 
-/// Why a manifest or a bundle cannot be run.
+/// Why a manifest is invalid, or its server cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestError {
-    /// It is no manifest.
+    /// Not a manifest.
     #[error("manifest.json cannot be read: {0}")]
     Unreadable(String),
-    /// It is newer than this program.
+    /// Its version is not supported.
     #[error("the bundle's manifest has version {0}, which this version of Satchel does not understand")]
     Version(String),
-    /// It does not run on this system.
+    /// It does not support this system.
     #[error("the bundle does not run on {0}")]
     Platform(String),
-    /// Answers are missing.
+    /// Required inputs are missing.
     #[error("values are missing: {}", .0.join(", "))]
     Missing(Vec<String>),
-    /// Its kind of server is none we know.
+    /// Its server type is unknown.
     #[error("servers of the kind \"{0}\" cannot be run")]
     Kind(String),
 }
 
-/// How the server in a bundle is run.
+/// How to run the server of a bundle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// The program.
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Its variables.
+    /// Its environment variables.
     pub env: Map<String, Value>,
-    /// Its working directory, where paths are relative to it.
+    /// Its working directory, if paths are relative to it.
     pub cwd: Option<String>,
-    /// Where credentials ended up, for example `env.API_KEY`.
+    /// Where credentials were inserted, for example `env.API_KEY`.
     pub secret_fields: Vec<String>,
 }
 
-/// Where a bundle is run.
+/// The environment in which a bundle runs.
 #[derive(Debug, Clone)]
 pub struct Around {
     /// `linux`, `darwin` or `win32`.
     pub platform: String,
-    /// Where the bundle lies.
+    /// The bundle's directory.
     pub bundle: String,
     /// `HOME`, `DESKTOP`, `DOCUMENTS` and `DOWNLOADS`.
     pub directories: BTreeMap<String, String>,
 }
 
 impl Manifest {
-    /// Reads a manifest. Fields we do not know are fine.
+    /// Parses a manifest. Unknown fields are ignored.
     ///
     /// # Errors
     /// [`ManifestError::Unreadable`], [`ManifestError::Version`]
@@ -168,7 +168,7 @@ impl Manifest {
     /// The command line.
     ///
     /// # Errors
-    /// [`ManifestError`] where it cannot be run here, or not with these answers.
+    /// [`ManifestError`] if it cannot be run here, or not with these answers.
     pub fn run(&self, around: &Around, answers: &Map<String, Value>) -> Result<Run, ManifestError> {
         let platforms = self.compatibility.as_ref().and_then(|about| about.platforms.as_ref());
         if platforms.is_some_and(|all| !all.contains(&around.platform)) {
@@ -217,10 +217,10 @@ impl Manifest {
         Ok(Run { command, args, env, cwd, secret_fields })
     }
 
-    /// What the manifest says for this system.
+    /// The configuration for this system.
     fn config(&self, around: &Around) -> Result<McpConfig, ManifestError> {
         let Some(config) = self.server.mcp_config.clone() else {
-            // The specification says that it may be left out for uv.
+            // The specification makes it optional for uv.
             if self.server.kind != "uv" {
                 return Err(ManifestError::Kind(self.server.kind.clone()));
             }
@@ -232,7 +232,7 @@ impl Manifest {
                 platform_overrides: BTreeMap::new(),
             });
         };
-        // What is overridden is replaced whole.
+        // Overrides replace values completely.
         let own = config.platform_overrides.get(&around.platform).cloned().unwrap_or_default();
         Ok(McpConfig {
             command: own.command.unwrap_or(config.command),
@@ -242,7 +242,7 @@ impl Manifest {
         })
     }
 
-    /// A program inside the bundle is found from there, with the ending that Windows wants.
+    /// A program in the bundle, with the extension that Windows requires.
     fn program(&self, command: &str, filling: &Filling<'_>) -> (String, Option<String>) {
         let filled = filling.text(command);
         let windows = filling.around.platform == "win32";
@@ -276,7 +276,7 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// One word, or several where it stands for a list.
+    /// One argument, or several for a list.
     fn arguments(&self, word: &str) -> Vec<String> {
         let name = word.strip_prefix("${user_config.").and_then(|rest| rest.strip_suffix('}'));
         match name.and_then(|name| self.values.get(name)) {
@@ -285,12 +285,12 @@ impl Filling<'_> {
         }
     }
 
-    /// Replaces every name once; what an answer holds is not looked into again.
+    /// Substitutes every name once; substituted values are not expanded again.
     fn text(&self, template: &str) -> String {
         self.replaced(template, true)
     }
 
-    /// A default may name a directory; an answer that looks like one is what the person wrote.
+    /// A default may contain a directory name; an answer is literal.
     fn plain(&self, value: &str) -> String {
         self.replaced(value, false)
     }
@@ -320,7 +320,7 @@ impl Filling<'_> {
             "HOME" | "DESKTOP" | "DOCUMENTS" | "DOWNLOADS" => self.around.directories.get(name).cloned(),
             name if answers => {
                 let value = self.values.get(name.strip_prefix("user_config.")?)?;
-                // A list inside a longer word cannot be put anywhere.
+                // A list inside a longer argument has no meaning.
                 (!value.is_array()).then(|| plain(value))
             }
             _ => None,

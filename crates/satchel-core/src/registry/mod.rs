@@ -16,7 +16,7 @@ pub mod signature;
 
 use crate::model::listing::Listing;
 
-/// The servers whose words are like these, best first; all of them, as listed, for an empty query.
+/// Servers that match the query, best first; an empty query lists all in order.
 pub fn find(query: &str) -> Listing {
     let mut listing = bundled();
     find::rank(&mut listing.entries, query);

@@ -3,7 +3,7 @@
 
 use crate::model::TransportConfig;
 
-/// Options of launchers that take a word of their own.
+/// Launcher options with a value.
 const WITH_VALUE: [&str; 14] = [
     "--package",
     "-p",
@@ -20,7 +20,7 @@ const WITH_VALUE: [&str; 14] = [
     "--platform",
     "--spec",
 ];
-/// The same of `docker run`.
+/// Options of `docker run` with a value.
 const DOCKER_WITH_VALUE: [&str; 16] = [
     "-e",
     "--env",
@@ -40,7 +40,7 @@ const DOCKER_WITH_VALUE: [&str; 16] = [
     "--entrypoint",
 ];
 
-/// Whose rules a package is named by.
+/// A package naming scheme.
 #[derive(Debug, Clone, Copy)]
 enum Family {
     Node,
@@ -48,7 +48,7 @@ enum Family {
     Image,
 }
 
-/// The packages that a launcher is asked for, the one that it runs first; none where nothing is fetched.
+/// The packages in a launcher's arguments, the one it runs first; empty if nothing is fetched.
 fn asked_for(transport: &TransportConfig) -> Option<(Family, Vec<&str>)> {
     let TransportConfig::Stdio { command, args, .. } = transport else { return None };
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -68,21 +68,20 @@ fn asked_for(transport: &TransportConfig) -> Option<(Family, Vec<&str>)> {
     }
 }
 
-/// The package that a launcher fetches in whichever version is newest; `None` where the version is exact, or nothing is
-/// fetched.
+/// The package that a launcher fetches in its newest version; `None` if the version is exact, or nothing is fetched.
 pub fn floating(transport: &TransportConfig) -> Option<String> {
     let (family, packages) = asked_for(transport)?;
     let package = packages.first()?;
     let floats = match family {
         Family::Node => node_floats(package),
         Family::Python => python_floats(package),
-        // A tag can be moved to another image; a digest is the image.
+        // A tag is movable; a digest is not.
         Family::Image => !package.contains("@sha256:"),
     };
     floats.then(|| (*package).to_owned())
 }
 
-/// How the package is named with one exact version, for whoever is to name one.
+/// An example of the package with an exact version.
 pub fn example(transport: &TransportConfig) -> Option<String> {
     let (family, packages) = asked_for(transport)?;
     let package = packages.first()?;
@@ -97,31 +96,31 @@ pub fn example(transport: &TransportConfig) -> Option<String> {
     })
 }
 
-/// The exact version that an entry names, where it names one.
+/// The exact version in an entry, if it names one.
 pub(super) fn version(package: &str) -> Option<&str> {
     let (_, rest) = name_and_rest(package);
     Some(rest.trim_start_matches(['=', '@'])).filter(|version| is_exact(version))
 }
 
-/// Everything that a launcher is asked for, word for word, what it runs first.
+/// All packages in a launcher's arguments as written, the one it runs first.
 pub fn packages(transport: &TransportConfig) -> Vec<&str> {
     asked_for(transport).map(|(_, packages)| packages).unwrap_or_default()
 }
 
-/// What a program is called, without its folder and what Windows adds.
+/// A program's name without directory and Windows extension.
 pub(super) fn launcher(command: &str) -> &str {
     let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
     name.strip_suffix(".cmd").or_else(|| name.strip_suffix(".exe")).unwrap_or(name)
 }
 
-/// A package's name, and what is said of its version.
+/// A package's name, and its version part.
 pub(super) fn name_and_rest(package: &str) -> (&str, &str) {
     let ends = |(at, c): &(usize, char)| *at > 0 && "@=<>!~ ;".contains(*c);
     let end = package.char_indices().find(ends).map_or(package.len(), |(at, _)| at);
     package.split_at(end)
 }
 
-/// The arguments with which exactly this version runs; `None` where it is no exact version, or nothing floats.
+/// The arguments that pin this version; `None` if it is not exact, or there is nothing to pin.
 pub fn pinned(transport: &TransportConfig, version: &str) -> Option<Vec<String>> {
     let package = floating(transport)?;
     let TransportConfig::Stdio { command, args, env, cwd } = transport else { return None };
@@ -149,7 +148,7 @@ pub fn pinned(transport: &TransportConfig, version: &str) -> Option<Vec<String>>
     (0..args.len()).filter_map(with).find(is_pinned)
 }
 
-/// What stands first, or everything that is named by `--package`.
+/// The first argument, or everything named by `--package`.
 fn named<'a>(words: &[&'a str], options: &[&str], with_value: &[&str]) -> Vec<&'a str> {
     let mut words = words.iter().copied();
     let (mut named, mut first) = (Vec::new(), None);
@@ -174,7 +173,7 @@ fn named<'a>(words: &[&'a str], options: &[&str], with_value: &[&str]) -> Vec<&'
 }
 
 fn node_floats(package: &str) -> bool {
-    // A folder or an address is what it is.
+    // A path or URL has no version.
     if package.starts_with(['.', '/', '~']) || package.contains("://") {
         return false;
     }
@@ -196,7 +195,7 @@ fn python_floats(package: &str) -> bool {
     !is_exact(version)
 }
 
-/// `1.2.3`, with or without what follows; no range, no tag.
+/// `1.2.3`, possibly with a suffix; no range, no tag.
 pub fn is_exact(version: &str) -> bool {
     let numbers = version.trim_start_matches('v').split(['-', '+']).next().unwrap_or_default();
     let parts: Vec<&str> = numbers.split('.').collect();

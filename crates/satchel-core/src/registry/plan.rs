@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::server_json::{Answers, Argument, Input, Named, Package, Remote, ServerDocument, Variables};
 
-/// Which way of several.
+/// The chosen way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// The package with this index.
@@ -14,46 +14,46 @@ pub enum Choice {
     Remote(usize),
 }
 
-/// Something to ask.
+/// An input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Prompt {
-    /// What the answer is filed under, for example `env.API_KEY` or `package.--dsn.password`.
+    /// The key of its answer, for example `env.API_KEY` or `package.--dsn.password`.
     pub id: String,
-    /// What it is.
+    /// Its description.
     pub description: Option<String>,
-    /// It must have an answer.
+    /// It is required.
     pub required: bool,
     /// It is a credential.
     pub secret: bool,
     /// `string`, `number`, `boolean` or `filepath`.
     pub format: Option<String>,
-    /// What it is unless somebody says otherwise.
+    /// Its default.
     pub default: Option<String>,
-    /// What it looks like.
+    /// A sample value.
     pub placeholder: Option<String>,
-    /// What it may be.
+    /// The allowed values.
     pub choices: Vec<String>,
-    /// There may be several answers.
+    /// It takes several values.
     pub repeated: bool,
 }
 
 /// How a server will be run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// What is asked, in order.
+    /// The inputs, in order.
     pub prompts: Vec<Prompt>,
-    /// The way, as far as the answers go.
+    /// The way, as far as answered.
     pub way: Way,
-    /// Required answers that are not there.
+    /// Required inputs without an answer.
     pub missing: Vec<String>,
-    /// Ids whose values are credentials.
+    /// Ids of inputs that are credentials.
     pub secrets: Vec<String>,
-    /// Arguments of the command line, by index, that are one or have one in them.
+    /// Indices of arguments that are or contain credentials.
     pub secret_args: Vec<usize>,
-    /// What a person should know first.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// Programs that must be there.
+    /// Required programs.
     pub precheck: Vec<String>,
 }
 
@@ -61,41 +61,41 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Way {
-    /// A program that speaks over its standard input and output.
+    /// A program on standard input and output.
     Stdio(Command),
     /// An address.
     Http {
         /// The address.
         url: String,
-        /// For every request.
+        /// Headers of every request.
         headers: Map<String, Value>,
-        /// The program that must run first.
+        /// A program that has to run first.
         spawn: Option<Command>,
         /// The older transport with server-sent events.
         sse: bool,
     },
-    /// A bundle that is fetched first.
+    /// A bundle to download.
     Bundle {
         /// Its address.
         url: String,
-        /// What it must be; SHA-256 in hexadecimal.
+        /// Its SHA-256, in hexadecimal.
         sha256: String,
     },
 }
 
-/// A command line. No shell sees it.
+/// A command line. Runs without a shell.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Command {
     /// The program.
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Its variables.
+    /// Its environment variables.
     pub env: Map<String, Value>,
 }
 
 impl Way {
-    /// As one JSON value.
+    /// As a JSON value.
     pub fn to_value(&self) -> Value {
         match self {
             Way::Stdio(command) => {
@@ -120,18 +120,18 @@ pub enum PlanError {
     /// There is no such way.
     #[error("the description has no such package or address")]
     Choice,
-    /// We cannot run such packages.
+    /// This package type is not supported.
     #[error("packages of the kind \"{0}\" cannot be run here")]
     Kind(String),
-    /// A bundle that could be anything.
+    /// The bundle has no hash.
     #[error("the bundle's SHA-256 is missing, so it cannot be checked")]
     NoHash,
-    /// It is spoken to in a way we do not know.
-    #[error("it speaks over \"{0}\", which is not supported")]
+    /// This transport is not supported.
+    #[error("it uses the transport \"{0}\", which is not supported")]
     Transport(String),
 }
 
-/// What runs packages of a kind: the program, what stands before the package, and the usual place of packages.
+/// By package type: launcher, arguments before the package, and default registry.
 const RUNTIMES: &[(&str, &str, &[&str], &str)] = &[
     ("npm", "npx", &["-y"], "https://registry.npmjs.org"),
     ("pypi", "uvx", &[], "https://pypi.org"),
@@ -195,18 +195,18 @@ fn of_package(package: &Package, asking: &mut Asking<'_>) -> Result<Planned, Pla
     let known = RUNTIMES.iter().find(|(known, ..)| *known == kind);
     let (_, program, before, base) = known.ok_or_else(|| PlanError::Kind(kind.to_owned()))?;
     let mut warnings = Vec::new();
-    // A description may not choose any program it likes.
+    // A description may not choose an arbitrary program.
     if let Some(hint) = package.runtime_hint.as_deref().filter(|hint| hint != program) {
         warnings.push(format!("the description asks for \"{hint}\"; {program} is used"));
     }
     if let Some(other) = package.registry_base_url.as_deref().filter(|url| !url.starts_with(base)) {
-        warnings.push(format!("the package does not come from the usual place but from {other}"));
+        warnings.push(format!("the package comes from {other} instead of the usual registry"));
     }
     let runtime = asking.words("runtime", &package.runtime_arguments);
     let own = asking.words("package", &package.package_arguments);
     let env = asking.all("env", &package.environment_variables);
     let name = match (&package.version, kind) {
-        // The tag of an image is part of its name.
+        // An image's tag is part of its name.
         (Some(version), "oci") if !package.identifier.contains(':') && !package.identifier.contains('@') => {
             format!("{}:{version}", package.identifier)
         }
@@ -246,7 +246,7 @@ fn of_package(package: &Package, asking: &mut Asking<'_>) -> Result<Planned, Pla
     Ok((way, warnings, precheck))
 }
 
-/// What is asked, and what came of it.
+/// The inputs and their values.
 struct Asking<'a> {
     answers: &'a Answers,
     prompts: Vec<Prompt>,
@@ -255,7 +255,7 @@ struct Asking<'a> {
     secret_args: Vec<usize>,
 }
 
-/// A word of a command line, and whether it is a credential or has one in it.
+/// An argument, and whether it is or contains a credential.
 type CommandWord = (String, bool);
 
 impl Asking<'_> {
@@ -266,7 +266,7 @@ impl Asking<'_> {
         }
     }
 
-    /// The words of all arguments that have a value.
+    /// All arguments that have a value.
     fn words(&mut self, group: &str, arguments: &[Argument]) -> Vec<CommandWord> {
         let mut words = Vec::new();
         for (index, argument) in arguments.iter().enumerate() {
@@ -299,7 +299,7 @@ impl Asking<'_> {
         values
     }
 
-    /// The values of an input; `None` for what is left out.
+    /// The values of an input; `None` if it is left out.
     fn values(&mut self, id: &str, input: &Input, repeated: bool) -> Option<Vec<String>> {
         let values = match &input.value {
             Some(template) => vec![self.fill(id, template, &input.variables, input.is_secret)?],
@@ -308,7 +308,7 @@ impl Asking<'_> {
         Some(values)
     }
 
-    /// Puts answers in the place of `{name}`. What is no variable stays as it is. `None` where an answer is missing.
+    /// Substitutes `{name}`. Unknown names stay as they are. `None` if an answer is missing.
     fn fill(&mut self, id: &str, template: &str, variables: &Variables, secret: bool) -> Option<String> {
         let at = self.secrets.len();
         let mut inputs = Vec::new();
@@ -328,7 +328,7 @@ impl Asking<'_> {
             });
             rest = match known {
                 Some((name, values)) => {
-                    // Some write a variable of their own as `${name}`.
+                    // Some descriptions write a variable as `${name}`.
                     if filled.ends_with('$') {
                         filled.pop();
                     }
@@ -344,7 +344,7 @@ impl Asking<'_> {
             };
         }
         filled.push_str(rest);
-        // What a credential was put into is one too.
+        // A value that contains a credential is one too.
         if complete && (secret || self.secrets.len() > at) {
             self.secrets.insert(at, id.to_owned());
         }
@@ -385,7 +385,7 @@ impl Asking<'_> {
         Some(values)
     }
 
-    /// Puts the package's own values in the place of `{name}` in its address.
+    /// Substitutes the package's own values for `{name}` in its address.
     fn refer(&self, template: &str, package: &Package) -> String {
         let value_of = |name: &str| -> Option<String> {
             let bare = |text: &str| text.trim_start_matches('-').trim_end_matches('=').to_owned();
@@ -425,13 +425,13 @@ impl Asking<'_> {
     }
 }
 
-/// What an argument is called.
+/// The label of an argument.
 fn label(argument: &Argument, index: usize) -> String {
     let name = argument.name.as_deref().filter(|_| argument.kind != "positional");
     name.or(argument.value_hint.as_deref()).map_or_else(|| index.to_string(), ToOwned::to_owned)
 }
 
-/// Does a version stand for several: a range, or a word such as `latest`?
+/// Is the version not exact: a range, or a word such as `latest`?
 fn floats(version: &str) -> bool {
     let begins = version.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
     !begins

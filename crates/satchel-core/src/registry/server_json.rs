@@ -6,105 +6,105 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// A server as it is described.
+/// A server description (`server.json`).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerDocument {
     /// `namespace/name`.
     pub name: String,
-    /// For people.
+    /// The title.
     #[serde(default)]
     pub title: Option<String>,
-    /// What it is for.
+    /// The description.
     #[serde(default)]
     pub description: String,
-    /// Of the server, not of its packages.
+    /// The server's version, not that of its packages.
     #[serde(default)]
     pub version: String,
-    /// Ways to run it here.
+    /// Packages to run locally.
     #[serde(default, deserialize_with = "or_default")]
     pub packages: Vec<Package>,
-    /// Places where it runs already.
+    /// Hosted instances.
     #[serde(default, deserialize_with = "or_default")]
     pub remotes: Vec<Remote>,
 }
 
-/// One way to run a server here.
+/// A package.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Package {
     /// `npm`, `pypi`, `oci`, `nuget` or `mcpb`.
     #[serde(alias = "registry_type", alias = "registry_name")]
     pub registry_type: String,
-    /// The package's name, or the bundle's address.
+    /// The package's name, or the bundle's URL.
     #[serde(alias = "name")]
     pub identifier: String,
-    /// Exact.
+    /// The exact version.
     #[serde(default)]
     pub version: Option<String>,
-    /// Where the package is taken from, if not from the usual place.
+    /// The package registry, if not the default one.
     #[serde(default, alias = "registry_base_url")]
     pub registry_base_url: Option<String>,
-    /// What a bundle must be.
+    /// The SHA-256 of a bundle.
     #[serde(default, alias = "file_sha256")]
     pub file_sha256: Option<String>,
-    /// The program that runs it.
+    /// The launcher.
     #[serde(default, alias = "runtime_hint")]
     pub runtime_hint: Option<String>,
-    /// How it is spoken to.
+    /// Its transport.
     #[serde(default)]
     pub transport: PackageTransport,
-    /// For that program.
+    /// Arguments of the launcher.
     #[serde(default, alias = "runtime_arguments", deserialize_with = "or_default")]
     pub runtime_arguments: Vec<Argument>,
-    /// For the server.
+    /// Arguments of the server.
     #[serde(default, alias = "package_arguments", deserialize_with = "or_default")]
     pub package_arguments: Vec<Argument>,
-    /// For the server.
+    /// Environment variables of the server.
     #[serde(default, alias = "environment_variables", deserialize_with = "or_default")]
     pub environment_variables: Vec<Named>,
 }
 
-/// How a package is spoken to.
+/// The transport of a package.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct PackageTransport {
-    /// `stdio`, `streamable-http` or `sse`; the first where it is not said.
+    /// `stdio`, `streamable-http` or `sse`; `stdio` by default.
     #[serde(default, rename = "type")]
     pub kind: Option<String>,
-    /// Where it listens once it runs.
+    /// The address where it listens.
     #[serde(default)]
     pub url: Option<String>,
-    /// For every request.
+    /// Headers of every request.
     #[serde(default, deserialize_with = "or_default")]
     pub headers: Vec<Named>,
 }
 
-/// A place where a server runs already.
+/// A hosted instance.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Remote {
     /// `streamable-http` or `sse`.
     #[serde(rename = "type", alias = "transport_type")]
     pub kind: String,
-    /// With `{name}` for what has to be asked.
+    /// The URL, with `{name}` for inputs.
     pub url: String,
-    /// What has to be asked.
+    /// The inputs in the URL.
     #[serde(default, deserialize_with = "or_default")]
     pub variables: Variables,
-    /// For every request.
+    /// Headers of every request.
     #[serde(default, deserialize_with = "or_default")]
     pub headers: Vec<Named>,
 }
 
-/// What has to be asked, by name, in the document's order.
+/// Inputs by name, in document order.
 pub type Variables = Ordered<Input>;
 
-/// Something with a value that is known or has to be asked.
+/// A value, fixed or to be given.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Input {
-    /// What it is.
+    /// Its description.
     pub description: Option<String>,
-    /// It must have a value.
+    /// It is required.
     #[serde(alias = "is_required")]
     pub is_required: bool,
     /// It is a credential.
@@ -112,15 +112,15 @@ pub struct Input {
     pub is_secret: bool,
     /// `string`, `number`, `boolean` or `filepath`.
     pub format: Option<String>,
-    /// What it is unless somebody says otherwise.
+    /// Its default.
     #[serde(deserialize_with = "text")]
     pub default: Option<String>,
-    /// What it looks like.
+    /// A sample value.
     pub placeholder: Option<String>,
-    /// What it may be.
+    /// The allowed values.
     #[serde(deserialize_with = "or_default")]
     pub choices: Vec<String>,
-    /// What it is, with `{name}` for what has to be asked.
+    /// Its value, with `{name}` for inputs.
     #[serde(deserialize_with = "text")]
     pub value: Option<String>,
     /// What has to be asked.
@@ -192,7 +192,7 @@ fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> 
 
 /// A document that is none.
 #[derive(Debug, thiserror::Error)]
-#[error("this is no description of an MCP server: {0}")]
+#[error("this is not a description of an MCP server: {0}")]
 pub struct DocumentError(String);
 
 impl ServerDocument {

@@ -55,7 +55,7 @@ impl Signature {
             Self::Unchecked(why) => Some(format!("it has a signature that cannot be checked: {why}")),
             Self::By(signer) => Some(format!("it is signed by {}", signer.sentence())),
             Self::Altered(signer) => {
-                Some(format!("it is not what was signed by {}: it was changed since", signer.sentence()))
+                Some(format!("it was changed after it was signed by {}", signer.sentence()))
             }
         }
     }
@@ -97,9 +97,9 @@ enum Unreadable {
     Der(#[from] der::Error),
     #[error("it is incomplete: {0} is missing")]
     Missing(&'static str),
-    #[error("its certificate was not issued by the one it names")]
+    #[error("its certificate was not issued by the issuer that it names")]
     Forged,
-    #[error("it is made with {0}, which Satchel does not know")]
+    #[error("it uses {0}, which Satchel does not support")]
     Unknown(String),
 }
 

@@ -18,17 +18,17 @@ use crate::{
     trust::{Fingerprint, First, Item, Record, Verdict, clean, fingerprint::Tree, inspect, uri},
 };
 
-/// What came of judging one offer.
+/// The result of judging an offer.
 #[derive(Debug)]
 pub(super) struct Judged {
     of: Arc<Offer>,
     first: First,
     counted: bool,
-    /// The offer as clients may see it.
+    /// The offer as clients see it.
     pub(super) seen: Arc<Offer>,
-    /// What is kept from clients.
+    /// What is held back.
     pub(super) held: BTreeMap<(Kind, String), Held>,
-    /// How many definitions are on offer that nobody has looked at.
+    /// Number of available definitions that nobody has reviewed.
     pub(super) new: usize,
 }
 
@@ -36,24 +36,24 @@ pub(super) struct Judged {
 pub(super) struct Held {
     pub(super) print: Fingerprint,
     pub(super) why: Why,
-    /// The same for all spellings of its address, where it has one.
+    /// The canonical form of its address, if it has one.
     address: Option<String>,
 }
 
 impl Held {
-    /// It is there at all, and may be one of many that came since.
+    /// Is it a resource that was added later? There may be many of these.
     pub(super) fn is_added_resource(&self, kind: Kind) -> bool {
         self.why == Why::Added && has_address(kind)
     }
 }
 
-/// Is what is of this kind called by an address?
+/// Are definitions of this kind identified by an address?
 pub(super) fn has_address(kind: Kind) -> bool {
     matches!(kind, Kind::Resource | Kind::Template)
 }
 
 impl Judged {
-    /// Does it answer for this offer as it is now?
+    /// Is it valid for this offer?
     pub(super) fn answers_for(&self, offer: &Arc<Offer>, first: First) -> bool {
         Arc::ptr_eq(&self.of, offer) && self.first == first && self.counted == offer.tokens.get().is_some()
     }
@@ -62,7 +62,7 @@ impl Judged {
         self.held.get(&(kind, name.to_owned()))
     }
 
-    /// What is held back of this address, in whatever way it is spelled. What is on offer in exactly these words is not.
+    /// The held definition with this address, in any spelling, unless one with exactly this spelling is available.
     pub(super) fn held_address(&self, kind: Kind, address: &str) -> Option<&Held> {
         if self.held.is_empty() {
             return None;
@@ -94,7 +94,7 @@ impl Judged {
     }
 }
 
-/// A definition as it stands in an offer.
+/// A definition as it occurs in an offer.
 pub(super) struct Defined {
     pub(super) kind: Kind,
     pub(super) name: String,
@@ -102,7 +102,7 @@ pub(super) struct Defined {
 }
 
 impl Defined {
-    /// `inspected` says whether what inspection says of it matters: reading texts costs more than all the rest.
+    /// `inspected`: also inspect the text, which costs more than everything else.
     pub(super) fn item(&self, inspected: bool) -> Item {
         Item {
             kind: self.kind,
@@ -113,7 +113,7 @@ impl Defined {
         }
     }
 }
-/// Everything of an offer that clients can see, in parts.
+/// All parts of an offer that clients can see.
 pub(super) fn defined<'a>(offer: &'a Offer, name: &'a ServerName) -> impl Iterator<Item = Defined> + 'a {
     let tools = offer.tools.iter().map(|tool| Defined {
         kind: Kind::Tool,
@@ -157,8 +157,7 @@ fn prompt_name(raw: &Raw) -> String {
     RawObject::parse(raw).ok().and_then(|fields| fields.text("name")).unwrap_or_default()
 }
 
-/// Name, title and the like. A version that is one says nothing to anybody; what a server can do is no text, unless it
-/// makes it one.
+/// Name, title and so on. Plain version numbers and capabilities are excluded, unless they contain text.
 fn introduction(said: &Said) -> Tree {
     let mut info = RawObject::parse(&said.server_info).unwrap_or_default();
     if info.text("version").is_some_and(|version| is_plain_version(&version)) {
@@ -183,7 +182,7 @@ fn values(tree: &Tree, see: &mut impl FnMut(&str)) {
     }
 }
 
-/// `1.2.3`, `v2.0.0-beta.1`, `2025.11.4+abc123`: no place for a sentence.
+/// `1.2.3`, `v2.0.0-beta.1`, `2025.11.4+abc123`: too restricted for a sentence.
 fn is_plain_version(version: &str) -> bool {
     let digits = version.strip_prefix('v').unwrap_or(version);
     let words: Vec<&str> = digits.split(['.', '-', '+', '_']).collect();
@@ -193,7 +192,7 @@ fn is_plain_version(version: &str) -> bool {
         && words.iter().filter(|word| word.chars().any(|c| c.is_ascii_alphabetic())).count() <= 2
 }
 
-/// What stands beside a list's items, without what the protocol itself has there.
+/// The fields beside a list's items, without those of the protocol itself.
 fn beside(frame: &Raw) -> Option<Tree> {
     const OF_PROTOCOL: [&str; 8] = [
         "tools",
@@ -212,7 +211,7 @@ fn beside(frame: &Raw) -> Option<Tree> {
     (!fields.is_empty()).then(|| Tree::of(&fields.to_raw()))
 }
 
-/// Which list says that a kind was read.
+/// Was the list with this kind read?
 fn is_read(offer: &Offer, kind: Kind) -> bool {
     let has = |list: &str| offer.lists.contains(list);
     match kind {
@@ -221,13 +220,13 @@ fn is_read(offer: &Offer, kind: Kind) -> bool {
         Kind::Resource | Kind::Template => has("resources"),
         Kind::Introduction | Kind::Instructions => offer.hello.is_some(),
         Kind::Beside => has("tools") && has("prompts") && has("resources"),
-        // Stand in no list.
+        // In no list.
         Kind::Launch | Kind::Package | Kind::Secret => false,
     }
 }
 
-/// Judges everything of an offer by what was approved, and pins what a first list has. Whether the record changed is the
-/// second. Reads the texts of what is not known yet, which takes long enough to keep it off the runtime's workers.
+/// Judges an offer by the approvals, and pins a first list. Also returns whether the record changed. Inspects unknown
+/// texts, which takes too long for an async worker.
 pub(super) fn judge(
     record: &mut Record,
     name: &ServerName,
@@ -237,7 +236,7 @@ pub(super) fn judge(
     let item = |one: Defined| one.item(!record.knows(one.kind, &one.name));
     let all: Vec<Item> = defined(offer, name).map(item).collect();
     let (mut held, mut new, mut changed) = (BTreeMap::new(), 0, false);
-    // In the order of `defined`, one place for each.
+    // Parallel to `defined`.
     let mut on_offer: Vec<bool> = Vec::with_capacity(all.len());
     for kind in KINDS {
         let items: Vec<Item> = all.iter().filter(|item| item.kind == kind).cloned().collect();
@@ -275,7 +274,7 @@ const KINDS: [Kind; 7] = [
     Kind::Beside,
 ];
 
-/// The offer with only what is on offer, cleaned; itself where that is all of it.
+/// The offer reduced to what is available, and cleaned; unchanged if that is all of it.
 fn seen(name: &ServerName, offer: &Arc<Offer>, on_offer: &[bool]) -> Arc<Offer> {
     let mut verdicts = on_offer.iter().copied();
     let mut same = true;
@@ -339,7 +338,7 @@ fn seen(name: &ServerName, offer: &Arc<Offer>, on_offer: &[bool]) -> Arc<Offer> 
     })
 }
 
-/// What is said of a server whose introduction is held back.
+/// The placeholder for an introduction that is held back.
 fn unintroduced(name: &ServerName, said: &Said) -> Said {
     let capabilities = RawObject::parse(&said.capabilities).unwrap_or_default();
     let mut plain = RawObject::new();

@@ -16,8 +16,7 @@ use crate::{
     trust::{Fingerprint, Item, clean, fingerprint::Tree},
 };
 
-/// Everything of an entry that decides what runs. Values that may be secrets are part of the fingerprint, never of the
-/// text.
+/// Everything in an entry that determines what runs. Values that may be secrets enter the fingerprint, never the text.
 pub(super) fn item(name: &ServerName, config: &ServerConfig) -> Item {
     Item {
         kind: Kind::Launch,
@@ -28,14 +27,14 @@ pub(super) fn item(name: &ServerName, config: &ServerConfig) -> Item {
     }
 }
 
-/// Why a server is not started, for whoever wants it.
+/// Why a server is not started, for callers that need it.
 pub(super) fn because(why: Why) -> &'static str {
     match why {
         Why::Changed | Why::Added => {
             "its entry in the configuration file was changed, and nobody has approved what it would run now"
         }
         Why::New | Why::Alarming => "it came with the configuration file, and nobody has approved it",
-        Why::Lost => "what was approved of it got lost",
+        Why::Lost => "its approval was lost",
     }
 }
 
@@ -61,12 +60,11 @@ fn tree(config: &ServerConfig) -> Tree {
     Tree::of(&raw)
 }
 
-/// The command as somebody would type it, or the address; then what it is given, where it runs and what it may reach. One
-/// line each.
+/// The command line or address; then environment, directory and sandbox, one line each.
 fn readable(config: &ServerConfig) -> String {
     let mut text = String::new();
     let mut line = |what: &str, value: &str| {
-        // Writing into a string never fails.
+        // Writing to a string never fails.
         let _ = writeln!(text, "{what}: {value}");
     };
     match &config.transport {
@@ -103,7 +101,7 @@ fn readable(config: &ServerConfig) -> String {
     text
 }
 
-/// Words stay apart and lines whole, so that no two entries read the same. What hides is written out.
+/// Quotes a word so that different entries never look the same. Hidden characters are escaped.
 fn quoted(word: &str) -> String {
     let is_plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\\'));
     if is_plain {
@@ -126,7 +124,7 @@ fn quoted(word: &str) -> String {
     clean::visible(&text)
 }
 
-/// A reference as it is; of any other value only what tells it from another.
+/// References are shown as they are; other values only by a short fingerprint.
 fn told(value: &str) -> String {
     if value.is_empty() || value.contains("${") {
         return value.to_owned();
@@ -148,7 +146,7 @@ mod tests {
         item(&name, &config.servers()["a"])
     }
 
-    /// S9, S33: every byte of what decides what runs is part of what is approved; nothing else is.
+    /// S9, S33: every byte that determines what runs is part of what is approved, and nothing else is.
     #[test]
     fn one_byte_of_what_decides_what_runs_is_another_launch() {
         let stdio = json!({

@@ -21,11 +21,11 @@ use crate::{
 
 type Offers = BTreeMap<ServerName, Arc<Offer>>;
 
-/// What was shown last of each server.
+/// The last list shown for each server.
 #[derive(Debug, Default)]
 pub(super) struct Lists(Mutex<BTreeMap<ServerName, ListedItems>>);
 
-/// What was shown of one server, with everything that it was made of.
+/// The list of one server, and its inputs, for caching.
 #[derive(Debug, Clone)]
 struct ListedItems {
     entry: Arc<Entry>,
@@ -36,8 +36,8 @@ struct ListedItems {
 }
 
 impl Review {
-    /// Everything there is to look at, of one server or of all. Reads texts where they were not read before: for a thread
-    /// that may be busy for a while.
+    /// Everything to review, of one server or all. Inspects new texts, which may take a while: not for an async
+    /// worker.
     pub fn list(&self, offers: &Offers, server: Option<&str>) -> Vec<ServerApprovals> {
         let table = self.table();
         self.lists.forget_others(&table);
@@ -78,7 +78,7 @@ impl Lists {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|name, _| table.contains_key(name));
     }
 
-    /// The definitions of a server that there is something to say about.
+    /// The definitions of a server that need attention.
     pub(super) fn items(
         &self,
         name: &ServerName,
@@ -95,7 +95,7 @@ impl Lists {
         {
             return known.items.clone();
         }
-        // What is odd about a definition depends on the names around it, not on what was approved.
+        // Findings depend on the surrounding names, not on the approvals.
         let found = known.filter(around_is_same).map(|known| known.findings).unwrap_or_default();
         let (items, findings) = inspected(name, entry, offer, servers, &found);
         let (items, findings) = (Arc::new(items), Arc::new(findings));
@@ -111,7 +111,7 @@ impl Lists {
     }
 }
 
-/// What its entry says is started and given, where that is held back.
+/// The held parts of its entry.
 fn launch_items(name: &ServerName, entry: &Entry, table: &Table) -> Vec<ApprovalItem> {
     let text = |item: &Item| match item.kind {
         Kind::Secret => {
@@ -169,7 +169,7 @@ fn inspected(
     (items, found)
 }
 
-/// The differences, with what is risky in parts of their own.
+/// The diff, with risky passages as separate parts.
 fn marked(before: &str, now: &str) -> Vec<Part> {
     let risky = inspect::risky(now);
     let mut marked = Vec::new();

@@ -36,27 +36,27 @@ use crate::{
 use judge::{Judged, defined, has_address};
 pub use packages::Looked;
 
-/// What is known of every server, at one moment.
+/// The state of all servers at one moment.
 pub type Table = BTreeMap<ServerName, Arc<Entry>>;
 
-/// Which entries of a configuration a person has accepted by the way they came.
+/// Which entries of a configuration a person has accepted implicitly.
 #[derive(Debug, Clone, Copy)]
 pub enum Accepted<'a> {
-    /// None: another hand may have written any of them.
+    /// None: each may have been written outside Satchel.
     Nothing,
-    /// The entry of this server, which was just written through Satchel; by a person, or by a program that added it.
+    /// The entry of this server, which was just written through Satchel by a person or a program.
     Entry {
         /// The server.
         name: &'a str,
-        /// A person wrote it, not a program.
+        /// Written by a person, not a program.
         by_person: bool,
     },
-    /// The whole file, because whoever started the hub said so.
+    /// The whole file, because the one who started the hub said so.
     File,
 }
 
 impl Accepted<'_> {
-    /// Was the entry of this server accepted?
+    /// Was this server's entry accepted?
     pub fn covers(self, name: &ServerName) -> bool {
         match self {
             Accepted::Nothing => false,
@@ -66,28 +66,28 @@ impl Accepted<'_> {
     }
 }
 
-/// What is known of one server.
+/// The state of one server.
 #[derive(Debug, Clone)]
 pub struct Entry {
     record: Arc<Record>,
-    /// Our own program: its definitions are ours.
+    /// It is Satchel itself, whose definitions are trusted.
     ours: bool,
-    /// The record could not be written; it is tried again.
+    /// The record could not be written; retried later.
     unwritten: bool,
-    /// What came of judging its offer, by this record or by an earlier one.
+    /// The last judgement of its offer, possibly by an earlier record.
     judged: Option<Arc<Judged>>,
-    /// The record changed since: what is held back stays so until the offer is judged anew.
+    /// The record changed since: what is held back stays so until the offer is judged again.
     stale: bool,
-    /// What its entry says is started; `None` where that is our own program.
+    /// Its command line or address; `None` if it is Satchel itself.
     launch: Option<Item>,
-    /// Packages that its launcher fetched, and that are not what was fetched before under the same version.
+    /// Fetched packages whose content differs from what was recorded for the same version.
     packages: Vec<Item>,
-    /// Secrets that its entry refers to, with who would receive them.
+    /// Secrets that its entry references, with the recipient of each.
     secrets: Vec<Item>,
 }
 
 impl Entry {
-    /// A server that nobody opened has no approvals to lose; nothing of it is believed.
+    /// A server that was never opened: nothing about it is trusted.
     fn unknown() -> Self {
         Self {
             record: Arc::new(Record::lost()),
@@ -101,119 +101,119 @@ impl Entry {
         }
     }
 
-    /// What is not started, and why.
+    /// Its launch, if held back, and why.
     fn held_launch(&self) -> Option<(&Item, Why)> {
         let launch = self.launch.as_ref()?;
         Some((launch, self.record.holds_launch(launch)?))
     }
 
-    /// Packages that nobody approved as they are now.
+    /// Packages whose present content nobody approved.
     fn held_packages(&self) -> impl Iterator<Item = &Item> {
         self.packages.iter().filter(|item| self.record.holds_package(item))
     }
 
-    /// Everything because of which it is not started. What it would be given is a matter for when it may run at all.
+    /// Everything that keeps it from starting. Secrets matter only once it may run at all.
     fn held(&self) -> impl Iterator<Item = (&Item, Why)> {
         let launch = self.held_launch();
         let secrets = self.ungranted().filter(move |_| launch.is_none()).map(|item| (item, Why::Added));
         launch.into_iter().chain(self.held_packages().map(|item| (item, Why::Changed))).chain(secrets)
     }
 
-    /// Everything that its entry runs, fetches and is given.
+    /// Everything that its entry runs, fetches and receives.
     fn launched(&self) -> impl Iterator<Item = &Item> {
         self.launch.iter().chain(&self.packages).chain(&self.secrets)
     }
 }
 
-/// Why something was not changed. It is as it was then.
+/// Why nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReviewError {
     /// There is no such server.
     #[error("there is no server \"{0}\"")]
     Unknown(String),
-    /// Nothing is known of its definitions.
-    #[error("nothing is known yet of what \"{0}\" offers")]
+    /// Its definitions have not been read.
+    #[error("what \"{0}\" offers has not been read yet")]
     Unread(String),
-    /// It is something else by now.
-    #[error("{what} of \"{server}\" is not what was looked at any more")]
+    /// It changed after it was shown.
+    #[error("{what} of \"{server}\" changed after it was shown")]
     ChangedMeanwhile {
         /// The server.
         server: String,
         /// The definition.
         what: String,
     },
-    /// It could not be written.
+    /// The record could not be written.
     #[error("{0}")]
     Unwritable(String),
-    /// A fault of ours.
+    /// An internal error.
     #[error(transparent)]
     Panicked(#[from] Panicked),
 }
 
-/// A server whose record is opened.
+/// A server whose record is to be opened.
 #[derive(Debug, Clone)]
 pub struct Opening {
     /// The server.
     pub name: ServerName,
     /// Its entry.
     pub config: ServerConfig,
-    /// Whether its lists were kept, and whether there was a record then.
+    /// Whether its lists are cached, and whether a record existed when they were.
     pub kept: Option<bool>,
-    /// A person put the entry there through Satchel, or accepted the whole file.
+    /// A person wrote the entry through Satchel, or accepted the whole file.
     pub accepted: bool,
 }
 
-/// What came of opening what was approved of a server.
+/// The result of opening a server's record.
 #[derive(Debug, Default)]
 pub struct Opened {
     /// The server may not be started.
     pub waits: bool,
-    /// What got lost.
+    /// What was lost.
     pub lost: Option<String>,
-    /// What its entry runs is held back: the words for the audit log.
+    /// The held launch, for the audit log.
     pub held: Option<String>,
 }
 
-/// Something that is held back from now on.
+/// A definition that is newly held back.
 #[derive(Debug)]
 pub struct HeldBack {
-    /// For the log of its server.
+    /// The line for the server's log.
     pub line: String,
-    /// For the audit log.
+    /// The subject for the audit log.
     pub entry: String,
 }
 
-/// What becomes of a change that cannot be written.
+/// What to do with a change that cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unwritten {
-    /// It did not happen.
+    /// Reject it.
     Refused,
-    /// It counts for now, and is written with the next one.
+    /// Apply it in memory, and write it with the next one.
     Kept,
 }
 
-/// The room that owns what was approved.
+/// The owner of all approvals.
 #[derive(Debug)]
 pub struct Review {
-    /// One file a server.
+    /// One file per server.
     dir: PathBuf,
-    /// Locked only to take it or to put another in its place.
+    /// Locked only to read or replace the pointer.
     table: RwLock<Arc<Table>>,
-    /// One writer at a time.
+    /// Serializes writers.
     turn: Mutex<()>,
     lists: list::Lists,
-    /// Whoever asked for a change may go away before it is made.
+    /// Finishes a change even if its caller goes away.
     tracker: TaskTracker,
 }
 
 impl Review {
-    /// A room that keeps its files in this directory. `tracker` waits for its writes.
+    /// Stores its files in this directory. `tracker` waits for writes.
     pub fn new(dir: PathBuf, tracker: TaskTracker) -> Arc<Self> {
         let (table, turn, lists) = (RwLock::default(), Mutex::default(), list::Lists::default());
         Arc::new(Self { dir, table, turn, lists, tracker })
     }
 
-    /// What is known now.
+    /// The present state.
     pub fn table(&self) -> Arc<Table> {
         self.table.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -222,7 +222,7 @@ impl Review {
         self.table().get(name).cloned()
     }
 
-    /// Only within a writer's turn.
+    /// Only while holding the writer's turn.
     fn put(&self, name: &ServerName, entry: Option<Entry>) {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         let table = Arc::make_mut(&mut table);
@@ -232,18 +232,18 @@ impl Review {
         };
     }
 
-    /// The same for many, with one change of the table.
+    /// The same for many, replacing the table once.
     fn put_all(&self, entries: impl Iterator<Item = (ServerName, Entry)>) {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         Arc::make_mut(&mut table).extend(entries.map(|(name, entry)| (name, Arc::new(entry))));
     }
 
-    /// Where what was approved of this server is kept.
+    /// The file with this server's approvals.
     pub fn file(&self, name: &ServerName) -> PathBuf {
         self.dir.join(format!("{}.json", file_stem(name.as_str())))
     }
 
-    /// Changes what is known of one server, in its turn: on disk first, then for everybody.
+    /// Changes the state of one server: on disk first, then in memory.
     async fn change<T: Send + 'static>(
         self: &Arc<Self>,
         name: &ServerName,
@@ -263,7 +263,7 @@ impl Review {
         changing.await.map_err(|_| Panicked)?
     }
 
-    /// Puts a changed entry in the place of one, with its file. Only within a writer's turn.
+    /// Replaces an entry and its file. Only while holding the writer's turn.
     async fn replace(
         &self,
         name: &ServerName,
@@ -277,7 +277,7 @@ impl Review {
             match (written, unwritten) {
                 (Err(error), Unwritten::Refused) => return Err(ReviewError::Unwritable(error)),
                 (Err(error), Unwritten::Kept) => {
-                    tracing::warn!(server = %name, %error, "cannot keep what was approved of it");
+                    tracing::warn!(server = %name, %error, "cannot store its approvals");
                 }
                 (Ok(()), _) => {}
             }
@@ -286,20 +286,19 @@ impl Review {
         Ok(())
     }
 
-    /// Puts changed entries in their places, with their files. What cannot be written counts for now. Only within a writer's
-    /// turn.
+    /// Replaces entries and their files; unwritable ones apply in memory. Only while holding the writer's turn.
     async fn replace_all(&self, mut changed: Vec<(ServerName, Entry)>) {
         let records = changed.iter().map(|(name, entry)| (self.file(name), entry.record.clone())).collect();
         for ((name, entry), written) in changed.iter_mut().zip(write_all(records).await) {
             entry.unwritten = written.is_err();
             if let Err(error) = written {
-                tracing::warn!(server = %name, %error, "cannot keep what was approved of it");
+                tracing::warn!(server = %name, %error, "cannot store its approvals");
             }
         }
         self.put_all(changed.into_iter());
     }
 
-    /// Reads what was approved of servers, all in one turn, and what came of each in their order.
+    /// Opens the records of servers in one turn; results are in the same order.
     pub async fn open(self: &Arc<Self>, openings: Vec<Opening>) -> Vec<Opened> {
         let (room, number) = (self.clone(), openings.len());
         let opening = self.tracker.spawn(async move {
@@ -317,7 +316,7 @@ impl Review {
             room.replace_all(settled).await;
             Ok::<_, Panicked>(came)
         });
-        // A fault of ours starts nothing.
+        // On an internal error, nothing is started.
         let nothing = || (0..number).map(|_| Opened { waits: true, ..Opened::default() }).collect();
         opening.await.map_err(|_| Panicked).flatten().unwrap_or_else(|Panicked| nothing())
     }
@@ -325,17 +324,17 @@ impl Review {
     fn opened(&self, opening: &Opening) -> (ServerName, Entry, bool, Option<String>) {
         let Opening { name, config, kept, accepted } = opening;
         let path = self.file(name);
-        // One that cannot be read for a fault of ours is lost, and no other.
+        // A panic while reading one record loses only that record.
         let read = std::panic::catch_unwind(|| approvals::read(&path));
         let read = read.unwrap_or_else(|_| Err(Panicked.to_string()));
         let (entry, settled, lost) = opened(name, config, read, *kept, *accepted);
         (name.clone(), entry, settled, lost)
     }
 
-    /// A person put this entry there, through Satchel.
+    /// Accepts an entry that a person wrote through Satchel.
     ///
     /// # Errors
-    /// Where that cannot be written.
+    /// If that cannot be written.
     pub async fn accept_launch(self: &Arc<Self>, name: &ServerName) -> Result<(), ReviewError> {
         self.change(name, Unwritten::Refused, |entry| {
             if let Some(launch) = &entry.launch {
@@ -345,7 +344,7 @@ impl Review {
         .await
     }
 
-    /// Servers that ran on this computer before they came here count as approved at their first lists.
+    /// Treats the first lists of an imported server as approved, because it already ran on this computer.
     pub async fn trust_imported(self: &Arc<Self>, name: &ServerName) {
         let path = self.file(name);
         let _turn = self.turn.lock().await;
@@ -353,11 +352,11 @@ impl Review {
             return;
         }
         if let Err(error) = write(path, Arc::new(Record::imported())).await {
-            tracing::warn!(%error, "cannot keep that a server was imported");
+            tracing::warn!(%error, "cannot store that a server was imported");
         }
     }
 
-    /// A person removed a server: what is called so next is another.
+    /// Forgets a removed server: the next one of that name is a different server.
     pub async fn forget(self: &Arc<Self>, name: &ServerName) {
         let _turn = self.turn.lock().await;
         self.put(name, None);
@@ -365,8 +364,7 @@ impl Review {
         let _ = tokio::task::spawn_blocking(move || std::fs::remove_file(path)).await;
     }
 
-    /// What clients may see of an offer, without what is held back and without hidden characters; and what is held back
-    /// that was not before.
+    /// Judges an offer: returns its visible part, cleaned, and what is newly held back.
     pub async fn judge(
         self: &Arc<Self>,
         name: &ServerName,
@@ -389,15 +387,15 @@ impl Review {
                 self.tracker.spawn(async move { room.judge_once(&name, entry, &offer, first).await });
             match judging.await {
                 Ok(Some(judged)) => return judged,
-                // Something was approved meanwhile.
+                // Approvals changed in the meantime.
                 Ok(None) => {}
-                // What cannot be judged is not on offer.
+                // What cannot be judged is not available.
                 Err(_) => return (Arc::default(), Vec::new()),
             }
         }
     }
 
-    /// `None` where another writer was faster.
+    /// `None` if another writer was faster.
     async fn judge_once(
         &self,
         name: &ServerName,
@@ -414,7 +412,7 @@ impl Review {
                 (judged, changed.then_some(record))
             })
         };
-        // What cannot be judged is not on offer.
+        // What cannot be judged is not available.
         let Ok((judged, record)) = judging.await else { return Some((Arc::default(), Vec::new())) };
         let _turn = self.turn.lock().await;
         let now = self.entry(name);
@@ -429,15 +427,15 @@ impl Review {
         let seen = judged.seen.clone();
         changed.judged = Some(judged);
         changed.stale = false;
-        // Never refused.
+        // Never rejected.
         let _ = self.replace(name, &before, changed, Unwritten::Kept).await;
         Some((seen, held_now))
     }
 }
 
-/// What readers ask, of the table as it is.
+/// Queries on the present state.
 impl Review {
-    /// Why a server is not started, in words, where it is not because of its entry, a package or a secret.
+    /// Why a server is not started, as text: its entry, a package or a secret. `None` if it may start.
     pub fn refuses_start(&self, name: &ServerName) -> Option<String> {
         let table = self.table();
         let entry = table.get(name)?;
@@ -445,14 +443,14 @@ impl Review {
         held.or_else(|| packages::because(entry)).or_else(|| secrets::because(&table, name, entry))
     }
 
-    /// The same, where that is because of its entry alone.
+    /// The same, if its entry alone is the reason.
     pub fn refuses_entry(&self, name: &ServerName) -> Option<&'static str> {
         let entry = self.entry(name)?;
         let (_, why) = entry.held_launch()?;
         Some(launch::because(why))
     }
 
-    /// May what this entry says not be started?
+    /// Is this entry held back?
     pub fn holds_start(&self, name: &ServerName, config: &ServerConfig) -> bool {
         let Some(entry) = self.entry(name) else { return false };
         let launch =
@@ -460,24 +458,24 @@ impl Review {
         launch || entry.held_packages().next().is_some() || entry.ungranted().next().is_some()
     }
 
-    /// Is it not started because of what its launcher fetched?
+    /// Is it held back because of a fetched package?
     pub fn holds_packages(&self, name: &ServerName) -> bool {
         self.entry(name).is_some_and(|entry| entry.held_packages().next().is_some())
     }
 
-    /// Is anything of this server held back, or the server itself?
+    /// Is the server, or anything it offers, held back?
     pub fn holds_any(&self, name: &ServerName) -> bool {
         self.entry(name).is_some_and(|entry| {
             entry.held().next().is_some() || entry.judged.iter().any(|judged| !judged.held.is_empty())
         })
     }
 
-    /// Is it known what was approved of a server of this name?
+    /// Are there approvals for a server of this name?
     pub fn has_record(&self, name: &ServerName) -> bool {
         approvals::is_known(&self.file(name))
     }
 
-    /// Why nothing of a server is started, where it waits for a person.
+    /// Why a server waits for a person before it starts; `None` if it does not.
     pub fn not_started(&self, name: &ServerName) -> Option<NotStarted> {
         let entry = self.entry(name)?;
         let (item, why) = entry.held().next()?;
@@ -490,12 +488,12 @@ impl Review {
         })
     }
 
-    /// How many definitions of a server wait for a person, and whether nobody has looked at it at all.
+    /// The number of definitions that wait for review, and whether nobody has reviewed the server at all.
     pub fn standing(&self, name: &ServerName) -> (usize, Option<Unseen>) {
         let Some(entry) = self.entry(name).filter(|entry| !entry.ours) else { return (0, None) };
         let waits = |held: &&judge::Held| !entry.record.is_kept(&held.print);
         let waiting = entry.judged.iter().flat_map(|judged| &judged.held).filter(|(_, held)| waits(held));
-        // Files, notes and the like may be many; they are looked at together.
+        // Resources may be many, so they are reviewed as one group.
         let (added, others): (Vec<_>, Vec<_>) =
             waiting.partition(|((kind, _), held)| held.is_added_resource(*kind));
         let held = others.len() + usize::from(!added.is_empty());
@@ -503,7 +501,7 @@ impl Review {
         (held, entry.record.unseen().filter(|_| entry.judged.is_some()))
     }
 
-    /// Why a definition may not be used, where it may not. Only asked of what is not on offer.
+    /// Why a definition is refused, if it is. Only for definitions that are not available.
     pub fn refuses(&self, server: &ServerName, kind: Kind, name: &str) -> Option<&'static str> {
         let entry = self.entry(server)?;
         let judged = entry.judged.as_ref()?;
@@ -514,7 +512,7 @@ impl Review {
         held.map(|held| because(held.why))
     }
 
-    /// The tools that are held back, by server: for whoever has to say why they are not there.
+    /// The held tools, for explaining why they are missing.
     pub fn held_tools(&self) -> Vec<crate::model::ToolPath> {
         let of = |(server, entry): (&ServerName, &Arc<Entry>)| {
             let held = entry.judged.iter().flat_map(|judged| judged.held.keys());
@@ -526,12 +524,12 @@ impl Review {
     }
 }
 
-/// What a person does.
+/// Decisions of a person.
 impl Review {
-    /// A person approves exactly these definitions, or wants them held back. The words of each for the audit log.
+    /// Approves exactly these definitions, or keeps them held back. Returns the audit subject of each.
     ///
     /// # Errors
-    /// Where one of them is not what was looked at any more, or nothing is known of the server; nothing was changed then.
+    /// If one of them changed after it was shown, or the server was never read; nothing is changed then.
     pub async fn decide(
         self: &Arc<Self>,
         name: &ServerName,
@@ -572,10 +570,10 @@ impl Review {
         self.change(name, Unwritten::Refused, decide).await?
     }
 
-    /// A person looked at everything that a server has on offer. How many definitions that were.
+    /// Marks all available definitions of a server as reviewed. Returns their number.
     ///
     /// # Errors
-    /// Where that cannot be written.
+    /// If that cannot be written.
     pub async fn look(self: &Arc<Self>, name: &ServerName, offer: Arc<Offer>) -> Result<usize, ReviewError> {
         let server = name.clone();
         let items = read(move || defined(&offer, &server).map(|one| one.item(false)).collect::<Vec<Item>>());
@@ -583,7 +581,7 @@ impl Review {
         let look = move |entry: &mut Entry| {
             let record = Arc::make_mut(&mut entry.record);
             record.look(&items);
-            // What runs is what was looked at; from now on it changes by a person's word only.
+            // The reviewer saw what runs; from now on it changes only with a person's consent.
             if let Some(launch) = &entry.launch
                 && record.holds_launch(launch).is_none()
             {
@@ -595,7 +593,7 @@ impl Review {
     }
 }
 
-/// Reads texts where nobody waits for the thread.
+/// Runs a blocking read on a separate thread.
 async fn read<T: Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> Result<T, Panicked> {
     tokio::task::spawn_blocking(read).await.map_err(|_| Panicked)
 }
@@ -619,7 +617,7 @@ fn differs(before: &Entry, changed: &Entry) -> bool {
     !Arc::ptr_eq(&before.record, &changed.record) && before.record != changed.record
 }
 
-/// The entry of a server whose record was read, whether a person has settled what it runs, and what got lost.
+/// The entry of an opened server, whether its launch is settled, and what was lost.
 fn opened(
     name: &ServerName,
     config: &ServerConfig,
@@ -627,23 +625,23 @@ fn opened(
     kept: Option<bool>,
     accepted: bool,
 ) -> (Entry, bool, Option<String>) {
-    // With variables of somebody else's it would be our program no longer.
+    // With foreign variables it would no longer be Satchel's own program.
     let ours = matches!(&config.transport, TransportConfig::Stdio { command, args, env, .. }
         if command == OWN_COMMAND && args.first().is_some_and(|word| word == "toolbox") && env.is_empty());
     let (mut record, lost) = match read {
         Ok(Some(record)) => (record, None),
         Ok(None) if kept == Some(true) && !ours => {
-            (Record::lost(), Some(format!("what was approved of \"{name}\" is gone")))
+            (Record::lost(), Some(format!("the approvals of \"{name}\" are lost")))
         }
-        // Its lists were kept by a version that knew no approvals: clients have used them all the time.
+        // Its lists were cached by a version without approvals: clients have been using them.
         Ok(None) if kept == Some(false) => (Record::imported(), None),
         Ok(None) => (Record::new(), None),
         Err(trouble) => (Record::lost(), Some(format!("\"{name}\": {trouble}"))),
     };
-    // Written with the next list: without it, a server whose lists get lost as well would be a new one.
+    // Written with the next list: otherwise a server whose lists are lost too would count as new.
     let mut unwritten = record.is_lost();
     let launch = launch::item(name, config);
-    // Looked at by a person before entries were pinned: what there is now is what was looked at.
+    // Reviewed before entries were pinned: the present entry is what was reviewed.
     let settled = record.unseen().is_none() && !record.knows(Kind::Launch, name.as_str());
     let settled = !ours && (accepted || settled);
     if settled {
@@ -652,7 +650,7 @@ fn opened(
     let launch = (!ours).then_some(launch);
     let secrets = if ours { Vec::new() } else { grants::of(&config.transport) };
     if !record.asks_about_secrets() {
-        // It ran with them under a version that did not ask.
+        // It ran with these secrets under a version that did not ask.
         if launch.as_ref().is_some_and(|item| record.holds_launch(item).is_none()) && !accepted {
             secrets.iter().for_each(|item| record.approve(item));
         }
@@ -677,7 +675,7 @@ fn newly_held(before: Option<&Judged>, now: &Judged) -> Vec<HeldBack> {
     told.collect()
 }
 
-/// As the audit log names it: with its fingerprint, because names can be had by others.
+/// The audit subject; includes the fingerprint, because names can be reused.
 fn words_of(item: &Item) -> String {
     format!("{} \"{}\", {}", item.kind.as_str(), clean::visible(&item.name), item.print)
 }
@@ -688,6 +686,6 @@ fn because(why: Why) -> &'static str {
         Why::Added => "it was added after the server's list was first read, and nobody has approved it",
         Why::New => "it is new, and nobody has approved it",
         Why::Alarming => "its text may deceive a model, and nobody has approved it",
-        Why::Lost => "what was approved of this server got lost",
+        Why::Lost => "the approvals of this server were lost",
     }
 }

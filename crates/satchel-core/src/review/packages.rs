@@ -14,11 +14,11 @@ use crate::{
     trust::{Fingerprint, Item, clean, fingerprint::Tree},
 };
 
-/// Of a digest, in a sentence.
+/// Number of digest characters shown in a sentence.
 const SHORT: usize = 20;
 
-/// As they are remembered, without those whose contents nothing tells from others. What several registries deliver under
-/// one name and version is one, with the digests of all.
+/// Packages as recorded, without those that have no digest. Several registries' packages of the same name and version
+/// are merged, with all digests.
 fn items<'a>(packages: impl Iterator<Item = &'a Fetched>) -> Vec<Item> {
     let mut digests: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for (package, digest) in packages.filter_map(|one| Some((one, one.digest.as_deref()?))) {
@@ -37,7 +37,7 @@ fn items<'a>(packages: impl Iterator<Item = &'a Fetched>) -> Vec<Item> {
     digests.into_iter().map(item).collect()
 }
 
-/// Why a server is not started, for whoever wants it; `None` where that is not because of its packages.
+/// Why a server is not started because of its packages; `None` if it may start.
 pub(super) fn because(entry: &Entry) -> Option<String> {
     let mut held = entry.held_packages();
     let first = held.next()?;
@@ -60,19 +60,19 @@ fn short(digest: &str) -> String {
     }
 }
 
-/// What came of comparing what was fetched with what is remembered.
+/// The result of comparing fetched packages with the record.
 #[derive(Debug, Default)]
 pub struct Looked {
     /// Why the server may not be started.
     pub held: Option<String>,
-    /// It is held back for this reason only now.
-    pub is_news: bool,
-    /// Packages that its entry names, fetched for the first time, in words.
+    /// It is newly held back for this reason.
+    pub is_new: bool,
+    /// Packages fetched for the first time, as text.
     pub fetched: Vec<String>,
 }
 
 impl Review {
-    /// Compares what is here with what is remembered, and remembers what is new.
+    /// Compares fetched packages with the record, and records new ones.
     pub async fn look_at_packages(self: &Arc<Self>, name: &ServerName, fetched: &[Fetched]) -> Looked {
         let all = items(fetched.iter());
         let asked_for: BTreeSet<String> =
@@ -83,7 +83,7 @@ impl Review {
             entry.packages = all.iter().filter(|item| record.holds_package(item)).cloned().collect();
             let held = because(entry);
             if held.is_some() {
-                return Looked { is_news: held != before, held, fetched: Vec::new() };
+                return Looked { is_new: held != before, held, fetched: Vec::new() };
             }
             if all.iter().all(|item| record.knows(item.kind, &item.name)) {
                 return Looked::default();
@@ -96,14 +96,14 @@ impl Review {
         };
         match self.change(name, Unwritten::Kept, look).await {
             Ok(looked) => looked,
-            // A server that is gone meanwhile has nothing to be held back.
+            // The server was removed in the meantime.
             Err(ReviewError::Unknown(_)) => Looked::default(),
-            // A fault of ours starts nothing.
-            Err(error) => Looked { held: Some(error.to_string()), is_news: true, fetched: Vec::new() },
+            // On an internal error, nothing is started.
+            Err(error) => Looked { held: Some(error.to_string()), is_new: true, fetched: Vec::new() },
         }
     }
 
-    /// The contents of this version, as they were when it was first seen or approved.
+    /// The digest of this version, as first seen or approved.
     pub fn remembered(&self, server: &ServerName, package: &str, version: &str) -> Option<String> {
         let is_it = |(name, _): &(&str, &str)| {
             let Some((name, release)) = name.split_once(' ') else { return false };

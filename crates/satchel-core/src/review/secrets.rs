@@ -13,18 +13,18 @@ use crate::{
 };
 
 impl Entry {
-    /// Secrets that its entry names and that it may not have yet.
+    /// Referenced secrets that it has not been granted.
     pub(super) fn ungranted(&self) -> impl Iterator<Item = &Item> {
         self.secrets.iter().filter(|item| !self.record.grants(item))
     }
 }
 
-/// Who has a secret already: servers, with the recipient that was approved for each.
+/// The servers that were granted a secret, with the recipient approved for each.
 pub(super) fn holders<'a>(table: &'a Table, secret: &str) -> Vec<(&'a ServerName, &'a str)> {
     table.iter().filter_map(|(name, entry)| Some((name, entry.record.recipient(secret)?))).collect()
 }
 
-/// The question behind a secret that waits, as a person reads it: who has it, and who would receive it.
+/// The question to a person about a waiting secret: who has it, and who would receive it.
 pub(super) fn question(server: &ServerName, item: &Item, holders: &[(&ServerName, &str)]) -> String {
     let mut text = format!("gives the secret {} to:\n  {server}: {}", item.name, clean::visible(&item.text));
     if !holders.is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn question(server: &ServerName, item: &Item, holders: &[(&ServerName
     text
 }
 
-/// Why a server is not started, where that is because of a secret it may not have.
+/// Why a server is not started because of a secret; `None` if it may start.
 pub(super) fn because(table: &Table, server: &ServerName, entry: &Entry) -> Option<String> {
     let item = entry.ungranted().next()?;
     let others = holders(table, &item.name);
@@ -48,12 +48,11 @@ pub(super) fn because(table: &Table, server: &ServerName, entry: &Entry) -> Opti
 }
 
 impl Review {
-    /// Gives entries that a person accepted the secrets they name, where no other recipient has them. `accepted` says what
-    /// a person has just accepted with everything in it. The servers that were given one, each with the words for the
-    /// audit log.
+    /// Grants accepted entries the secrets they reference, unless those belong to another recipient. `accepted` is
+    /// what a person just accepted. Returns the servers with the audit subject of each grant.
     pub async fn settle_secrets(self: &Arc<Self>, accepted: Accepted<'_>) -> Vec<(ServerName, String)> {
         let whole = matches!(accepted, Accepted::File);
-        // Who has just written its program or address anew knows where its own secrets go.
+        // A person who just rewrote its program or address knows where its own secrets go.
         let rewritten = match accepted {
             Accepted::Entry { name, by_person: true } => Some(name.to_owned()),
             _ => None,
@@ -64,7 +63,7 @@ impl Review {
             let table = room.table();
             let mut holders = Holders::of(&table);
             let (mut granted, mut given) = (Vec::new(), Vec::new());
-            // One after the other: what one was given, the next may not have.
+            // One at a time: a secret granted to one server is not free for the next.
             for (name, entry) in table.iter().filter(|(_, entry)| entry.held_launch().is_none()) {
                 let is_rewritten = rewritten.as_deref() == Some(name.as_str());
                 let free = |item: &&Item| whole || holders.is_free(item, is_rewritten.then_some(name));
@@ -81,7 +80,7 @@ impl Review {
                 }
                 given.push((name.clone(), changed));
             }
-            // A table that is still looked at would be copied.
+            // Release it first; a table in use would be copied.
             drop(table);
             room.replace_all(given).await;
             granted
@@ -90,7 +89,7 @@ impl Review {
     }
 }
 
-/// Who has which secret: for each its recipients, and the servers that a person gave it to with each.
+/// For each secret its recipients, and the servers that a person granted it to.
 struct Holders(BTreeMap<String, BTreeMap<String, BTreeSet<ServerName>>>);
 
 impl Holders {
@@ -109,7 +108,7 @@ impl Holders {
         recipients.entry(recipient.to_owned()).or_default().insert(name.clone());
     }
 
-    /// A server has it from now on, and no longer with the recipient it had it with before.
+    /// Grants a server the secret, replacing its previous recipient.
     fn give(&mut self, name: &ServerName, before: Option<&str>, item: &Item) {
         if let (Some(before), Some(recipients)) = (before, self.0.get_mut(&item.name))
             && let Some(servers) = recipients.get_mut(before)
@@ -122,7 +121,7 @@ impl Holders {
         self.add(name, &item.name, &item.text);
     }
 
-    /// Has no other recipient this secret? The one that has just been written anew does not count.
+    /// Does this secret belong to no other recipient? The entry that was just rewritten does not count.
     fn is_free(&self, item: &Item, rewritten: Option<&ServerName>) -> bool {
         let is_rewritten =
             |servers: &BTreeSet<ServerName>| servers.iter().all(|name| Some(name) == rewritten);

@@ -20,7 +20,7 @@ impl House {
         Self { dir, room }
     }
 
-    /// The hub starts again.
+    /// Restarts the hub.
     fn restarted(self) -> Self {
         let room = Review::new(self.dir.path().join("approvals"), TaskTracker::new());
         Self { room, ..self }
@@ -164,7 +164,7 @@ async fn an_entry_of_another_hand_waits_and_so_does_one_that_it_changed() {
     assert!(!house.room.has_record(&name) && house.room.table().is_empty());
 }
 
-/// An entry that comes in by an import is new: nothing was approved of it, so that the import is the yes to it.
+/// An imported entry is new: nothing was approved, so the import is the consent.
 #[tokio::test]
 async fn that_a_server_was_imported_says_nothing_of_what_was_approved() {
     let house = House::new();
@@ -189,7 +189,7 @@ async fn a_secret_belongs_to_whom_it_was_given() {
     let listed = house.room.list(&BTreeMap::new(), Some("two"));
     let text: String = listed[0].items[0].diff.iter().map(|part| part.text.as_str()).collect();
     assert!(text.contains("two: two") && text.contains("one: one"), "{text}");
-    // Where a person writes the entry of its only holder anew, it goes with them.
+    // If a person rewrites the entry of its only holder, the secret follows.
     house.open("one", with("uno"), true).await;
     let written = Accepted::Entry { name: "one", by_person: true };
     assert_eq!(house.room.settle_secrets(written).await.len(), 1);
@@ -215,10 +215,10 @@ async fn one_version_of_a_package_has_the_same_contents_for_ever() {
     assert_eq!((looked.held, looked.fetched.len()), (None, 0));
     assert_eq!(house.room.remembered(&name, "notes-server", "1.0.0").as_deref(), Some("sha512-a"));
     let looked = house.room.look_at_packages(&name, &[package("sha512-b")]).await;
-    assert!(looked.is_news && looked.held.is_some_and(|why| why.contains("other contents")));
+    assert!(looked.is_new && looked.held.is_some_and(|why| why.contains("other contents")));
     assert!(house.room.holds_packages(&name));
     assert_eq!(house.room.not_started(&name), Some(NotStarted::Package));
-    assert!(!house.room.look_at_packages(&name, &[package("sha512-b")]).await.is_news);
+    assert!(!house.room.look_at_packages(&name, &[package("sha512-b")]).await.is_new);
     house.approve("notes", &offer(&FIRST)).await.unwrap();
     assert!(!house.room.holds_packages(&name));
     assert_eq!(house.room.look_at_packages(&named("gone"), &[package("a")]).await.held, None);
@@ -241,7 +241,7 @@ async fn a_list_is_read_again_only_where_something_changed() {
     assert!(!Arc::ptr_eq(&before, &items()), "what a person did is seen at once");
 }
 
-/// A list is judged and a tool approved at the same time, again and again: neither undoes the other.
+/// Judges a list and approves a tool concurrently, repeatedly: neither undoes the other.
 #[tokio::test(flavor = "multi_thread")]
 async fn judging_and_approving_at_once_lose_nothing() {
     let house = House::new();
@@ -258,7 +258,8 @@ async fn judging_and_approving_at_once_lose_nothing() {
     }
 }
 
-/// All at once as one after the other: the first in order gets what several name, and what cannot be read is lost alone.
+/// Opening all at once equals opening one by one: the first in order gets a shared secret, and one unreadable record
+/// affects no other.
 #[tokio::test]
 async fn many_that_are_opened_together_are_each_what_they_would_be_alone() {
     let house = House::new();

@@ -24,13 +24,13 @@ pub use run::{Carry, Finished, Pending, Run, StartError};
 pub use satchel_script::protocol::{CallRequest, Logs, Settlement, Task, Wrong};
 pub use value::{Blocks, answer};
 
-/// How long a warm process is kept that nobody uses.
+/// How long an unused warm process is kept.
 const WARM: Duration = Duration::from_secs(60);
-/// Scripts that run at once: of one client, and in all.
+/// Maximum number of concurrent scripts: per client, and in total.
 const OF_CLIENT: usize = 4;
 const ALL: usize = 16;
 
-/// What scripts share. Cheap to clone.
+/// State shared by scripts. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Scripts(Arc<Inner>);
 
@@ -43,14 +43,14 @@ struct Inner {
     running: Mutex<HashMap<Arc<str>, usize>>,
 }
 
-/// The process that waits for a script, and how many were kept before it.
+/// The warm process, and the number of those kept before it.
 #[derive(Debug, Default)]
 struct Warm {
     process: Option<Runner>,
     number: u64,
 }
 
-/// A script's right to run. Dropping it gives it back.
+/// A permit to run a script. Returned when dropped.
 #[derive(Debug)]
 pub struct Turn {
     scripts: Scripts,
@@ -58,16 +58,16 @@ pub struct Turn {
 }
 
 impl Scripts {
-    /// `program` is our own. What is kept warm ends with `end`.
+    /// `program` is this program. Warm processes end with `end`.
     pub fn new(program: PathBuf, tracker: TaskTracker, end: CancellationToken) -> Self {
         let (warm, running) = (Mutex::default(), Mutex::default());
         Self(Arc::new(Inner { program, tracker, end, warm, running }))
     }
 
-    /// Begins a script of this client.
+    /// Starts a script for this client.
     ///
     /// # Errors
-    /// [`StartError`] where too many run, or no process can be started.
+    /// [`StartError`] if too many are running, or no process can be started.
     pub fn begin(&self, client: &Arc<str>, task: &Task, patience: Duration) -> Result<Run, StartError> {
         let turn = self.turn(client)?;
         let warm = lock(&self.0.warm).process.take();
@@ -90,7 +90,7 @@ impl Scripts {
         Ok(Turn { scripts: self.clone(), client: client.clone() })
     }
 
-    /// Starts a process for the next script, and lets it go when there was none for a while.
+    /// Starts a process for the next script, and stops it if it stays unused for a while.
     fn keep_warm(&self) {
         let (inner, end) = (Arc::downgrade(&self.0), self.0.end.clone());
         self.0.tracker.spawn(async move {
@@ -109,9 +109,9 @@ impl Scripts {
 }
 
 impl Inner {
-    /// Starts the process for the next script, and says how many were kept until then.
+    /// Starts the process for the next script, and returns how many were kept so far.
     fn warm_up(&self) -> Option<u64> {
-        // Where it cannot be started, the next script says why.
+        // If it cannot be started, the next script reports why.
         let process = Runner::start(&self.program).ok()?;
         let mut warm = lock(&self.warm);
         warm.number += 1;
@@ -140,7 +140,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    /// The clock stands still but for what is waited for.
+    /// The clock is paused except while waiting.
     #[cfg(unix)]
     #[tokio::test(start_paused = true)]
     async fn one_process_is_kept_warm_for_the_next_script_and_goes_when_there_is_none() {
@@ -163,7 +163,7 @@ mod tests {
             tokio::task::yield_now().await;
         }
         assert_eq!(number(), Some(1));
-        // It is taken, and another takes its place.
+        // It is taken, and replaced.
         let second = begin();
         assert_eq!(number(), None);
         while number().is_none() {

@@ -14,38 +14,38 @@ use tokio::{
 
 use crate::upstream::sealed;
 
-/// How our program is told to become one.
+/// The argument that makes this program a script runner.
 pub const ROLE: &str = "script-runner";
-/// The longest line that is read from a script's process.
+/// Maximum length of a line from a script's process.
 const LINE: usize = 16 * 1024 * 1024;
-/// What the process may use in all: more than its engine may, which holds what comes and goes a second time.
+/// Memory limit of the process; higher than its engine's, because data in transit is held twice.
 const MEMORY: u64 = 256 * 1024 * 1024;
-/// Seconds of computing after which the system ends it; its engine ends the script before.
+/// CPU time limit in seconds, after which the system kills it; its engine stops the script earlier.
 const COMPUTING: u64 = 8;
 
-/// A process and what is on its way to it and from it.
+/// A script's process and the buffered messages in both directions.
 #[derive(Debug)]
 pub struct Runner {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
     heard: Vec<u8>,
-    /// So much of it holds no end of a line.
+    /// Number of bytes already searched for a line end.
     seen: usize,
     to_say: Vec<u8>,
     said: usize,
 }
 
-/// What came from a process.
+/// An event of the process.
 #[derive(Debug)]
 pub(super) enum RunnerMessage {
-    /// A word.
+    /// A message.
     Word(FromScript),
-    /// Nothing; but all that was to be said is said.
+    /// No message; everything queued has been sent.
     Said,
-    /// Nothing more.
+    /// The process exited.
     Ended(Option<ExitStatus>),
-    /// Something that it would not say by itself.
+    /// An invalid message.
     Nonsense,
 }
 
@@ -62,23 +62,23 @@ impl Runner {
         Ok(Self { child, input, output, heard: vec![], seen: 0, to_say: vec![], said: 0 })
     }
 
-    /// Has it not ended yet?
+    /// Is it still running?
     pub(super) fn is_there(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Puts a word on its way.
+    /// Queues a message.
     pub(super) fn say(&mut self, word: &ToScript) {
-        // Words always serialize: what is raw in them is JSON already.
+        // Messages always serialize: their raw parts are valid JSON.
         let _ = put_line(word, &mut self.to_say);
     }
 
-    /// Is everything said?
+    /// Has everything been sent?
     pub(super) fn is_quiet(&self) -> bool {
         self.to_say.is_empty()
     }
 
-    /// The next word; meanwhile, what is to be said is said. May be given up and called again.
+    /// The next event; sends queued messages meanwhile. Cancel safe.
     pub(super) async fn exchange(&mut self) -> RunnerMessage {
         loop {
             if let Some(at) = self.heard[self.seen..].iter().position(|byte| *byte == b'\n') {
@@ -99,7 +99,7 @@ impl Runner {
                 },
                 written = self.input.write(rest), if !rest.is_empty() => match written {
                     Ok(0) | Err(_) => {
-                        // It does not listen any more; what it said before is still to be read.
+                        // It stopped reading; what it wrote earlier can still be read.
                         self.to_say.clear();
                         self.said = 0;
                     }
@@ -117,7 +117,7 @@ impl Runner {
     }
 }
 
-/// The process's own life.
+/// The main function of the process.
 pub fn main() -> ExitCode {
     let sealed = sealed::seal(MEMORY, COMPUTING);
     let spoken = sealed.and_then(|()| satchel_script::speak(io::stdin().lock(), io::stdout().lock()));

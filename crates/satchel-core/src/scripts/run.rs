@@ -16,52 +16,52 @@ use super::{
 };
 use crate::upstream::sealed::{self, Limit};
 
-/// Calls of one script that are open at once.
+/// Maximum number of concurrent calls of one script.
 const AT_ONCE: usize = 8;
-/// The longest time a script may take, without what people take to answer.
+/// Maximum duration of a script, excluding the time people take to answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
-/// How often it is looked whether people are asked.
+/// How often to check whether people are being asked.
 const TICK: Duration = Duration::from_secs(1);
-/// Bytes of one call's value that a script takes.
+/// Maximum size of one call's value, in bytes.
 const VALUE: usize = 8 * 1024 * 1024 + 64 * 1024;
 
-/// A call that will end.
+/// A call in flight.
 pub type Pending = Pin<Box<dyn Future<Output = Settlement> + Send>>;
 
-/// Who carries out calls.
+/// Executes calls.
 pub trait Carry {
-    /// Begins a call.
+    /// Starts a call.
     fn carry(&mut self, call: CallRequest) -> Pending;
 
-    /// Does a call wait for people? Their time is not the script's.
+    /// Does a call wait for people? That time does not count as the script's.
     fn is_asking(&self) -> bool;
 }
 
-/// Why a script did not begin.
+/// Why a script was not started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// So many run.
-    #[error("{0} scripts run already")]
+    /// This many are running.
+    #[error("{0} scripts are already running")]
     TooMany(usize),
     /// Its process could not be started.
     #[error("the script's process cannot be started: {0}")]
     Process(#[from] std::io::Error),
 }
 
-/// What a script came to.
+/// The result of a script.
 #[derive(Debug)]
 pub struct Finished {
-    /// What it returned, where it returned anything.
+    /// Its return value, if any.
     pub outcome: Result<Option<Box<Raw>>, Wrong>,
     /// What it logged.
     pub logs: Logs,
-    /// How many calls it made.
+    /// Number of calls it made.
     pub calls: u32,
-    /// How many it began and did not wait for.
+    /// Number of calls it did not await.
     pub left: usize,
 }
 
-/// A script under way. Dropping it ends it, and gives up its calls.
+/// A running script. Dropping it stops it and cancels its calls.
 pub struct Run {
     process: Runner,
     _turn: Turn,
@@ -107,7 +107,7 @@ impl Run {
         })
     }
 
-    /// Goes on until the script is over. May be given up and called again.
+    /// Runs until the script ends. Cancel safe.
     pub async fn end(&mut self, carry: &mut (dyn Carry + Send)) -> Finished {
         loop {
             while self.open.len() < AT_ONCE
@@ -116,7 +116,7 @@ impl Run {
                 let id = call.id;
                 self.open.push((id, carry.carry(call)));
             }
-            // What ended waits until what ended before is said: results do not pile up.
+            // A finished call waits until earlier results are sent, so that results do not pile up.
             let quiet = self.process.is_quiet();
             let next = (self.looked + TICK).min(self.deadline);
             tokio::select! {
@@ -134,7 +134,7 @@ impl Run {
                 () = tokio::time::sleep_until(next) => {}
             }
             let now = Instant::now();
-            // Somebody may have answered just now; the time until then was theirs.
+            // Someone may have just answered; the time until then was theirs.
             let asking = std::mem::replace(&mut self.asking, carry.is_asking());
             if asking || self.asking {
                 self.deadline += now - self.looked;
@@ -173,7 +173,7 @@ impl Run {
         Finished { outcome, logs: Logs::default(), calls: self.made, left: 0 }
     }
 
-    /// Why the process ended without a word.
+    /// Why the process exited without a message.
     fn broken(&self, status: Option<ExitStatus>) -> Wrong {
         let bounds = Bounds::default();
         if !self.ready {
@@ -187,7 +187,7 @@ impl Run {
     }
 }
 
-/// The next call that ends; none does where none is open. All are asked: they are few.
+/// The next call to finish; pending if none is open. Polls all of them, because they are few.
 async fn first_to_end(open: &mut Vec<(u32, Pending)>) -> (u32, Settlement) {
     std::future::poll_fn(|context| {
         for at in 0..open.len() {
@@ -204,7 +204,7 @@ async fn first_to_end(open: &mut Vec<(u32, Pending)>) -> (u32, Settlement) {
 fn bounded(end: Settlement) -> Settlement {
     match end {
         Settlement::Value(value) if value.get().len() > VALUE => Settlement::Failure(format!(
-            "the result has {} bytes, and a script takes {VALUE} bytes of one; ask the tool for less",
+            "the result has {} bytes, and a script accepts at most {VALUE} bytes; ask the tool for less",
             value.get().len()
         )),
         end => end,
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
     use crate::scripts::Scripts;
 
-    /// Carries out nothing: calls end when as many are open as are wanted, and people are asked so often.
+    /// Executes nothing: calls finish when a given number is open, and people are asked a given number of times.
     #[derive(Default)]
     struct Hands {
         open: Arc<AtomicUsize>,
@@ -255,7 +255,7 @@ mod tests {
         }
     }
 
-    /// What a process comes to that does this instead of running its script.
+    /// The result of a process that does this instead of running its script.
     async fn outcome(process: &str, hands: &mut Hands) -> (String, u32) {
         let dir = tempfile::tempdir().unwrap();
         let program = dir.path().join("process");
@@ -287,7 +287,7 @@ mod tests {
     #[tokio::test]
     async fn eight_calls_are_open_at_once_and_the_others_wait() {
         let mut hands = Hands { together: AT_ONCE, ..Hands::default() };
-        // It ends when it was told of all.
+        // It ends after it has received all results.
         let (told, made) = outcome(&calls(40, "head -n 41 > /dev/null"), &mut hands).await;
         assert_eq!((told.as_str(), made), ("the script's process ended unexpectedly", 40));
         assert_eq!((hands.most.load(Ordering::Relaxed), hands.open.load(Ordering::Relaxed)), (AT_ONCE, 0));
@@ -309,7 +309,7 @@ mod tests {
         }
     }
 
-    /// The clock stands still but for what is waited for.
+    /// The clock is paused except while waiting.
     #[tokio::test(start_paused = true)]
     async fn the_time_that_people_take_is_not_the_scripts() {
         let took = async |asked: usize| {

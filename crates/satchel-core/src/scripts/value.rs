@@ -6,13 +6,13 @@ use serde_json::{Value, json, value::to_raw_value};
 
 use super::Finished;
 
-/// The key by which a script knows content that does not pass through it.
+/// The key of a handle, which represents content that does not enter the script.
 const HANDLE: &str = "$content";
-/// Of such content, so many blocks and bytes are kept for one script.
+/// Maximum number and size of such content blocks for one script.
 const BLOCKS: usize = 64;
 const BYTES: usize = 32 * 1024 * 1024;
 
-/// Content that a script can return but not look into: images, sounds, files.
+/// Content that a script can return but not inspect: images, audio, files.
 #[derive(Debug, Default)]
 pub struct Blocks {
     kept: Vec<Box<Raw>>,
@@ -20,7 +20,8 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// The result of a tool as a script gets it: its structured content, else its text as JSON, else its text.
+    /// A tool's result as a script value: its structured content, otherwise its text parsed as JSON, otherwise its
+    /// text.
     pub fn value(&mut self, result: &Raw) -> Settlement {
         let fields = RawObject::parse(result).unwrap_or_default();
         let content: Vec<Box<Raw>> = fields.read("content").unwrap_or_default();
@@ -48,7 +49,7 @@ impl Blocks {
         }
     }
 
-    /// A block as a part of a value: a text as itself, a link as it came, everything else by a handle.
+    /// A block as a part of a value: text as a string, a link unchanged, everything else as a handle.
     fn part(&mut self, block: Box<Raw>) -> Result<Box<Raw>, String> {
         if let Some(text) = text_of(&block) {
             return Ok(as_value(&text));
@@ -78,7 +79,7 @@ impl Blocks {
         Ok(raw(&handle))
     }
 
-    /// The blocks whose handles are in a value, each once, in the order of their handles.
+    /// The blocks whose handles occur in a value, each once, in order.
     fn named_in(&self, value: &Value) -> Vec<&Raw> {
         let mut named = std::collections::BTreeSet::new();
         let mut open = vec![value];
@@ -100,7 +101,7 @@ impl Blocks {
     }
 }
 
-/// The text of a block, where it is one: its own, or that of the file in it.
+/// The text of a block: its own, or that of the embedded file.
 fn text_of(block: &Raw) -> Option<String> {
     let fields = RawObject::parse(block).ok()?;
     match fields.text("type")?.as_str() {
@@ -110,7 +111,7 @@ fn text_of(block: &Raw) -> Option<String> {
     }
 }
 
-/// An object or a list where a text is one; numbers and words stay texts, because they may be names.
+/// Parses a text that is a JSON object or array; numbers and words stay strings, because they may be names.
 fn as_value(text: &str) -> Box<Raw> {
     let trimmed = text.trim();
     if trimmed.starts_with(['{', '['])
@@ -121,7 +122,7 @@ fn as_value(text: &str) -> Box<Raw> {
     raw(&text)
 }
 
-/// A script's end as the result of the tool that ran it. Texts are cut at `cap` bytes together; 0 is no cap.
+/// The tool result for a finished script. Texts are cut at `cap` bytes in total; 0 means no limit.
 pub fn answer(finished: &Finished, blocks: &Blocks, cap: usize) -> Box<Raw> {
     let made = match finished.calls {
         0 => "No call was made.".to_owned(),
@@ -155,7 +156,7 @@ pub fn answer(finished: &Finished, blocks: &Blocks, cap: usize) -> Box<Raw> {
     result.to_raw()
 }
 
-/// With a mark at its end, where it has none.
+/// Adds a final punctuation mark if there is none.
 fn sentence(words: &str) -> String {
     let is_one = words.ends_with(['.', '?', '!']);
     if is_one { words.to_owned() } else { format!("{words}.") }
@@ -177,9 +178,9 @@ fn advice(wrong: &Wrong) -> &'static str {
 fn left(calls: usize) -> Option<String> {
     match calls {
         0 => None,
-        1 => Some("[1 call was not waited for and was given up; write `await` before it.]".to_owned()),
+        1 => Some("[1 call was not awaited and was cancelled; write `await` before it.]".to_owned()),
         calls => {
-            Some(format!("[{calls} calls were not waited for and were given up; write `await` before them.]"))
+            Some(format!("[{calls} calls were not awaited and were cancelled; write `await` before them.]"))
         }
     }
 }

@@ -3,21 +3,21 @@
 
 use crate::model::characters::is_format;
 
-/// Escapes within escapes that are followed. Backslashes are not counted: a run of them is read at every level.
+/// Maximum nesting of escapes. Backslashes do not count: a run of them is read at every level.
 const DEPTH: u8 = 3;
-/// The longest run of backslashes before a character: JSON within JSON, four times.
+/// The longest run of backslashes before a character: JSON nested four times.
 const RUN: usize = 16;
-/// Blanks after a line break that belong to it.
+/// Maximum indentation after a line break that belongs to it.
 const INDENT: usize = 64;
-/// More readings of one place than these are left out.
+/// Maximum number of readings at one position; further ones are dropped.
 const READINGS: usize = 48;
-/// No reading takes more bytes of the text.
+/// Maximum number of bytes that a reading covers.
 pub(super) const SPAN: usize = 256;
 
-/// Characters that may begin an escape.
+/// Characters that may start an escape.
 const INTRODUCERS: &[u8] = b"\\&%='\"$`^+\x1b";
 
-/// Names of HTML for ASCII characters; the longer of two that begin alike need no order.
+/// HTML entities for ASCII characters; no order is needed where one is a prefix of another.
 const ENTITIES: &[(&str, char)] = &[
     ("amp", '&'),
     ("AMP", '&'),
@@ -66,14 +66,14 @@ const ENTITIES: &[(&str, char)] = &[
     ("euro", '€'),
 ];
 
-/// Names of HTML for U+00A0 and the characters after it.
+/// HTML entities for U+00A0 and the following characters.
 const LATIN: &str = "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 \
     acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig \
     Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave \
     Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave \
     iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml";
 
-/// One way to read a place: the bytes it stands for, which are none where it is only in between, and where the text goes on.
+/// One way to read a position: the bytes it stands for, possibly none, and where the text continues.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct EscapeReading {
     bytes: [u8; 4],
@@ -86,18 +86,18 @@ impl EscapeReading {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// The character, where it is one of ASCII.
+    /// The character, if it is ASCII.
     fn ascii(&self) -> Option<char> {
         (self.len == 1 && self.bytes[0].is_ascii()).then(|| char::from(self.bytes[0]))
     }
 }
 
-/// May something other than the character itself begin with this byte?
+/// Can this byte start anything other than itself?
 pub(super) fn may_escape(byte: u8) -> bool {
     INTRODUCERS.contains(&byte)
 }
 
-/// All readings of the place `at`, which must be where a character begins.
+/// All readings at `at`, which must be a character boundary.
 pub(super) fn readings(text: &str, at: usize, found: &mut Vec<EscapeReading>) {
     found.clear();
     EscapeReader { text, from: at, found }.read(at, DEPTH);
@@ -138,7 +138,7 @@ impl EscapeReader<'_> {
                 self.add(&[], end);
                 self.add(&[], end + blank);
             }
-            // A command for colours.
+            // A color sequence.
             '\u{1b}' => {
                 let rest = &self.text.as_bytes()[end..];
                 if rest.first() == Some(&b'[') {
@@ -154,7 +154,7 @@ impl EscapeReader<'_> {
         }
     }
 
-    /// A character that was escaped; it may begin another escape.
+    /// A decoded character, which may start another escape.
     fn decoded(&mut self, c: char, end: usize, depth: u8) {
         self.push(c, end);
         if depth > 1 {
@@ -172,7 +172,7 @@ impl EscapeReader<'_> {
         }
     }
 
-    /// What `c` begins, where the text goes on at `next`.
+    /// What `c` starts, if the text continues at `next`.
     fn introduced(&mut self, c: char, next: usize, depth: u8) {
         if depth == 0 {
             return;
@@ -195,7 +195,7 @@ impl EscapeReader<'_> {
                 Some((byte, end)) => self.byte(byte as u8, end, depth),
                 None => self.continued(next),
             },
-            // Of PowerShell and of the Windows command line.
+            // PowerShell and the Windows command line.
             '`' | '^' => {
                 if let Some(c) = self.at(next).filter(char::is_ascii_punctuation) {
                     self.decoded(c, next + 1, depth);
@@ -206,7 +206,7 @@ impl EscapeReader<'_> {
         }
     }
 
-    /// `c`, where these characters follow, escaped themselves or not.
+    /// `c`, if these characters follow, escaped or not.
     fn sequence(&mut self, c: char, next: usize, following: &str, depth: u8) {
         let mut ends = vec![next];
         for wanted in following.chars() {
@@ -282,7 +282,7 @@ impl EscapeReader<'_> {
                 self.byte(code, at + digits, depth);
             }
         }
-        // Of CSS, and with two digits of LDAP.
+        // CSS, and LDAP with two digits.
         for digits in 2..=6 {
             if let Some((code, end)) = self.hex(at, digits, digits) {
                 if digits == 2 {
@@ -296,7 +296,8 @@ impl EscapeReader<'_> {
         }
     }
 
-    /// Behind `\u` or `%u`: four digits, perhaps the first half of a pair, or any number of digits in braces.
+    /// After `\u` or `%u`: four digits, possibly the first half of a surrogate pair, or any number of digits in
+    /// braces.
     fn unit(&mut self, at: usize, depth: u8) {
         self.braced(at, depth);
         let Some((unit, end)) = self.hex(at, 4, 4) else { return };
@@ -305,7 +306,7 @@ impl EscapeReader<'_> {
             return;
         }
         let rest = &self.text[end..];
-        // However the backslash of the second half is written, the first `u` after it is its own.
+        // However the second half's backslash is written, the first `u` after it belongs to it.
         let Some(u) = rest.bytes().take(SPAN / 4).position(|byte| byte == b'u') else { return };
         if u > 0
             && let Some((second, end)) = self.hex(end + u + 1, 4, 4)
@@ -342,7 +343,7 @@ impl EscapeReader<'_> {
         }
     }
 
-    /// With the semicolon at its end or without.
+    /// With or without the final semicolon.
     fn entity(&mut self, next: usize, depth: u8) {
         let text = self.text;
         let mut with = |c: char, end: usize| {
@@ -366,7 +367,7 @@ impl EscapeReader<'_> {
             None => (number, 10, next + 1),
         };
         let many = digits.chars().take(8).take_while(|c| c.is_digit(base)).count();
-        // Without its end, a digit after it may belong to it or not.
+        // Without the semicolon, a following digit may or may not belong to it.
         for digits in 1..=many {
             let code = u32::from_str_radix(&text[at..at + digits], base).ok();
             if let Some(c) = code.and_then(char::from_u32) {
@@ -375,7 +376,7 @@ impl EscapeReader<'_> {
         }
     }
 
-    /// An escape at the end of a line: the text goes on in the next.
+    /// An escaped line end: the text continues on the next line.
     fn continued(&mut self, at: usize) {
         let rest = &self.text[at.min(self.text.len())..];
         if let Some(len) =
@@ -385,7 +386,7 @@ impl EscapeReader<'_> {
         }
     }
 
-    /// So many hexadecimal digits, as many as there are.
+    /// Up to this many hexadecimal digits.
     fn hex(&self, at: usize, least: usize, most: usize) -> Option<(u32, usize)> {
         let rest = self.text.as_bytes().get(at..)?;
         let digits = rest.iter().take(most).take_while(|byte| byte.is_ascii_hexdigit()).count();

@@ -16,7 +16,7 @@ use crate::platform::Platform;
 /// Items are stored under this service, with the secret's name as the user name.
 const SERVICE: &str = "satchel";
 
-/// Opened at first use, and again after it failed.
+/// Opened at first use, and again after a failure.
 #[derive(Debug, Default)]
 pub(super) struct Keychain {
     store: Mutex<Option<Arc<CredentialStore>>>,
@@ -91,7 +91,7 @@ impl Items for Keychain {
     }
 }
 
-/// How many UTF-16 units one item holds, where that is less than a credential may have.
+/// Maximum size of an item in UTF-16 units, on platforms where it is less than a credential may need.
 fn limit(platform: Platform) -> Option<usize> {
     match platform {
         Platform::Windows => Some(parts::WINDOWS_ITEM),
@@ -99,10 +99,10 @@ fn limit(platform: Platform) -> Option<usize> {
     }
 }
 
-/// The Linux store owns a runtime of its own, which panics where it is dropped inside another. A plain thread has none.
+/// The Linux store owns a runtime, which panics when dropped inside another one; on a plain thread it does not.
 fn let_go(store: Option<Arc<CredentialStore>>) {
     if let Some(store) = store {
-        // Nobody waits for it: a bus that does not answer must not hold up the end of the hub.
+        // Not joined: an unresponsive bus must not delay the shutdown.
         let _ = std::thread::Builder::new().name("keychain".to_owned()).spawn(move || drop(store));
     }
 }
@@ -133,7 +133,7 @@ fn platform_store() -> Result<Arc<CredentialStore>, Error> {
     Err(Error::NoDefaultStore)
 }
 
-/// What an error's own code says, where its system has codes. Texts differ by language; codes do not.
+/// The meaning of a system error code. Messages are localized; codes are not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ErrorMeaning {
     Locked,
@@ -147,19 +147,19 @@ fn said(platform: Platform, code: i64) -> Option<ErrorMeaning> {
         (Platform::MacOs, -25308 | -128 | -25293 | -25315) => Some(ErrorMeaning::Locked),
         // errSecNotAvailable, errSecNoSuchKeychain, errSecInvalidKeychain, errSecNoDefaultKeychain.
         (Platform::MacOs, -25291 | -25294 | -25295 | -25307) => Some(ErrorMeaning::Absent),
-        // ERROR_NO_SUCH_LOGON_SESSION: started by a service or over the network, without a logon of the user.
+        // ERROR_NO_SUCH_LOGON_SESSION: started by a service or over the network, without an interactive logon.
         (Platform::Windows, 1312) => Some(ErrorMeaning::Absent),
         (Platform::MacOs | Platform::Windows | Platform::Linux, _) => None,
     }
 }
 
-/// The code of the system's own error, where it has one.
+/// The system's error code, if there is one.
 #[cfg(target_os = "macos")]
 fn code(cause: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<i64> {
     cause.downcast_ref::<security_framework::base::Error>().map(|error| i64::from(error.code()))
 }
 
-/// The code of the system's own error. Its type is not public; its text names the code, or the one constant that matters.
+/// The system's error code. Its type is private; its text contains the code, or the one constant that matters.
 #[cfg(not(target_os = "macos"))]
 fn code(cause: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<i64> {
     let text = cause.to_string();
@@ -169,8 +169,8 @@ fn code(cause: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<i64> 
     }
 }
 
-/// keyring-core says "platform failure" for a missing service as well as for a failing one. Where the system has no codes,
-/// the cause's text is the only thing that tells them apart.
+/// keyring-core reports "platform failure" both for a missing and for a failing service. On systems without codes,
+/// only the cause's text distinguishes them.
 fn classify(error: &Error) -> SecretError {
     let cause = match error {
         Error::PlatformFailure(cause) | Error::NoStorageAccess(cause) => Some(cause),

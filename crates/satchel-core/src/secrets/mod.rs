@@ -39,7 +39,7 @@ impl Secret {
         Self(Zeroizing::new(value.into()))
     }
 
-    /// The value itself, for the one environment or header that needs it.
+    /// The value, for the environment or header that needs it.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -51,7 +51,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A message that may hold secrets. The memory of its texts is cleared when it is dropped.
+/// A message that may contain secrets. Its memory is cleared when dropped.
 pub struct Cleared(Value);
 
 impl Cleared {
@@ -75,7 +75,7 @@ impl Drop for Cleared {
     }
 }
 
-/// Clears the memory of a text that may hold a secret, before it is given back.
+/// Clears the memory of a text that may contain a secret.
 pub fn clear_text(text: &mut String) {
     text.zeroize();
 }
@@ -92,13 +92,13 @@ fn clear(value: &mut Value) {
 /// Why a secret could not be read or stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SecretError {
-    /// No keychain service runs here.
+    /// No keychain service is running.
     #[error("no keychain is running, so secrets cannot be stored safely ({0})")]
     Absent(String),
     /// The keychain is locked, or the user declined to unlock it.
     #[error("the keychain is locked ({0})")]
     Locked(String),
-    /// The encrypted file has not been opened with its passphrase.
+    /// The encrypted file is locked.
     #[error("the encrypted secrets file is locked")]
     VaultLocked,
     /// The passphrase does not open the encrypted file.
@@ -110,13 +110,13 @@ pub enum SecretError {
     /// An empty passphrase or value.
     #[error("the {0} is empty")]
     Empty(&'static str),
-    /// Anything else, in the store's words.
+    /// Any other error, with the store's message.
     #[error("the secret store failed: {0}")]
     Failed(String),
 }
 
 impl SecretError {
-    /// The class a face decides on.
+    /// The corresponding code, if there is one.
     pub fn code(&self) -> Option<Code> {
         match self {
             SecretError::Absent(_) => Some(Code::KeychainAbsent),
@@ -130,7 +130,7 @@ impl SecretError {
     }
 }
 
-/// What is remembered in plain: names, because not every keychain can list them, and the chosen store.
+/// The plain-text index: names, because not every keychain can list them, and the chosen store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct SecretIndex {
     #[serde(default)]
@@ -139,7 +139,7 @@ struct SecretIndex {
     names: BTreeSet<String>,
 }
 
-/// The secrets of this user. Cheap to clone.
+/// The user's secrets. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Secrets {
     inner: Arc<Store>,
@@ -151,15 +151,15 @@ struct Store {
     vault_file: PathBuf,
     keychain: Keychain,
     vault: Mutex<Option<Vault>>,
-    /// One change of the index at a time; also keeps two writers of one keychain item apart.
+    /// Serializes changes of the index and of keychain items.
     writing: Mutex<()>,
-    /// How often something was read out of a store.
+    /// Number of reads from a store.
     #[cfg(test)]
     reads: std::sync::atomic::AtomicUsize,
 }
 
 impl Secrets {
-    /// The secrets remembered in this data directory. Reads nothing yet, so nothing can fail or ask.
+    /// Opens the secrets of this data directory. Reads nothing yet, so it can neither fail nor prompt.
     pub fn open(data: &Path) -> Self {
         Self {
             inner: Arc::new(Store {
@@ -174,12 +174,12 @@ impl Secrets {
         }
     }
 
-    /// The value of one secret; `None` where there is none of that name.
+    /// The value of a secret; `None` if there is none of that name.
     pub async fn get(&self, name: &str) -> Result<Option<Secret>, SecretError> {
         if is_name(name) { self.get_item(name).await } else { Ok(None) }
     }
 
-    /// An item of our own, which no reference in a configuration can name and no list shows: its name has a slash in it.
+    /// An internal item. Its name contains a slash, so that no reference can name it and no list shows it.
     pub async fn get_item(&self, name: &str) -> Result<Option<Secret>, SecretError> {
         let name = name.to_owned();
         #[cfg(test)]
@@ -191,13 +191,13 @@ impl Secrets {
         .await
     }
 
-    /// How often something was read out of the store so far.
+    /// Number of reads from a store so far.
     #[cfg(test)]
     pub(crate) fn reads(&self) -> usize {
         self.inner.reads.load(std::sync::atomic::Ordering::SeqCst)
     }
 
-    /// Stores or replaces an item of our own.
+    /// Stores or replaces an internal item.
     pub async fn set_item(&self, name: &str, value: Secret) -> Result<(), SecretError> {
         let name = name.to_owned();
         self.blocking(move |inner| {
@@ -210,7 +210,7 @@ impl Secrets {
         .await
     }
 
-    /// Removes an item of our own, where it is there.
+    /// Removes an internal item, if it exists.
     pub async fn remove_item(&self, name: &str) -> Result<(), SecretError> {
         let name = name.to_owned();
         self.blocking(move |inner| {
@@ -246,7 +246,7 @@ impl Secrets {
         .await
     }
 
-    /// Removes a secret; false where there was none.
+    /// Removes a secret; false if there was none.
     pub async fn remove(&self, name: &str) -> Result<bool, SecretError> {
         if !is_name(name) {
             return Ok(false);
@@ -266,15 +266,15 @@ impl Secrets {
         .await
     }
 
-    /// The names of all stored secrets, and where they are.
+    /// The names of all stored secrets, and their store.
     pub async fn names(&self) -> Result<(StoreKind, BTreeSet<String>), SecretError> {
         self.blocking(|inner| inner.index().map(|index| (index.store, index.names))).await
     }
 
-    /// Is the encrypted file in use, and has nobody opened it yet? Whether a keychain is locked shows when it is asked.
+    /// Is the encrypted file in use and locked? A locked keychain shows only when it is accessed.
     ///
     /// # Errors
-    /// Where the list of names cannot be read.
+    /// If the list of names cannot be read.
     pub async fn is_locked(&self) -> Result<bool, SecretError> {
         self.blocking(|inner| {
             let in_file = inner.index()?.store == StoreKind::File;
@@ -283,8 +283,8 @@ impl Secrets {
         .await
     }
 
-    /// Chooses the encrypted file. Makes it where there is none, opens it where there is one. Secrets that were in
-    /// the keychain stay there and are no longer read.
+    /// Switches to the encrypted file: creates it, or unlocks an existing one. Secrets in the keychain stay there but
+    /// are no longer used.
     pub async fn use_vault(&self, passphrase: Secret) -> Result<(), SecretError> {
         if passphrase.reveal().is_empty() {
             return Err(SecretError::Empty("passphrase"));
@@ -302,7 +302,7 @@ impl Secrets {
         .await
     }
 
-    /// Opens the encrypted file for as long as this process lives.
+    /// Unlocks the encrypted file until this process exits.
     pub async fn unlock(&self, passphrase: Secret) -> Result<(), SecretError> {
         self.blocking(move |inner| {
             if !inner.vault_file.exists() {
@@ -320,7 +320,7 @@ impl Secrets {
         work: impl FnOnce(&Store) -> Result<T, SecretError> + Send + 'static,
     ) -> Result<T, SecretError> {
         let inner = self.inner.clone();
-        // A keychain may show a dialog and wait for a person; it must not hold up the hub, nor for ever.
+        // A keychain may show a dialog and wait for a person; that must not block the hub, nor last forever.
         let task = tokio::task::spawn_blocking(move || work(&inner));
         match tokio::time::timeout(std::time::Duration::from_secs(120), task).await {
             Ok(Ok(result)) => result,
@@ -341,7 +341,7 @@ impl Store {
         }
     }
 
-    /// The index without its names: the secrets themselves lie elsewhere and are still had by name.
+    /// A new index without names: the secrets are stored elsewhere and remain accessible by name.
     fn rebuilt(&self, error: &serde_json::Error) -> SecretIndex {
         let aside = files::set_aside(&self.index_file)
             .map_or_else(|error| error.to_string(), |aside| aside.display().to_string());
@@ -370,7 +370,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= 128 && name.chars().all(valid)
 }
 
-/// A panic elsewhere must not make the secrets unreachable; the data behind these locks is always whole.
+/// Ignores poisoning: the data behind these locks is always consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -8,35 +8,35 @@ use std::str::FromStr;
 
 use super::{Secret, SecretError};
 
-/// How many UTF-16 units an item of Windows' Credential Manager holds.
+/// Maximum size of an item in Windows' Credential Manager, in UTF-16 units.
 pub(super) const WINDOWS_ITEM: usize = 1280;
-/// More parts than anything that is a credential has.
+/// Maximum number of parts; more than any credential needs.
 const MOST_PARTS: usize = 256;
-/// A value that begins like this is itself kept in a part, so that a head is never a value.
+/// A value that starts like this is stored as a part itself, so that a head is never mistaken for a value.
 const MARK: &str = "satchel-parts:";
 
-/// Single items by their names.
+/// Single items by name.
 pub(super) trait Items {
     fn read(&self, name: &str) -> Result<Option<Secret>, SecretError>;
     fn write(&self, name: &str, value: &Secret) -> Result<(), SecretError>;
-    /// Says whether it was there.
+    /// Returns whether it existed.
     fn delete(&self, name: &str) -> Result<bool, SecretError>;
 }
 
-/// Items of a keychain whose items hold so many UTF-16 units.
+/// A keychain with this maximum item size.
 pub(super) struct Parted<'a, I> {
     pub(super) items: &'a I,
     pub(super) limit: usize,
 }
 
-/// One of the two sets of parts that a value can have.
+/// One of the two alternating sets of parts of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Set {
     A,
     B,
 }
 
-/// What the item with the value's own name holds, where the value is in parts.
+/// The content of the item with the value's own name, if the value is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Head {
     set: Set,
@@ -58,7 +58,7 @@ impl Set {
         }
     }
 
-    /// No name of a secret and no item of our own has a `#` in it.
+    /// Neither secrets nor internal items have a `#` in their names.
     fn part(self, name: &str, index: usize) -> String {
         format!("{name}#{}{index}", self.letter())
     }
@@ -125,7 +125,7 @@ impl<I: Items> Parted<'_, I> {
         Ok(self.items.read(name)?.and_then(|item| item.reveal().parse().ok()))
     }
 
-    /// Removes every part that no head names any more, those of writes that were cut off too.
+    /// Removes parts that no head references, including those of interrupted writes.
     fn sweep(&self, name: &str, head: Option<Head>) -> Result<(), SecretError> {
         for set in [Set::A, Set::B] {
             let first = head.filter(|head| head.set == set).map_or(0, |head| head.count);
@@ -133,7 +133,7 @@ impl<I: Items> Parted<'_, I> {
             while end < MOST_PARTS && self.items.read(&set.part(name, end))?.is_some() {
                 end += 1;
             }
-            // The last one first: what is cut off here leaves no gap that hides the rest.
+            // Last one first: an interruption leaves no gap that hides the rest.
             for index in (first..end).rev() {
                 self.items.delete(&set.part(name, index))?;
             }
@@ -146,7 +146,7 @@ fn units(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// Pieces of at most `limit` UTF-16 units, none of which cuts a character.
+/// Splits a text into pieces of at most `limit` UTF-16 units, at character boundaries.
 fn split(text: &str, limit: usize) -> Vec<&str> {
     let (mut parts, mut start, mut size) = (Vec::new(), 0, 0);
     for (at, c) in text.char_indices() {
@@ -178,7 +178,7 @@ mod tests {
 
     const LIMIT: usize = 20;
 
-    /// A store that refuses what is too large, and everything after so many changes.
+    /// A store that rejects large items, and fails after a number of changes.
     struct Store {
         items: RefCell<BTreeMap<String, String>>,
         changes_left: Cell<usize>,
@@ -275,7 +275,7 @@ mod tests {
                 let written = parted(&store).set("key", &Secret::new(&new));
                 let value = value_of(&store).unwrap();
                 assert!(value == new || (value == old && written.is_err()), "{before} {after} {changes}");
-                // The next write tidies up after the one that was cut off.
+                // The next write cleans up after the interrupted one.
                 store.changes_left.set(usize::MAX);
                 parted(&store).set("key", &Secret::new("short")).unwrap();
                 assert_eq!(store.names(), ["key"], "{before} {after} {changes}");

@@ -15,19 +15,19 @@ use super::{
 
 /// Shorter values would blank out half of every text and protect nothing.
 const SHORTEST: usize = 4;
-/// So much of a secret at the end of a line is taken for its beginning.
+/// This many characters of a secret at the end of a line count as its beginning.
 const BEGINNING: usize = 4;
-/// So many characters may stand between two letters of a secret that is compared by its letters and digits: between the
-/// `k` and the `l` of `["k", "-", "l"]` it is nine.
+/// Maximum number of characters between two letters of a secret that is compared by letters and digits: between the
+/// `k` and the `l` of `["k", "-", "l"]` there are nine.
 const BETWEEN: u8 = 12;
-/// Written where a secret was.
+/// Replaces a secret.
 const HIDDEN: &str = "***";
 
-/// What must not be kept.
+/// Finds and hides secrets.
 #[derive(Debug, Default)]
 pub struct Redactor {
     needles: Vec<Needle>,
-    /// By their first byte; empty where there are none.
+    /// By first byte; empty if there are none.
     starts: Vec<Vec<usize>>,
 }
 
@@ -42,7 +42,7 @@ impl Needle {
         self.text.reveal().len()
     }
 
-    /// Has enough of it been spelled? Four fifths of a long one are a secret that somebody cut off.
+    /// Has enough of it been matched? Four fifths of a long secret count as a truncated one.
     fn is_spelled(&self, matched: usize) -> bool {
         match self.comparison {
             Comparison::Exact | Comparison::Digits => matched == self.len(),
@@ -51,19 +51,19 @@ impl Needle {
     }
 }
 
-/// Secrets that the line before may have begun: which, and how much of each.
+/// Secrets that may have begun on the previous line: which, and how much of each.
 #[derive(Debug, Default)]
 pub struct Open(Vec<(usize, usize)>);
 
-/// So much of a needle was spelled since `start`.
+/// A partial match of a needle that began at `start`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct LineState {
     needle: usize,
     matched: usize,
-    /// Characters since then that are none of its own.
+    /// Foreign characters since the last match.
     between: u8,
     start: usize,
-    /// It began in a line before.
+    /// It began on an earlier line.
     carried: bool,
 }
 
@@ -91,7 +91,7 @@ impl Redactor {
         Self { needles, starts }
     }
 
-    /// A text without them.
+    /// Hides all secrets in a text.
     pub fn hide(&self, text: &str) -> String {
         if self.needles.is_empty() {
             return text.to_owned();
@@ -100,13 +100,13 @@ impl Redactor {
         without(text, found)
     }
 
-    /// One line of several, where a secret may begin in one and go on in the next.
+    /// Hides secrets in one of several lines, where a secret may continue on the next.
     pub fn hide_line(&self, line: &str, open: &mut Open) -> String {
         if self.needles.is_empty() {
             return line.to_owned();
         }
         let begun = std::mem::take(&mut open.0).into_iter().map(|(needle, matched)| {
-            // The end of the line may be one of the secret's own.
+            // The line break may be part of the secret.
             let rest = &self.needles[needle].text.reveal()[matched..];
             let own = ["\r\n", "\n"].iter().find(|end| rest.starts_with(**end)).map_or(0, |end| end.len());
             LineState { needle, matched: matched + own, between: 0, start: 0, carried: true }
@@ -114,10 +114,10 @@ impl Redactor {
         let length = |state: &LineState| self.needles[state.needle].len();
         let begun: Vec<LineState> = begun.filter(|state| state.matched < length(state)).collect();
         let (mut found, mut still) = self.find(line, begun);
-        // Four letters in any case end many a line.
+        // Four letters in any case occur at the end of many lines.
         still.retain(|state| self.needles[state.needle].comparison != Comparison::Skeleton);
         for state in still.iter().filter(|state| state.start < line.len()) {
-            // Of a value that is short all the same, half says too much.
+            // Half of a short value reveals too much.
             if state.carried || state.matched >= BEGINNING || state.matched * 2 >= length(state) {
                 found.push(state.start..line.len());
             }
@@ -127,10 +127,10 @@ impl Redactor {
         without(line, found)
     }
 
-    /// Where they are, and what is begun and not at its end.
+    /// Finds secrets, and those that have begun at the end.
     fn find(&self, text: &str, begun: Vec<LineState>) -> (Vec<Range<usize>>, Vec<LineState>) {
         let mut found = Vec::new();
-        // The states at each place from the current one on, in a ring.
+        // Ring buffer of the states at each position from the current one on.
         let mut ahead: Vec<Vec<LineState>> = vec![Vec::new(); escapes::SPAN];
         let (mut states, mut readings): (Vec<LineState>, Vec<EscapeReading>) = (begun, Vec::new());
         for (at, _) in text.char_indices() {
@@ -175,7 +175,7 @@ impl Redactor {
         (found, still)
     }
 
-    /// The state behind these bytes.
+    /// The state after these bytes.
     fn advance(&self, state: LineState, bytes: &[u8]) -> Option<LineState> {
         let needle = &self.needles[state.needle];
         let rest = &needle.text.reveal().as_bytes()[state.matched..];
@@ -184,7 +184,7 @@ impl Redactor {
             return rest.starts_with(bytes).then_some(next);
         }
         if rest.get(..bytes.len()).is_some_and(|wanted| wanted.eq_ignore_ascii_case(bytes)) {
-            // What stands for nothing, as a colour does, is none of its own and none between.
+            // An escape that stands for nothing, such as a color, counts neither as a match nor as a gap.
             return Some(if bytes.is_empty() { state } else { next });
         }
         let may_stand_between = state.matched > 0
@@ -200,7 +200,7 @@ impl Redactor {
     }
 }
 
-/// The text with `***` in these places. Where two overlap, both go altogether.
+/// Replaces these ranges by `***`. Overlapping ranges are merged.
 fn without(text: &str, mut found: Vec<Range<usize>>) -> String {
     found.sort_unstable_by_key(|range| (range.start, Reverse(range.end)));
     let mut hidden = String::with_capacity(text.len());
@@ -231,7 +231,7 @@ mod tests {
         Redactor::of(&[Secret::new(CANARY), Secret::new("abc")])
     }
 
-    /// How programs write a text, by name; each as it stands between the quotes.
+    /// How programs escape a text, by name; without the quotes.
     fn escaped(text: &str) -> Vec<(&'static str, String)> {
         let json = |text: &str| {
             let quoted = serde_json::Value::from(text).to_string();
@@ -346,7 +346,8 @@ mod tests {
                 let hidden = redactor.hide(&format!("<{spelled}>"));
                 let left = hidden.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
                 let left = left.map(|left| left.replace("***", ""));
-                // What was put behind the last character is no part of it; base64 shares its last with what follows.
+                // Whatever follows the last character is not part of it; base64 shares its last character with what
+                // follows.
                 let clear = left
                     .as_ref()
                     .is_some_and(|left| left.len() <= 1 || " \\n\u{200b}".contains(left.as_str()));
@@ -385,7 +386,7 @@ mod tests {
         }
     }
 
-    /// Every prefix of the secret begins anew at every place, and every place has many readings.
+    /// Every prefix of the secret restarts at every position, and every position has many readings.
     #[test]
     fn a_text_made_to_be_slow_is_read_all_the_same() {
         let redactor =
@@ -446,7 +447,7 @@ mod tests {
             let hidden = redactor.hide(text);
             assert!(hidden.replace("***", "").len() <= 2, "{text} -> {hidden}");
         }
-        // A year is no short number backwards, and a word no other word.
+        // A year is not a short number reversed, and a word is not another word.
         assert_eq!(
             Redactor::of(&[Secret::new("7391"), Secret::new("Ubhfr")]).hide("1937, House"),
             "1937, House"
@@ -471,11 +472,11 @@ mod tests {
             (format!("{begin}\\n\u{1b}[31m{}", end.to_uppercase()), ""),
             (long[..26].to_owned(), ""),
             ("7 3 9 1".to_owned(), ""),
-            // Short ones in another case, and a beginning that names a key: both stand in ordinary text.
+            // Short values in another case, and prefixes that name a key: both occur in ordinary text.
             ("winter24".to_owned(), "short"),
             ("7, 391".to_owned(), "short"),
             (long[..12].to_owned(), "a beginning"),
-            // More between than anybody's separator, and more letters of somebody else.
+            // More characters in between than any separator has, and too many foreign letters.
             (between(&"-".repeat(13)), "too much"),
             (between("x"), "others"),
         ] {
@@ -523,7 +524,7 @@ mod tests {
                 let kept: Vec<String> =
                     lines.iter().map(|line| redactor.hide_line(line, &mut open)).collect();
                 let text = kept.concat();
-                // A few characters at an end are no beginning of anything yet.
+                // A few characters at an end do not count as a beginning.
                 let left = text.replace("before ", "").replace(" after", "").replace("***", "");
                 assert!(left.len() < BEGINNING && !text.contains(CANARY), "{lines:?} -> {kept:?}");
                 assert!(kept[0].starts_with("before ") && kept[2].ends_with(" after"), "{kept:?}");

@@ -19,10 +19,10 @@ use super::{Secret, SecretError};
 const FORMAT: u32 = 1;
 /// OWASP's first recommendation for Argon2id: 46 MiB, one pass, one lane.
 const COSTS: Costs = Costs { memory_kib: 47_104, passes: 1, lanes: 1 };
-/// The most passes and lanes that are computed for what somebody else may have written.
+/// Maximum passes and lanes for files that others may have written.
 const MOST_WORK: u32 = 16;
 
-/// Names and values under a passphrase, as they are written.
+/// Encrypted names and values, as written to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SealedSecrets {
     format: u32,
@@ -34,7 +34,7 @@ pub struct SealedSecrets {
     sealed: String,
 }
 
-/// What a passphrase became. A file keeps the costs it was made with, so they are written back as read.
+/// A derived key. A file keeps its original parameters, so they are written back unchanged.
 pub(super) struct Key {
     costs: Costs,
     salt: [u8; 16],
@@ -48,33 +48,33 @@ struct Costs {
     lanes: u32,
 }
 
-/// Why sealed secrets were not opened.
+/// Why decryption failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnsealError {
-    /// They were sealed with another passphrase.
+    /// Wrong passphrase.
     #[error("the passphrase is wrong")]
     WrongPassphrase,
-    /// They are not what was written.
+    /// The data are damaged.
     #[error("the sealed secrets are damaged: {0}")]
     Damaged(&'static str),
 }
 
 impl SealedSecrets {
-    /// The most memory that opening what another computer wrote may cost, in KiB.
+    /// Maximum memory for decrypting another computer's file, in KiB.
     const FOREIGN: u32 = 256 * 1024;
 
-    /// These secrets under a new key of this passphrase. Takes a moment of work: not for a task that others wait for.
+    /// Encrypts secrets under a new key from this passphrase. CPU-bound: not for an async worker.
     ///
     /// # Errors
-    /// Where the system gives no random numbers.
+    /// If the system provides no random numbers.
     pub fn seal(values: &BTreeMap<String, Secret>, passphrase: &Secret) -> Result<Self, SecretError> {
         Self::of(values, &Key::new(passphrase)?)
     }
 
-    /// The secrets. Takes a moment of work, too.
+    /// Decrypts the secrets. CPU-bound too.
     ///
     /// # Errors
-    /// [`UnsealError`], also where opening them would cost more than Satchel spends when it seals.
+    /// [`UnsealError`], also if the parameters cost more than Satchel's own.
     pub fn unseal(&self, passphrase: &Secret) -> Result<BTreeMap<String, Secret>, UnsealError> {
         self.open(passphrase, Self::FOREIGN).map(|(_, values)| values)
     }

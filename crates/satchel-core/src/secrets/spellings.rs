@@ -6,22 +6,22 @@ use base64::{
     engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
 };
 
-/// A value of fewer bytes backwards or in ROT13 is a word or a number that stands in any text.
+/// Shorter values reversed or in ROT13 are words or numbers that occur in ordinary text.
 const SHORTEST_TURNED: usize = 6;
-/// A value of fewer letters and digits in another case, or with something between them, is found in ordinary text.
+/// Shorter values in another case, or with gaps, occur in ordinary text.
 const SHORTEST_SKELETON: usize = 10;
 /// The same for a part of an encoded value.
 const SHORTEST_ENCODED: usize = 4;
 
 const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-/// As Python, git and IPv6 write it; ZeroMQ; and Ascii85, which PDF and PostScript have.
+/// The alphabets of Python, git and IPv6; of ZeroMQ; and of Ascii85, as in PDF and PostScript.
 const BASE85: [&[u8; 85]; 3] = [
     b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~",
     b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#",
     b"!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstu",
 ];
 
-/// A text to look for.
+/// A text to search for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Spelling {
     pub(super) text: String,
@@ -33,13 +33,13 @@ pub(super) struct Spelling {
 pub(super) enum Comparison {
     /// Byte by byte.
     Exact,
-    /// Hexadecimal digits and base32: in any case, and pairs may be set apart.
+    /// Hexadecimal and base32: case-insensitive, with separators between pairs.
     Digits,
-    /// Letters and digits in any case with a few other characters between them, and cut off at the end.
+    /// Letters and digits, case-insensitive, with short gaps, possibly truncated.
     Skeleton,
 }
 
-/// Everything to look for, the value itself among it. Escapes of all of these are read where they stand.
+/// All spellings of a secret, including itself. Escapes of each are decoded during the search.
 pub(super) fn of(secret: &str) -> Vec<Spelling> {
     let bytes = secret.as_bytes();
     let wide: Vec<u8> = secret.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -51,7 +51,7 @@ pub(super) fn of(secret: &str) -> Vec<Spelling> {
     exact.extend(base64(&wide));
     exact.extend(base64(&wide_first));
     exact.extend(base85(bytes));
-    // A buffer as JSON.
+    // A buffer in JSON.
     exact.extend([",", ", "].map(|between| numbers(bytes, between)));
     exact.retain(|text| text.len() >= SHORTEST_ENCODED);
     if bytes.len() >= SHORTEST_TURNED {
@@ -73,7 +73,7 @@ pub(super) fn of(secret: &str) -> Vec<Spelling> {
     all
 }
 
-/// At each of three places among other bytes: the characters that its neighbours have no part in.
+/// Encodings at each of three offsets among other bytes: only the characters that do not depend on neighbors.
 fn base64(bytes: &[u8]) -> Vec<String> {
     let mut all = Vec::new();
     for before in 0..3 {
@@ -85,7 +85,7 @@ fn base64(bytes: &[u8]) -> Vec<String> {
     all
 }
 
-/// The same at each of five.
+/// The same at each of five offsets.
 fn base32(bytes: &[u8]) -> Vec<String> {
     let digits = |before: usize| {
         let bit = |at: usize| {
@@ -100,7 +100,7 @@ fn base32(bytes: &[u8]) -> Vec<String> {
     (0..5).map(digits).collect()
 }
 
-/// By itself, and at each of four places among other bytes: the groups of four that are its own.
+/// At each of four offsets among other bytes: the complete groups of four.
 fn base85(bytes: &[u8]) -> Vec<String> {
     let mut all = Vec::new();
     for alphabet in BASE85 {
@@ -132,7 +132,7 @@ fn base85(bytes: &[u8]) -> Vec<String> {
     all
 }
 
-/// With a space between any two characters.
+/// With a space between all characters.
 fn spaced(secret: &str) -> String {
     let mut text: String = secret.chars().flat_map(|c| [c, ' ']).collect();
     text.pop();
@@ -147,7 +147,7 @@ fn numbers(bytes: &[u8], between: &str) -> String {
     bytes.iter().map(u8::to_string).collect::<Vec<_>>().join(between)
 }
 
-/// Every letter thirteen further; nothing where there is no letter.
+/// ROT13; `None` without letters.
 fn rot13(secret: &str) -> Option<String> {
     let turned = |c: char| match c {
         'a'..='m' | 'A'..='M' => char::from(c as u8 + 13),
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn encodings_are_those_of_others() {
-        // What Python's base64 module writes.
+        // Output of Python's base64 module.
         let text = "hunter2-hunter2!";
         assert!(base32(text.as_bytes()).contains(&"nb2w45dfoizc22dvnz2gk4rsee"[..25].to_owned()));
         for whole in ["XmxIMWpXktcm", "BQ\\37ATBOXGQ"] {

@@ -13,10 +13,10 @@ use super::{
 };
 use crate::files;
 
-/// A key of an older version may cost as much as this, in KiB.
+/// Maximum memory of the key derivation in files of older versions, in KiB.
 const COSTLIEST: u32 = 4 * 1024 * 1024;
 
-/// An open file.
+/// An unlocked file.
 pub(super) struct Vault {
     file: PathBuf,
     key: Key,

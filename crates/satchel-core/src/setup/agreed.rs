@@ -8,18 +8,18 @@ use sha2::{Digest, Sha256};
 
 use super::{PartId, Parts};
 
-/// Fingerprints of parts as both had them last. A part without one was on neither side.
+/// Fingerprints of the parts that both sides last had in common. A missing part existed on neither side.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Agreed(BTreeMap<String, String>);
 
 impl Agreed {
-    /// Was this the part when both had the same?
+    /// Was this the common state of the part?
     pub fn is(&self, id: &PartId, value: Option<&Value>) -> bool {
         self.0.get(&id.to_string()).map(String::as_str) == value.map(fingerprint).as_deref()
     }
 
-    /// From now on both sides are taken to have had this.
+    /// Records the common state of a part.
     pub fn settle(&mut self, id: &PartId, value: Option<&Value>) {
         match value {
             Some(value) => drop(self.0.insert(id.to_string(), fingerprint(value))),
@@ -27,7 +27,7 @@ impl Agreed {
         }
     }
 
-    /// Takes note of every part that is the same on both sides now.
+    /// Records every part that is equal on both sides now.
     pub fn learn(&mut self, ours: &Parts, theirs: &Parts) {
         for (id, value) in ours {
             if theirs.get(id) == Some(value) {
@@ -39,7 +39,7 @@ impl Agreed {
     }
 }
 
-/// Names this value, in whichever order its fields stand.
+/// The fingerprint of a value, independent of the order of its fields.
 fn fingerprint(value: &Value) -> String {
     let mut hash = Sha256::new();
     feed(&mut hash, value);

@@ -14,49 +14,49 @@ use tokio::sync::{Notify, Semaphore};
 use super::{Agreed, ENDING, PartId, Parts, SetupError, SetupFile};
 use crate::{clock::now_ms, files, model::clients::Left};
 
-/// The most files of other computers that are read.
+/// Maximum number of other computers' files.
 const COMPUTERS: usize = 32;
-/// The most entries of a folder that are looked at.
+/// Maximum number of directory entries.
 const ENTRIES: usize = 4096;
-/// The largest file of what is remembered, in bytes.
+/// Maximum size of the state file, in bytes.
 const LARGEST: u64 = 16 * 1024 * 1024;
 
-/// Which folder is followed, and what was agreed on with each computer there.
+/// The followed folder, and the common state with each computer there.
 #[derive(Debug)]
 pub struct Following {
     file: PathBuf,
     known: Mutex<FollowState>,
-    /// Whoever writes, reads or decides does so in turn.
+    /// Serializes operations.
     pub turn: tokio::sync::Mutex<()>,
-    /// Told when another folder is followed.
+    /// Signalled when another folder is followed.
     pub chosen: Notify,
-    /// Lets one visit of the folder be under way.
+    /// Limits visits of the folder to one at a time.
     pub visits: Arc<Semaphore>,
 }
 
-/// What is remembered.
+/// The stored state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FollowState {
-    /// The folder; `None` where none is followed.
+    /// The folder; `None` if none is followed.
     pub folder: Option<PathBuf>,
-    /// How this computer is called there.
+    /// This computer's name there.
     pub computer: String,
-    /// What was agreed on, by the names of computers.
+    /// The common state, by computer.
     pub agreed: BTreeMap<String, Agreed>,
 }
 
-/// What lies in the folder.
+/// The content of the folder.
 #[derive(Debug, Default)]
 pub struct FolderContents {
-    /// What other computers wrote, newest of each.
+    /// Other computers' setups, the newest of each.
     pub others: BTreeMap<String, SetupFile>,
-    /// What cannot be read or written.
+    /// Files that cannot be read or written.
     pub troubles: Vec<Left>,
 }
 
 impl Following {
-    /// What is remembered in this data directory.
+    /// Loads the state from this data directory.
     pub fn open(data: &Path) -> Self {
         let file = data.join("setup.json");
         let read = files::read_plain(&file, LARGEST).ok();
@@ -65,15 +65,15 @@ impl Following {
         Self { file, known: Mutex::new(known), turn, chosen, visits: Arc::new(Semaphore::new(1)) }
     }
 
-    /// What is remembered now.
+    /// The present state.
     pub fn known(&self) -> FollowState {
         self.lock().clone()
     }
 
-    /// Remembers something else. For whoever has the turn.
+    /// Replaces the state. Only while holding the turn.
     ///
     /// # Errors
-    /// Where it cannot be written; then what was known before counts.
+    /// If it cannot be written; the previous state remains.
     pub fn remember(&self, next: FollowState) -> io::Result<()> {
         if *self.lock() == next {
             return Ok(());
@@ -83,10 +83,10 @@ impl Following {
         Ok(())
     }
 
-    /// How this computer is called in setups. For whoever has the turn.
+    /// This computer's name in setups. Only while holding the turn.
     ///
     /// # Errors
-    /// Where a new name cannot be remembered.
+    /// If a new name cannot be stored.
     pub fn name(&self) -> io::Result<String> {
         let mut known = self.known();
         known.be_named();
@@ -101,7 +101,7 @@ impl Following {
 }
 
 impl FollowState {
-    /// Follows this folder from now on. What was agreed on elsewhere is forgotten.
+    /// Follows this folder. Common states of another folder are dropped.
     pub fn follow(&mut self, folder: PathBuf) {
         if self.folder.as_ref() != Some(&folder) {
             self.agreed.clear();
@@ -116,8 +116,8 @@ impl FollowState {
         }
     }
 
-    /// Writes our own file where it says something else than what is there, and reads what others wrote. Of the parts in
-    /// `held` nobody knows yet whether they are meant: for them, what was written before stays. Blocks.
+    /// Updates this computer's file if its content changed, and reads the others'. Parts in `held` have not been
+    /// accepted yet: for these, the previous version stays in the file. Blocks.
     pub fn visit(&self, folder: &Path, mut parts: Parts, held: &[PartId]) -> FolderContents {
         let mut found = FolderContents::default();
         let own = folder.join(format!("{}{ENDING}", self.computer));
@@ -152,7 +152,7 @@ impl FollowState {
         for name in names.into_iter().take(COMPUTERS) {
             let path = folder.join(name);
             match SetupFile::read(&path) {
-                // A copy of our own that whatever syncs the folder made.
+                // A copy of this computer's own file, made by the sync program.
                 Ok(setup) if setup.computer == self.computer || setup.computer.is_empty() => {}
                 Ok(setup) => {
                     let newest = found
@@ -174,7 +174,7 @@ fn left(path: &Path, error: &SetupError) -> Left {
     Left { place: path.display().to_string(), reason: error.to_string() }
 }
 
-/// The host's name as far as it can be one of a file, and a few letters that no other computer has.
+/// The host name, sanitized for a file name, with a unique suffix.
 fn name_of_this_computer() -> String {
     let told = crate::platform::Environment::of_this_process();
     let named = ["HOSTNAME", "COMPUTERNAME"].iter().find_map(|name| told.get(name).map(ToOwned::to_owned));
@@ -190,7 +190,7 @@ fn name_of_this_computer() -> String {
         .collect::<String>()
         .to_lowercase();
     let mut bytes = [0u8; 2];
-    // Without random numbers the time tells two computers apart.
+    // Without random numbers, use the time.
     if getrandom::fill(&mut bytes).is_err() {
         bytes = [now_ms().to_le_bytes()[0], now_ms().to_le_bytes()[1]];
     }

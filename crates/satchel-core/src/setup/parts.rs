@@ -14,7 +14,7 @@ use crate::{
     model::setup::{SetupPart, SetupStanding},
 };
 
-/// Settings that go with a setup; the rest of a configuration belongs to one computer.
+/// Settings that are part of a setup; all others belong to one computer.
 const SETTINGS: [&str; 12] = [
     file::HISTORY,
     file::OTLP_ENDPOINT,
@@ -30,10 +30,10 @@ const SETTINGS: [&str; 12] = [
     profiles::FOLDER_PROFILES,
 ];
 
-/// The name of a part.
+/// Identifies a part.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PartId {
-    /// What it is. Parts are taken in this order: a profile names servers, a setting names a profile.
+    /// Its kind. Parts are applied in this order: a profile names servers, a setting names a profile.
     pub part: SetupPart,
     /// Its name.
     pub name: String,
@@ -76,17 +76,17 @@ impl FromStr for PartId {
 /// The parts of a setup.
 pub type Parts = BTreeMap<PartId, Value>;
 
-/// A setup of this computer as another one may read it, and what was taken out of it.
+/// This computer's setup in portable form, and what was removed from it.
 #[derive(Debug, Default, PartialEq)]
 pub struct Portable {
-    /// Its parts, with references where credentials stood.
+    /// Its parts, with references in place of credentials.
     pub parts: Parts,
-    /// The credentials that stood there.
+    /// The removed credentials.
     pub moved: Vec<Moved>,
 }
 
 impl Portable {
-    /// The setup of this computer. Entries that cannot be used stay behind: nobody knows what is secret in them.
+    /// This computer's setup. Invalid entries are left out, because their secrets cannot be recognized.
     pub fn of(config: &Config, choices: &BTreeMap<String, Choices>) -> Self {
         let (mut parts, mut moved) = (Parts::new(), Vec::new());
         for name in config.servers().keys() {
@@ -108,13 +108,13 @@ impl Portable {
     }
 }
 
-/// Is it one of the settings that go with a setup?
+/// Is it a setting that is part of a setup?
 pub(super) fn is_setting(key: &str) -> bool {
     SETTINGS.contains(&key)
 }
 
-/// How a part of theirs stands to ours; `None` where there is nothing to decide. `agreed` is what both were when they
-/// were last the same; without it, what is not there is not missed.
+/// How another setup's part compares with the local one; `None` if no decision is needed. `agreed` is the last common
+/// state; without one, a missing part does not count as removed.
 pub fn difference(
     id: &PartId,
     ours: Option<&Value>,
@@ -132,7 +132,7 @@ pub fn difference(
         };
     };
     if agreed.is(id, theirs) {
-        // They hear of ours.
+        // They will receive the local version.
         return None;
     }
     Some(match (ours, theirs) {
@@ -143,7 +143,7 @@ pub fn difference(
     })
 }
 
-/// The parts as they stand in the file, by their kinds.
+/// The parts by kind, as written to the file.
 pub(super) fn blocks(parts: &Parts) -> Map<String, Value> {
     let block = |part: SetupPart| -> Map<String, Value> {
         let own = parts.iter().filter(|(id, _)| id.part == part);
@@ -152,7 +152,7 @@ pub(super) fn blocks(parts: &Parts) -> Map<String, Value> {
     BLOCKS.iter().map(|(key, part)| ((*key).to_owned(), Value::Object(block(*part)))).collect()
 }
 
-/// The parts of such blocks; what is no object is left out.
+/// Parses parts by kind; values that are not objects are left out.
 pub(super) fn parts_of(blocks: &Map<String, Value>) -> Parts {
     let of = |(key, part): &(&str, SetupPart)| {
         let block = blocks.get(*key).and_then(Value::as_object).cloned().unwrap_or_default();
@@ -185,7 +185,7 @@ mod tests {
     fn what_another_computer_changed_is_offered_and_what_both_changed_is_a_conflict() {
         use SetupStanding::{Changed, Conflict, New, Removed};
         let value = |text: &str| (!text.is_empty()).then(|| json!(text));
-        // Ours, theirs, what both agreed on; without a third, nothing was ever agreed on.
+        // Local, remote, last common state (`None`: no common state).
         for (ours, theirs, agreed, expected) in [
             ("x", "x", Some(""), None),
             ("", "y", None, Some(New)),

@@ -10,51 +10,51 @@ use super::{
 };
 use crate::{files, secrets::SealedSecrets};
 
-/// How the name of such a file ends.
+/// The extension of setup files.
 pub const ENDING: &str = ".satchel.json";
-/// The largest file that is read, in bytes.
+/// Maximum size of a file, in bytes.
 const LARGEST: u64 = 16 * 1024 * 1024;
-/// The most parts that a file may have.
+/// Maximum number of parts in a file.
 const MOST: usize = 20_000;
-/// What tells such a file from any other; the number is the format's.
+/// The key that identifies a setup file; its value is the format version.
 const MARK: &str = "satchelSetup";
 const FORMAT: u64 = 1;
 
-/// A setup as it is written.
+/// A setup file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SetupFile {
     /// The computer that wrote it.
     pub computer: String,
-    /// When, in milliseconds since the Unix epoch.
+    /// When it was written, in milliseconds since the Unix epoch.
     pub written_ms: u64,
     /// Its parts.
     pub parts: Parts,
-    /// Its secrets, where it has them.
+    /// Its secrets, if it has any.
     pub sealed: Option<SealedSecrets>,
 }
 
-/// Why a file is not read or written.
+/// Why a file was not read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// The file system says no.
+    /// An I/O error.
     #[error("{0}")]
     File(#[from] io::Error),
-    /// It is another file.
-    #[error("it is no setup of Satchel: {0}")]
+    /// Not a setup file.
+    #[error("it is not a Satchel setup: {0}")]
     Other(String),
-    /// A newer Satchel wrote it.
+    /// Written by a newer version of Satchel.
     #[error("it was written by a newer version of Satchel; update this one first")]
     Newer,
-    /// Something else lies there, and is left alone.
+    /// Another file exists there, and is left alone.
     #[error("another file has this name; choose another name")]
     Taken,
 }
 
 impl SetupFile {
-    /// Reads one.
+    /// Reads a setup file. Blocks.
     ///
     /// # Errors
-    /// [`SetupError`], also for whatever is larger than any setup. Blocks.
+    /// [`SetupError`], also if the file is too large.
     pub fn read(path: &Path) -> Result<Self, SetupError> {
         let bytes = files::read_plain(path, LARGEST)?;
         Self::parse(&bytes)
@@ -83,10 +83,10 @@ impl SetupFile {
         })
     }
 
-    /// Writes it, in the place of an older setup or where nothing is. Blocks.
+    /// Writes a new file, or replaces an older setup. Blocks.
     ///
     /// # Errors
-    /// [`SetupError`] where it cannot be written, and where another file is in the way.
+    /// [`SetupError`] if it cannot be written, or another file exists there.
     pub fn write(&self, path: &Path) -> Result<(), SetupError> {
         match Self::read(path) {
             Ok(_) | Err(SetupError::Newer) => {}
@@ -97,7 +97,7 @@ impl SetupFile {
         Ok(files::replace(path, self.text().as_bytes())?)
     }
 
-    /// As it stands in the file.
+    /// The file's content.
     fn text(&self) -> String {
         let mut root = Map::new();
         root.insert(MARK.into(), json!(FORMAT));
@@ -112,7 +112,7 @@ impl SetupFile {
     }
 }
 
-/// The name of a computer as it can stand in the name of a file, whoever wrote it.
+/// A computer's name sanitized for a file name.
 fn tame(name: &str) -> String {
     name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(64).collect()
 }

@@ -13,15 +13,15 @@ use crate::model::ledger::{
     ServerDay, SessionLine, Spent,
 };
 
-/// Calls on a page where nobody says how many.
+/// Default page size.
 const PAGE: u32 = 100;
-/// The most calls on a page.
+/// Maximum page size.
 const LARGEST_PAGE: u32 = 1000;
-/// Characters of the arguments in a list.
+/// Maximum length of the arguments in a list, in characters.
 const ARGUMENT: usize = 80;
-/// Steps of a route that are shown.
+/// Maximum number of steps in a route.
 const STEPS: u32 = 20;
-/// Calls of one script that are told; none makes more.
+/// Maximum number of a script's calls.
 const INSIDE: u32 = 200;
 
 /// Columns in the order that [`line_of`] reads them.
@@ -39,7 +39,7 @@ const SESSION: &str =
 /// A page of calls of the ledger at `path`.
 ///
 /// # Errors
-/// [`StoreError`] where it cannot be read.
+/// [`StoreError`] if it cannot be read.
 pub fn page(path: &Path, ask: &ActivityAsk, now_ms: u64) -> Result<ActivityPage, StoreError> {
     let connection = schema::open_to_read(path)?;
     connection.execute_batch("BEGIN")?;
@@ -92,7 +92,7 @@ fn calls(connection: &Connection, ask: &ActivityAsk, limit: u32) -> Result<Vec<C
     if ask.asked {
         wheres.push("asked");
     }
-    // They are told with their script, unless they are what is looked for.
+    // They are shown with their script, unless the filter matches them.
     if !ask.problems && !ask.asked && ask.server.is_none() && ask.tool.is_none() {
         wheres.push("kind <> 'inside'");
     }
@@ -181,10 +181,10 @@ fn minutes(connection: &Connection, now_ms: u64) -> Result<Vec<Minute>, StoreErr
     Ok(minutes)
 }
 
-/// How much each server was used in the last day.
+/// The use of each server in the last day.
 ///
 /// # Errors
-/// [`StoreError`] where it cannot be read.
+/// [`StoreError`] if it cannot be read.
 pub fn last_day(path: &Path, now_ms: u64) -> Result<LastDay, StoreError> {
     const PART_MS: u64 = 24 * 3_600_000 / DAY_PARTS as u64;
     let connection = schema::open_to_read(path)?;
@@ -211,10 +211,10 @@ pub fn last_day(path: &Path, now_ms: u64) -> Result<LastDay, StoreError> {
 /// One server's last 24 hours.
 ///
 /// # Errors
-/// [`StoreError`] where it cannot be read.
+/// [`StoreError`] if it cannot be read.
 pub fn server_day(path: &Path, server: &str, now_ms: u64) -> Result<ServerDay, StoreError> {
     let connection = schema::open_to_read(path)?;
-    // A day is far less than all calls of a server: the index over the times is the better one.
+    // A day is a small part of all calls of a server, so the time index is the better one.
     let text = format!(
         "SELECT client, outcome = 'ok', wait_us + start_us + upstream_us + ours_us, time_ms FROM calls
          WHERE time_ms >= ?1 AND +server = ?2 AND kind IN ('call', 'read', 'inside') ORDER BY time_ms DESC LIMIT {DAY_CALLS}"
@@ -244,16 +244,16 @@ pub fn server_day(path: &Path, server: &str, now_ms: u64) -> Result<ServerDay, S
     Ok(day)
 }
 
-/// The least of these sorted microseconds that `percent` of them do not exceed, in milliseconds.
+/// The percentile of sorted microseconds, in milliseconds.
 fn rank(sorted_us: &[u64], percent: usize) -> Option<f64> {
     let at = (sorted_us.len() * percent).div_ceil(100).checked_sub(1)?;
     Some(*sorted_us.get(at)? as f64 / 1000.0)
 }
 
-/// Everything known of one call; `None` where it is not kept.
+/// Everything known about one call; `None` if it is not in the ledger.
 ///
 /// # Errors
-/// [`StoreError`] where it cannot be read.
+/// [`StoreError`] if it cannot be read.
 pub fn call(path: &Path, id: i64) -> Result<Option<CallDetail>, StoreError> {
     let connection = schema::open_to_read(path)?;
     connection.execute_batch("BEGIN")?;
@@ -300,7 +300,7 @@ fn detail_of(row: &Row<'_>) -> rusqlite::Result<CallDetail> {
     })
 }
 
-/// The calls of a script: those of its trace, which were all written before it.
+/// The calls of a script: those with its trace, all written before it.
 fn inside(connection: &Connection, script: &CallDetail) -> Result<Vec<CallLine>, StoreError> {
     let text = format!(
         "SELECT {LINE} FROM calls WHERE session = ?1 AND id < ?2 AND kind = 'inside' AND trace = ?3
@@ -320,7 +320,7 @@ fn script_of(connection: &Connection, call: &CallDetail) -> Result<Option<i64>, 
     Ok(found.optional()?)
 }
 
-/// Searches and descriptions in the call's session since the call before it.
+/// Searches and descriptions in the call's session since the previous call.
 fn route(connection: &Connection, line: &CallLine) -> Result<Vec<CallLine>, StoreError> {
     let text = format!(
         "SELECT {LINE} FROM calls WHERE session = ?1 AND id < ?2 AND kind NOT IN ('call', 'read', 'inside', 'script')

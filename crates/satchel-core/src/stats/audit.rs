@@ -24,32 +24,32 @@ use crate::{
     model::audit::{AuditHead, AuditKind, AuditPage, AuditQuery, AuditRecord, AuditVerdict},
 };
 
-/// Records on a page where nobody says how many, and the most there are.
+/// Default and maximum page size.
 const PAGE: u32 = 1_000;
-/// Records are kept for so long, and so many of them.
+/// Maximum age and number of records.
 const DAYS: u64 = 400;
 const RECORDS: i64 = 200_000;
-/// The longest text in one, in bytes.
+/// Maximum length of a text, in bytes.
 const TEXT: usize = 500;
-/// Problems that are named one by one.
+/// Maximum number of problems listed individually.
 const NAMED: usize = 20;
 
-/// Something that is recorded in the audit log.
+/// An event for the audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditEvent {
-    /// When, in milliseconds since the Unix epoch.
+    /// When it happened, in milliseconds since the Unix epoch.
     pub at_ms: u64,
     /// What it is about.
     pub kind: AuditKind,
-    /// Who did it.
+    /// The actor.
     pub who: String,
-    /// To what.
+    /// The object.
     pub subject: String,
-    /// More, in words; never a secret, never an argument.
+    /// Details, as text; never a secret or an argument.
     pub detail: String,
 }
 
-/// Takes audit events, in order; nobody waits for it.
+/// Accepts audit events in order, without blocking.
 #[derive(Clone)]
 pub struct AuditSink(pub Arc<dyn Fn(AuditEvent) + Send + Sync>);
 
@@ -61,7 +61,7 @@ impl fmt::Debug for AuditSink {
 
 type Hash = [u8; 32];
 
-/// A place in the audit log.
+/// A position in the audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ChainMark {
     seq: i64,
@@ -74,12 +74,12 @@ impl ChainMark {
     }
 }
 
-/// Where the last mark is kept.
+/// The file with the last position.
 fn head_file(ledger: &Path) -> PathBuf {
     ledger.with_file_name("trail.head")
 }
 
-/// Adds a record at the end.
+/// Appends a record.
 pub(super) fn append(connection: &Connection, event: &AuditEvent) -> rusqlite::Result<()> {
     let last = last(connection)?;
     let [who, subject, detail] =
@@ -92,7 +92,7 @@ pub(super) fn append(connection: &Connection, event: &AuditEvent) -> rusqlite::R
     Ok(())
 }
 
-/// Lengths stand before texts, so that no two records have the same bytes.
+/// Texts are preceded by their lengths, so that different records never hash the same bytes.
 fn chained(before: &Hash, seq: i64, time_ms: i64, texts: [&str; 4]) -> Hash {
     let mut hasher = Sha256::new();
     hasher.update(b"satchel trail 1\0");
@@ -108,7 +108,7 @@ fn chained(before: &Hash, seq: i64, time_ms: i64, texts: [&str; 4]) -> Hash {
 
 fn base(connection: &Connection) -> rusqlite::Result<ChainMark> {
     let base = connection.query_row("SELECT seq, hash FROM trail_base", [], mark_of).optional()?;
-    // Where even that was deleted, nothing fits, and that is what is said.
+    // If that was deleted too, nothing matches, which is then reported.
     Ok(base.unwrap_or(ChainMark { seq: 0, hash: [0; 32] }))
 }
 
@@ -120,18 +120,18 @@ fn last(connection: &Connection) -> rusqlite::Result<ChainMark> {
 
 fn mark_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<ChainMark> {
     let hash: Vec<u8> = row.get(1)?;
-    // One of another length is no hash of ours; then nothing fits it.
+    // A hash of another length was tampered with; then nothing matches it.
     Ok(ChainMark { seq: row.get(0)?, hash: hash.try_into().unwrap_or([0xff; 32]) })
 }
 
-/// Remembers where the audit log ends, outside of the ledger.
+/// Stores the end of the audit log outside the ledger.
 pub(super) fn remember_head(connection: &Connection, ledger: &Path) -> Result<(), StoreError> {
     let last = last(connection)?;
     files::replace(&head_file(ledger), format!("{}:{}\n", last.seq, hex(&last.hash)).as_bytes())?;
     Ok(())
 }
 
-/// What is remembered: `Ok(None)` where nothing is.
+/// The stored end; `Ok(None)` if there is none.
 fn remembered(ledger: &Path) -> Result<Option<AuditHead>, String> {
     let path = head_file(ledger);
     match std::fs::read_to_string(&path) {
@@ -141,13 +141,13 @@ fn remembered(ledger: &Path) -> Result<Option<AuditHead>, String> {
     }
 }
 
-/// Looks whether the audit log still ends where it is remembered to end, or later. Where it does not, a record says so for
-/// ever: what was cut off must not look whole again because more was added.
+/// Checks that the audit log ends at or after its stored end. If not, a permanent record says so: a truncated log must
+/// not look intact again after more is appended.
 pub(super) fn resume(connection: &Connection, ledger: &Path, now_ms: u64) -> Result<(), StoreError> {
     let missing = match remembered(ledger) {
         Ok(Some(head)) => missing(connection, &head)?,
         Ok(None) if last(connection)?.seq == 0 => None,
-        Ok(None) => Some("the file that remembers where the audit log ends is gone".to_owned()),
+        Ok(None) => Some("the file that stores where the audit log ends is missing".to_owned()),
         Err(trouble) => Some(trouble),
     };
     if let Some(missing) = missing {
@@ -162,7 +162,7 @@ pub(super) fn resume(connection: &Connection, ledger: &Path, now_ms: u64) -> Res
     Ok(())
 }
 
-/// What is missing of an audit log that once ended at `head`.
+/// What is missing from an audit log that once ended at `head`.
 fn missing(connection: &Connection, head: &AuditHead) -> rusqlite::Result<Option<String>> {
     let (base, last) = (base(connection)?, last(connection)?);
     let wanted = sql(head.seq);
@@ -179,7 +179,7 @@ fn missing(connection: &Connection, head: &AuditHead) -> rusqlite::Result<Option
     })
 }
 
-/// Deletes what is too old or too much.
+/// Deletes records that are too old or too many.
 pub(super) fn retain(connection: &Connection, now_ms: u64) -> Result<bool, StoreError> {
     let oldest = sql(now_ms.saturating_sub(DAYS * 24 * 3600 * 1000));
     let last = last(connection)?.seq;
@@ -188,13 +188,13 @@ pub(super) fn retain(connection: &Connection, now_ms: u64) -> Result<bool, Store
     prune(connection, now_ms, too_old.max(last - RECORDS), "they were too old, or too many")
 }
 
-/// Deletes all that was recorded so far, because a person wants no history.
+/// Deletes all records at a person's request.
 pub(super) fn delete(connection: &Connection, now_ms: u64) -> Result<bool, StoreError> {
     let last = last(connection)?.seq;
     prune(connection, now_ms, last, "a person deleted the history")
 }
 
-/// Deletes the records up to that one, and says so in a record. False where there is none.
+/// Deletes the records up to this one, and writes a record about it. False if there are none.
 fn prune(connection: &Connection, now_ms: u64, until: i64, why: &str) -> Result<bool, StoreError> {
     let mark = "SELECT seq, hash FROM trail WHERE seq = ?1";
     let Some(mark) = connection.query_row(mark, [until], mark_of).optional()? else { return Ok(false) };
@@ -211,7 +211,7 @@ fn prune(connection: &Connection, now_ms: u64, until: i64, why: &str) -> Result<
 /// A page of the audit log of the ledger at `path`, oldest first.
 ///
 /// # Errors
-/// [`StoreError`] where it cannot be read.
+/// [`StoreError`] if it cannot be read.
 pub fn page(path: &Path, ask: &AuditQuery) -> Result<AuditPage, StoreError> {
     let connection = schema::open_to_read(path)?;
     let limit = if ask.limit == 0 { PAGE } else { ask.limit.min(PAGE) };
@@ -237,16 +237,16 @@ fn record_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<AuditRecord> {
     })
 }
 
-/// Checks every record of the ledger at `path`, and that the audit log ends where it is remembered to end, and goes through
-/// `noted`, where somebody noted an end elsewhere.
+/// Verifies every record of the ledger at `path`, that the audit log ends at its stored end, and that it contains
+/// `noted`, an end stored elsewhere.
 ///
 /// # Errors
-/// [`StoreError`] where it cannot be read.
+/// [`StoreError`] if it cannot be read.
 pub fn verify(path: &Path, noted: Option<&AuditHead>) -> Result<AuditVerdict, StoreError> {
     let connection = schema::open_to_read(path)?;
-    // What is written meanwhile is not looked at half.
+    // A consistent view, unaffected by concurrent writes.
     let connection = connection.unchecked_transaction()?;
-    // The file is read first: a record that comes between makes the audit log longer, never shorter.
+    // The file is read first: a record written in between makes the audit log longer, never shorter.
     let remembered = remembered(path);
     let base = base(&connection)?;
     let mut found = Found { before: base, records: 0, problems: Vec::new(), more: 0, vouched: base.seq == 0 };
@@ -262,7 +262,7 @@ pub fn verify(path: &Path, noted: Option<&AuditHead>) -> Result<AuditVerdict, St
     match remembered {
         Ok(Some(head)) => missing(&connection, &head)?.into_iter().for_each(|problem| found.problem(problem)),
         Ok(None) if found.before.seq == 0 => {}
-        Ok(None) => found.problem("the file that remembers where the audit log ends is gone".to_owned()),
+        Ok(None) => found.problem("the file that stores where the audit log ends is missing".to_owned()),
         Err(trouble) => found.problem(trouble),
     }
     if let Some(noted) = noted {
@@ -277,13 +277,13 @@ pub fn verify(path: &Path, noted: Option<&AuditHead>) -> Result<AuditVerdict, St
     Ok(found.verdict(&base))
 }
 
-/// What comes of reading the audit log from its begin.
+/// The result of reading the audit log from its start.
 struct Found {
     before: ChainMark,
     records: u64,
     problems: Vec<String>,
     more: usize,
-    /// A record says that what came before the base was deleted.
+    /// A record states that what preceded the base was deleted.
     vouched: bool,
 }
 
@@ -296,7 +296,7 @@ impl Found {
     }
 
     fn check(&mut self, row: &rusqlite::Row<'_>, base: &ChainMark) {
-        // A number that is none cannot be: it is the key. Of anything else, what cannot be read is altered.
+        // The key is always a number; anything else that is unreadable was altered.
         let Ok(mark) = mark_of(row) else {
             return self.problem("a record cannot be read".to_owned());
         };

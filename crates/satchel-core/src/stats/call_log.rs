@@ -10,13 +10,13 @@ use super::{
 };
 use crate::model::call_log::{CallLogLine, CallLogPage, CallLogQuery};
 
-/// Calls on a page where nobody says how many, and the most there are.
+/// Default and maximum page size.
 const PAGE: u32 = 1_000;
 
 /// A page of the ledger at `path`, oldest first.
 ///
 /// # Errors
-/// [`StoreError`] where it cannot be read.
+/// [`StoreError`] if it cannot be read.
 pub fn page(path: &Path, ask: &CallLogQuery) -> Result<CallLogPage, StoreError> {
     let connection = schema::open_to_read(path)?;
     let limit = if ask.limit == 0 { PAGE } else { ask.limit.min(PAGE) };

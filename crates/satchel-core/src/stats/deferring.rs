@@ -1,7 +1,7 @@
 //! Estimates the baseline for clients that search tool definitions themselves instead of putting all of them before the
 //! model: tool names, plus the definitions of the tools they used.
 
-/// A program, by the name it gives in `clientInfo`, and the first version that defers.
+/// A program, by its `clientInfo.name`, and the first version that defers.
 struct Deferring {
     program: &'static str,
     from: (u64, u64, u64),
@@ -10,12 +10,12 @@ struct Deferring {
 /// Claude Code: tool search defers every MCP tool since 2.1.7 (code.claude.com/docs/en/mcp, "Scale with MCP tool search").
 const TABLE: &[Deferring] = &[Deferring { program: "claude-code", from: (2, 1, 7) }];
 
-/// Does this program defer tools by itself?
+/// Does this program defer tool definitions?
 pub fn defers(program: &str, version: &str) -> bool {
     TABLE.iter().any(|known| known.program == program && number(version).is_some_and(|v| v >= known.from))
 }
 
-/// A tool as such a client names it.
+/// A tool's name in such a client.
 pub fn name(server: &str, tool: &str) -> String {
     format!("mcp__{server}__{tool}")
 }

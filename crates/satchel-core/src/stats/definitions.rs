@@ -8,10 +8,10 @@ use std::{
 use serde_json::{Value, value::RawValue};
 use sha2::{Digest, Sha256};
 
-/// The beginning of a text's SHA-256.
+/// The first bytes of a text's SHA-256.
 pub type Hash = [u8; 16];
 
-/// The definitions of one list. Whoever tells of the same list again tells of the same value.
+/// The definitions of one list. Reports of the same list share one value.
 #[derive(Debug)]
 pub struct Definitions {
     json: Arc<str>,
@@ -20,7 +20,7 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// Those that stand at these bytes of a text, which is shared with whoever else has it.
+    /// The definitions at this byte range of a shared text.
     pub fn within(json: Arc<str>, at: Range<usize>) -> Self {
         Self { json, at, hash: OnceLock::new() }
     }
@@ -30,12 +30,12 @@ impl Definitions {
         self.json.get(self.at.clone()).unwrap_or_default()
     }
 
-    /// The same as clients put it before models.
+    /// The array as clients pass it to models.
     pub(super) fn compact(&self) -> Arc<str> {
         compact(self.text())
     }
 
-    /// What its compact text is known by. Worked out once.
+    /// The hash of its compact text, computed once.
     pub(super) fn hash(&self) -> Hash {
         *self.hash.get_or_init(|| hash(&self.compact()))
     }
@@ -53,9 +53,8 @@ impl PartialEq for Definitions {
     }
 }
 
-/// A definition or a list of them as clients put it before models: they read it and write it anew, without the white
-/// space and the escapes that a server happened to use. A list is read one definition at a time: as a tree, one of some
-/// megabytes would take ten times as much.
+/// Definitions as clients pass them to models: parsed and reserialized, without the server's white space and escapes.
+/// A list is processed one definition at a time: as one tree, some megabytes would take ten times as much memory.
 pub(super) fn compact(json: &str) -> Arc<str> {
     let anew = |json: &str| serde_json::from_str::<Value>(json).map(|value| value.to_string());
     let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(json) else {
@@ -69,7 +68,7 @@ pub(super) fn compact(json: &str) -> Arc<str> {
         }
         match anew(item.get()) {
             Ok(item) => list.push_str(&item),
-            // As deep as no reader takes it, for example.
+            // For example nested too deeply for the parser.
             Err(_) => return json.into(),
         }
     }

@@ -5,31 +5,31 @@ use std::{sync::Arc, time::Duration};
 use super::{audit::AuditEvent, definitions::Definitions, sharing::Measured};
 use crate::model::ledger::CallKind;
 
-/// Who asks, for as long as one session lasts.
+/// A client during one session.
 ///
-/// A legacy session begins with `initialize`. The ledger counts as one session all that a client asks with pauses of at
-/// most half an hour ([`super::store::PAUSE`]), however often it initializes, as in the stateless revision.
+/// A legacy session begins with `initialize`. The ledger counts everything a client requests with pauses of at most
+/// half an hour ([`super::store::PAUSE`]) as one session, however often it initializes, as in the stateless revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visit {
-    /// Names a legacy session, unique in this run of the hub; `None` in the stateless revision.
+    /// The id of a legacy session, unique in this run of the hub; `None` in the stateless revision.
     pub session: Option<u64>,
     /// The id of the client's token.
     pub client: String,
-    /// What the program calls itself, where it does.
+    /// The client program's name, self-reported.
     pub program: String,
     /// Its version.
     pub version: String,
-    /// The protocol revision it speaks.
+    /// Its protocol revision.
     pub era: String,
-    /// The one server it sees; empty where it sees all.
+    /// The only server it sees; empty if it sees all.
     pub only: String,
-    /// The profile it looks through, where there is one; of several the one that it cannot leave.
+    /// Its profile; of several, the one it cannot leave.
     pub profile: String,
-    /// One of Satchel's own faces: a person's calls, which neither cost nor save a model anything.
+    /// One of Satchel's own interfaces: a person's calls, which neither cost nor save model tokens.
     pub face: bool,
 }
 
-/// One server's tools as a client would have received them; `None` where they were never read.
+/// One server's tools as a client would have received them; `None` if they were never read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offered {
     /// The server.
@@ -38,75 +38,75 @@ pub struct Offered {
     pub tools: Option<Vec<(String, Arc<str>)>>,
 }
 
-/// What the servers that a client may use offer.
+/// The tool lists of the servers that a client may use.
 pub type Offers = Arc<Vec<Offered>>;
 
-/// Something that is recorded.
+/// An event to record.
 #[derive(Debug)]
 pub enum Event {
-    /// A client was given the hub's list of tools.
+    /// A client received the hub's list of tools.
     Listed {
-        /// Who.
+        /// The client.
         visit: Arc<Visit>,
         /// When, in milliseconds since the Unix epoch.
         at_ms: u64,
-        /// What it was given.
+        /// What it received.
         definitions: Arc<Definitions>,
-        /// What it would have been given without the hub.
+        /// What it would have received without the hub.
         offers: Offers,
     },
-    /// A client called something, and it is over.
+    /// A call finished.
     Called(Box<Called>),
-    /// Servers ran, and clients shared them.
+    /// A measurement of running servers and their clients.
     Measured(Measured),
-    /// Something for the audit log.
+    /// An audit event.
     Audit(AuditEvent),
 }
 
-/// A call that is over. Bodies are empty where nothing is to be counted.
+/// A finished call. Bodies are empty if nothing is to be counted.
 #[derive(Debug)]
 pub struct Called {
-    /// Who asked.
+    /// The client.
     pub visit: Arc<Visit>,
-    /// When it began.
+    /// When it began, in milliseconds since the Unix epoch.
     pub at_ms: u64,
     /// What could have been called directly.
     pub offers: Offers,
-    /// What was asked for.
+    /// The kind of request.
     pub kind: CallKind,
-    /// The server, where it got so far; else empty.
+    /// The server; empty if unknown.
     pub server: String,
-    /// The tool, or what was asked for instead of one.
+    /// The tool, or what was requested instead.
     pub tool: String,
-    /// How it ended.
+    /// Its result.
     pub end: End,
-    /// Where its time went.
+    /// Its durations.
     pub time: Split,
     /// `{"name":…,"arguments":…}` as the client wrote it.
     pub request: Body,
-    /// The same for a direct call; `None` where a direct call would not have been made.
+    /// The same for a direct call; `None` if none would have been made.
     pub direct: Option<Body>,
-    /// The `content` of the answer as it was sent.
+    /// The `content` of the result as it was sent.
     pub answer: Body,
-    /// Whether the hub wrote the answer, and not the server.
+    /// Written by the hub, not by the server.
     pub ours: bool,
     /// The rule that allowed it.
     pub rule: String,
     /// Was a person asked?
     pub asked: bool,
-    /// The revision the server speaks.
+    /// The server's protocol revision.
     pub server_era: Option<String>,
-    /// The trace it belongs to.
+    /// Its trace.
     pub trace: Option<String>,
-    /// Its arguments, where they are kept; as they came.
+    /// Its arguments unchanged, if they are stored.
     pub arguments: Option<Arc<str>>,
-    /// Its result, or the server's words about its failure, likewise.
+    /// Its result, or the server's error message, under the same condition.
     pub result: Option<Arc<str>>,
-    /// Hides the secrets that its server was given.
+    /// Redacts the secrets of its server.
     pub redact: Option<Redact>,
 }
 
-/// Hides known secrets in a text.
+/// Redacts known secrets in a text.
 #[derive(Clone)]
 pub struct Redact(pub Arc<dyn Fn(&str) -> String + Send + Sync>);
 
@@ -117,54 +117,54 @@ impl std::fmt::Debug for Redact {
 }
 
 impl Called {
-    /// What is said about its end, as it may be kept.
+    /// The error message in storable form.
     pub(super) fn told(&self) -> Option<String> {
         let message = self.end.message.as_deref()?;
         Some(self.redact.as_ref().map_or_else(|| message.to_owned(), |redact| (redact.0)(message)))
     }
 
-    /// A text of it as it may be kept.
+    /// A text in storable form.
     pub(super) fn redacted(&self, text: &str) -> String {
-        // Before it is cut: half of a secret would not be known.
+        // Redact before cutting: half of a secret would not be recognized.
         let text = self.redact.as_ref().map_or_else(|| text.to_owned(), |redact| (redact.0)(text));
         super::retention::redacted(&text)
     }
 }
 
-/// A text that may be too large to be kept for counting.
+/// A text that may be too large to keep for counting.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Body {
-    /// Its bytes.
+    /// Its size in bytes.
     pub bytes: usize,
-    /// The text itself; `None` beyond [`LARGEST`].
+    /// The text; `None` beyond [`LARGEST`].
     pub text: Option<Arc<str>>,
 }
 
-/// Longer texts are not counted: their number would say little, and memory is finite.
+/// Longer texts are not counted: the figure would say little, and memory is limited.
 pub const LARGEST: usize = 2 * 1024 * 1024;
 
 impl Body {
-    /// A body of this text.
+    /// Creates a body from this text.
     pub fn of(text: &str) -> Self {
         Self { bytes: text.len(), text: (text.len() <= LARGEST).then(|| Arc::from(text)) }
     }
 }
 
-/// How a call ended.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
     /// `ok`, `tool_error`, `upstream_error`, `not_sent`, `not_executed`, `unknown` or `cancelled`.
     pub outcome: &'static str,
-    /// The class of the failure, or the error's number.
+    /// The failure's code, or the JSON-RPC error code.
     pub code: Option<String>,
-    /// The failure, in words.
+    /// The failure's message.
     pub message: Option<String>,
 }
 
-/// Where the time of a call went.
+/// The durations of a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Split {
-    /// Waiting for a person or a turn.
+    /// Waiting for a person or for a free slot.
     pub wait: Duration,
     /// Starting the server.
     pub start: Duration,
@@ -175,7 +175,7 @@ pub struct Split {
 }
 
 impl Split {
-    /// All of it.
+    /// The total.
     pub fn whole(&self) -> Duration {
         self.wait + self.start + self.upstream + self.ours
     }

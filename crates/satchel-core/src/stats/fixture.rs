@@ -15,7 +15,7 @@ use crate::model::ledger::{
     ActivityAsk, By, CallKind, DAY_PARTS, Report, ReportAsk, ReportLine, Scripted, ServerDay, Sharing, Spent,
 };
 
-/// Noon, so that it is the same day nearly everywhere.
+/// Noon UTC, so that it is the same day nearly everywhere.
 const NOON: u64 = 1_795_262_400_000;
 
 fn visit(session: Option<u64>, client: &str, program: &str, version: &str) -> Arc<Visit> {
@@ -96,7 +96,7 @@ fn executed(visit: &Arc<Visit>, at_ms: u64, tool: &str, more: usize) -> Event {
     Event::Called(Box::new(Called { direct: Some(Body::of(&"p".repeat(20))), ..call }))
 }
 
-/// A search whose answer tells of `big:a` and `small:c` in the proportion 3 to 1.
+/// A search whose answer mentions `big:a` and `small:c` in the proportion 3 to 1.
 fn searched(visit: &Arc<Visit>, at_ms: u64, kind: CallKind) -> (Event, i64) {
     let entry = |path: &str, bytes: usize| {
         let empty = format!(r#"{{"tool_path":"{path}","x":""}}"#).len();
@@ -108,7 +108,7 @@ fn searched(visit: &Arc<Visit>, at_ms: u64, kind: CallKind) -> (Event, i64) {
     (Event::Called(Box::new(called(visit, at_ms, kind, "discover_mcp_tools", 30, &answer))), tokens)
 }
 
-/// Counts everything that waits, one token a byte.
+/// Counts everything that waits, one token per byte.
 fn count(store: &mut Store) {
     while store.uncounted_bytes() > 0 {
         let counts: Vec<_> = store.uncounted().iter().map(|(hash, text)| (*hash, text.len())).collect();
@@ -128,7 +128,7 @@ fn line<'a>(report: &'a Report, name: &str) -> &'a ReportLine {
     report.lines.iter().find(|line| line.name == name).unwrap_or_else(|| panic!("no {name} in {report:?}"))
 }
 
-/// One session that saves, one that costs more than it saves, one of a client that defers tools by itself.
+/// One session that saves, one that costs more than it saves, and one of a client that defers tools.
 fn three_sessions(store: &mut Store) -> i64 {
     let good = visit(Some(1), "cursor", "Cursor", "2.0");
     let dear = visit(Some(2), "zed", "Zed", "1.0");
@@ -278,7 +278,7 @@ fn servers_that_were_not_read_yet_are_added_when_they_are() {
     assert_eq!(ask(&path, By::Client).savings.without, 704, "what was added later it would not have seen");
 }
 
-/// A script that calls and never asks for a list would have loaded none.
+/// A script that calls without ever requesting a list would have loaded none.
 #[test]
 fn a_session_that_never_asked_for_a_list_saves_nothing() {
     let dir = tempfile::tempdir().unwrap();
@@ -294,14 +294,14 @@ fn a_session_that_never_asked_for_a_list_saves_nothing() {
     let savings = ask(&path, By::Client).savings;
     assert_eq!((savings.sessions, savings.left_out, savings.without), (2, 0, 0));
     assert!(savings.net < 0 && savings.percent.is_none(), "{savings:?}");
-    // One that asks later has it from then on.
+    // One that requests a list later has it from then on.
     let late = visit(Some(0), "script", "curl", "2.1.7");
     store.record(&[listed(&late, NOON, 10), executed(&late, NOON, "big:a", 15)]).unwrap();
     count(&mut store);
     assert_eq!(ask(&path, By::Client).savings.without, 704);
 }
 
-/// A client that initializes and lists for each call is one conversation: its list is saved once.
+/// A client that initializes and lists for each call is one conversation, whose list is saved once.
 #[test]
 fn a_client_that_initializes_for_each_call_saves_its_list_once() {
     let dir = tempfile::tempdir().unwrap();
@@ -317,7 +317,7 @@ fn a_client_that_initializes_for_each_call_saves_its_list_once() {
     let spent = Spent { definitions: 100, wrapping: 100 * 15, ..Spent::default() };
     assert_eq!((savings.sessions, savings.without, savings.spent), (1, 704, spent));
 
-    // Nor does a restart of the hub save it again; a later conversation does.
+    // A restart of the hub does not save it again; a later conversation does.
     drop(store);
     let mut store = open(&path);
     each(&mut store, 1, NOON + PAUSE);
@@ -329,7 +329,7 @@ fn a_client_that_initializes_for_each_call_saves_its_list_once() {
     assert_eq!((savings.sessions, savings.without, savings.spent.definitions), (2, 2 * 704, 200));
 }
 
-/// Two windows of one editor each have the list before their model.
+/// Two windows of one editor each have the list in their model's context.
 #[test]
 fn sessions_that_are_open_side_by_side_each_save_their_list() {
     let dir = tempfile::tempdir().unwrap();
@@ -346,7 +346,7 @@ fn sessions_that_are_open_side_by_side_each_save_their_list() {
     assert_eq!((savings.sessions, savings.without, savings.spent), (2, 2 * 704, spent));
 }
 
-/// A client that is given every tool directly saves nothing by the hub, however its servers write their lists.
+/// A client that receives every tool directly saves nothing through the hub, however its servers format their lists.
 #[test]
 fn white_space_and_escapes_of_a_server_are_no_saving() {
     let dir = tempfile::tempdir().unwrap();
@@ -391,7 +391,7 @@ fn the_same_offers_are_the_same_baseline_however_many_are_given_them() {
     let savings = ask(&path, By::Client).savings;
     let spent = Spent { definitions: 3, ..Spent::default() };
     assert_eq!((savings.sessions, savings.without, savings.spent), (3, 3 * 704, spent));
-    // Deleted sums are not remembered either.
+    // Deleted totals do not come back.
     store.delete_history(true).unwrap();
     store.record(&[given(4, "")]).unwrap();
     count(&mut store);
@@ -447,7 +447,7 @@ fn a_script_is_one_line_that_opens_into_its_calls_and_what_they_kept_out_is_coun
     let all = Scripted { runs: 2, calls: 3, inside: 3 * 10 + 807, spent: 2 * 120, net: 597, losses: 1 };
     assert_eq!(report.scripts, all);
     let totals = &report.totals;
-    // What went to scripts is a call, and is no text that a model read.
+    // What scripts called is counted as a call, but not as text that a model read.
     assert_eq!((totals.calls, totals.searches, totals.result_tokens), (4, 0, 2));
     let page = |ask: &ActivityAsk| {
         let page = activity::page(&path, ask, NOON).unwrap();
@@ -475,7 +475,7 @@ fn what_sharing_saved_is_weighed_by_time_and_kept_until_the_sums_go() {
         let avoided = Use { processes, memory_bytes: mb * 1_000_000 };
         Event::Measured(Measured { at_ms, lasted: Duration::from_secs(seconds), used, avoided })
     };
-    // An hour earlier than the others: a quarter of the time with nothing saved.
+    // An hour before the others: a quarter of the time without savings.
     let hour = 3_600_000;
     store.record(&[measured(NOON - 2 * hour, 900, 0, 0), measured(NOON, 1800, 4, 200)]).unwrap();
     store.record(&[measured(NOON, 900, 8, 400)]).unwrap();
@@ -557,7 +557,7 @@ fn a_ledger_that_is_damaged_while_it_is_used_is_set_aside_and_nothing_that_comes
     let many: Vec<Event> = (0..3_000).map(|_| executed(&client, NOON, "big:a", 0)).collect();
     store.record(&many).unwrap();
     drop(store);
-    // Everything behind the first page.
+    // Everything after the first page.
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[4096..].fill(0x5a);
     std::fs::write(&path, bytes).unwrap();
@@ -590,7 +590,8 @@ fn a_day_is_told_in_parts_by_server_and_only_what_reached_one() {
     store.record(&events).unwrap();
     store.record(&[Event::Called(Box::new(searched))]).unwrap();
     let told = activity::last_day(&path, NOON).unwrap().calls;
-    // Noon begins a part of 90 minutes: 2 hours ago are two parts back, 9 hours six, and a day sixteen, which is out.
+    // Noon starts a part of 90 minutes: 2 hours ago is two parts back, 9 hours six, and a day sixteen, which is
+    // outside.
     let mut big = vec![0; DAY_PARTS];
     (big[9], big[15]) = (1, 2);
     let mut small = vec![0; DAY_PARTS];
@@ -641,7 +642,7 @@ fn calls_and_savings_are_told_by_the_profile_they_were_asked_for_through() {
     let events = vec![
         listed(&at_work, NOON, 100),
         executed(&at_work, NOON + 1, "big:a", 15),
-        // Another profile counts in the middle of the session, which stays the one it began as.
+        // The profile changes within the session, which keeps its first one.
         executed(&elsewhere, NOON + 2, "big:b", 15),
     ];
     store.record(&events).unwrap();
@@ -684,7 +685,7 @@ fn a_servers_day_counts_its_calls_who_made_them_and_how_long_they_took() {
     let hour = 3_600_000;
     let mut events: Vec<Event> = (1..=19).map(|ms| call("zed", NOON - hour, "big:a", ms)).collect();
     events.push(failed(call("cursor", NOON - 2 * hour, "big:b", 1_000)));
-    // Another server's, and one of the day before.
+    // Another server's, and one of the previous day.
     events.push(call("zed", NOON - hour, "small:c", 5));
     events.push(call("zed", NOON - 25 * hour, "big:a", 5));
     store.record(&events).unwrap();

@@ -18,29 +18,29 @@ use crate::model::{
     name::in_path,
 };
 
-/// Fewer sessions say nothing.
+/// Minimum number of sessions for a verdict.
 const ENOUGH: u64 = 5;
-/// What is nobody's else.
+/// The line for what belongs to the hub itself.
 const ROUTER: &str = "Router";
-/// Steps of the histogram.
+/// Number of histogram buckets.
 const STEPS: usize = 16;
-/// Sums of hours are kept so long; longer spans are rounded to days.
+/// How long hourly totals are kept; longer periods are rounded to days.
 pub(super) const HOURS: u32 = 7 * 24;
 
-/// Which sums a report adds up, from when on.
+/// The totals that a report covers.
 #[derive(Debug, Clone)]
 struct Span {
     from: i64,
-    /// Only this profile's.
+    /// Only of this profile.
     profile: Option<String>,
     calls: &'static str,
     costs: &'static str,
 }
 
-/// As whom people call: what they run reaches no model.
+/// The client names of people's calls, which reach no model.
 const FACES: &str = "'satchel', 'Satchel window'";
 
-/// How things are counted, for people.
+/// How the figures are computed, for people.
 const HOW: &[&str] = &[
     "Counted with {tokenizer}. Other models count differently; for them the numbers are estimates.",
     "Without: the list of all tools of the servers that were on for the client when it first asked for one in its session, as one text, once; nothing for a session that never asked for a list. Servers that had never been read then are added when they are read. Servers that are off and tools that are held back are not in it.",
@@ -48,7 +48,7 @@ const HOW: &[&str] = &[
     "With: the definitions of Satchel's own tools once per list that differs, every answer to a search or for a description, and wrapping: what a call through Satchel is longer than the same call made directly, the whole call of a search, and what Satchel itself answered to calls that failed or were refused.",
     "Of lists and definitions the JSON is counted as a client writes it anew, without white space between its parts, on both sides. Of answers the array of content is counted, and of calls their name and arguments, byte for byte as they went over the wire.",
     "Results of servers are on neither side, and neither are instructions. Nothing is multiplied by turns.",
-    "Scripts are counted apart: the calls that scripts made and the results they got, as a model would have written and read them, against the scripts and what they returned. Whether a model would have made the same calls without a script, nobody knows; images and files are not counted. A script that cost more than it kept out is one that called little or returned nearly all it got; scripts that people run themselves are left out. None of it is in the numbers above.",
+    "Scripts are counted apart: the calls that scripts made and the results they got, as a model would have written and read them, against the scripts and what they returned. Whether a model would have made the same calls without a script is unknown; images and files are not counted. A script that cost more than it kept out is one that called little or returned nearly all it got; scripts that people run themselves are left out. None of it is in the numbers above.",
     "A session is everything one client asks with pauses of at most 30 minutes, however often it initializes; what it has open side by side is counted apart. It belongs to the hour in which it began.",
     "The split by server and tool is an allocation: without by the size of the definitions, searches by the size of each result; what is left belongs to the Router.",
     "Processes and memory are measured every 15 seconds while a server runs: the resident memory of each server's processes, once for every client but one that asked something in the last half hour. Shown are means over the time that was measured.",
@@ -58,10 +58,10 @@ const HOW: &[&str] = &[
 /// Reads the ledger at `path`.
 ///
 /// # Errors
-/// [`StoreError`] where it cannot be read.
+/// [`StoreError`] if it cannot be read.
 pub fn report(path: &Path, ask: &ReportAsk, now_ms: u64) -> Result<Report, StoreError> {
     let connection = schema::open_to_read(path)?;
-    // One moment for all queries, so that the lines add up to the totals while calls go on.
+    // One snapshot for all queries, so that the lines add up to the totals during calls.
     connection.execute_batch("BEGIN")?;
     let span = &span(&connection, ask, now_ms)?;
     let from = span.from;
@@ -92,7 +92,7 @@ pub fn report(path: &Path, ask: &ReportAsk, now_ms: u64) -> Result<Report, Store
         }
     }
     let scripts = scripted(&connection, span)?;
-    // Processes are shared by all clients, whatever they look through.
+    // Processes are shared by all clients, regardless of profiles.
     let sharing = match span.profile {
         None => sharing::since(&connection, from)?,
         Some(_) => Default::default(),
@@ -118,7 +118,7 @@ fn span(connection: &Connection, ask: &ReportAsk, now_ms: u64) -> Result<Span, S
     Ok(by_days(connection.query_row(text, params![sql(now_ms), back], |row| row.get(0))?))
 }
 
-/// 2026112113 as people write it.
+/// 2026112113 in readable form.
 fn moment(hour: i64) -> String {
     if hour == 0 {
         return String::new();
@@ -126,7 +126,7 @@ fn moment(hour: i64) -> String {
     format!("{} {:02}:00", day(&(hour / 100).to_string()), hour % 100)
 }
 
-/// 20261121 as people write it.
+/// 20261121 in readable form.
 fn day(digits: &str) -> String {
     match (digits.get(..4), digits.get(4..6), digits.get(6..8)) {
         (Some(year), Some(month), Some(day)) => format!("{year}-{month}-{day}"),
@@ -139,14 +139,14 @@ fn tokenizers(connection: &Connection, from: i64) -> Result<String, StoreError> 
     let mut used = connection.prepare(used)?;
     let mut names = used.query_map([from], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
     if names.is_empty() {
-        // Nothing was counted yet; the newest is what would.
+        // Nothing was counted yet; the newest would be used.
         let newest = "SELECT name FROM tokenizers ORDER BY id DESC LIMIT 1";
         names = connection.prepare(newest)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     }
     Ok(names.join(", then "))
 }
 
-/// Columns that are added up, in this order; the steps of the histogram follow.
+/// Summed columns, in this order; the histogram buckets follow.
 const COLUMNS: [&str; 11] = [
     "calls",
     "failures",
@@ -161,7 +161,7 @@ const COLUMNS: [&str; 11] = [
     "ours_us",
 ];
 
-/// Sums of [`COLUMNS`] and the histogram over calls, and how many questions there were to the hub itself.
+/// The sums of [`COLUMNS`] and the histogram over calls, and the number of requests to the hub itself.
 #[derive(Debug, Clone, Default)]
 struct Counted {
     columns: [i64; COLUMNS.len()],
@@ -200,7 +200,7 @@ impl Counted {
     }
 }
 
-/// Calls by a name, and all of them together. One pass over the sums, because a second one would take as long again.
+/// Calls grouped by a name, and the totals. A single pass, because a second one would take as long again.
 fn calls_by(
     connection: &Connection,
     span: &Span,
@@ -225,7 +225,7 @@ fn calls_by(
                 *column = row.get(2 + at)?;
             }
             if kind == 2 {
-                // What scripts called and got reached no model.
+                // What scripts called and received reached no model.
                 counted.columns[2..=5].fill(0);
             }
             for (at, step) in counted.steps.iter_mut().enumerate() {
@@ -240,7 +240,7 @@ fn calls_by(
     Ok((all.totals(), named.into_iter().map(|(name, counted)| (name, counted.totals())).collect()))
 }
 
-/// What scripts called and got, against what they and their answers took.
+/// What scripts called and received, against their own size and their results.
 fn scripted(connection: &Connection, span: &Span) -> Result<Scripted, StoreError> {
     let text = format!(
         "SELECT kind = 'inside', sum(calls), sum(request_tokens + result_tokens) FROM {}
@@ -262,7 +262,7 @@ fn scripted(connection: &Connection, span: &Span) -> Result<Scripted, StoreError
     Ok(all)
 }
 
-/// How many scripts cost more than they kept out.
+/// Number of scripts that cost more than they kept out.
 fn losses(connection: &Connection, span: &Span) -> Result<u64, StoreError> {
     let text = format!(
         "SELECT count(*) FROM calls AS script
@@ -278,7 +278,7 @@ fn losses(connection: &Connection, span: &Span) -> Result<u64, StoreError> {
     Ok(count.unsigned_abs())
 }
 
-/// What sessions saved, and how much of it was to be divided by which list of tools.
+/// The savings of sessions, and how much of them to divide by each tool list.
 fn savings(connection: &Connection, span: &Span) -> Result<(Savings, Vec<(i64, i64)>), StoreError> {
     let text = "SELECT baseline, owed > 0, count(*), sum(base), sum(loaded), sum(definitions), sum(find), sum(describe),
                   sum(wrapping), sum(searches)
@@ -309,7 +309,7 @@ fn savings(connection: &Connection, span: &Span) -> Result<(Savings, Vec<(i64, i
     Ok((judged(savings, searches), bases))
 }
 
-/// Adds the verdict, and the numbers that only enough sessions allow.
+/// Adds the verdict, and the figures that require enough sessions.
 fn judged(savings: Savings, searches: i64) -> Savings {
     let Savings { sessions, without, spent, net, .. } = savings;
     let tokens = |count: u64| if count == 1 { "1 token".to_owned() } else { format!("{count} tokens") };
@@ -327,7 +327,7 @@ fn judged(savings: Savings, searches: i64) -> Savings {
     Savings { percent, break_even_searches, verdict, ..savings }
 }
 
-/// Lines by something that every session has one of.
+/// Lines by a property that every session has.
 fn by_session(
     connection: &Connection,
     span: &Span,
@@ -358,8 +358,8 @@ fn by_session(
     Ok(lines.into_values().collect())
 }
 
-/// Lines by server or tool: what each was given of the sessions' sums. The rest belongs to the router, so that the
-/// lines add up to the sums.
+/// Lines by server or tool: their shares of the sessions' sums. The rest belongs to the router, so that the lines add
+/// up.
 fn by_share(
     connection: &Connection,
     span: &Span,
@@ -423,8 +423,7 @@ fn by_share(
     Ok(lines.into_values().collect())
 }
 
-/// The time below which so large a part of the calls lies, in milliseconds. Within a step the calls are taken to be
-/// spread evenly.
+/// The percentile in milliseconds, assuming a uniform distribution within a bucket.
 fn percentile(steps: &[u64], part: f64) -> f64 {
     let all: u64 = steps.iter().sum();
     let wanted = all as f64 * part;

@@ -7,20 +7,20 @@ use serde_json::Value;
 use super::{schema::StoreError, store::sql};
 use crate::model::secret::is_named_within;
 
-/// Kept of one call's arguments or result, in bytes.
+/// Maximum stored size of a call's arguments or result, in bytes.
 pub const CAP: usize = 16 * 1024;
-/// Longer texts are not read as JSON, only their beginning as words.
+/// Longer texts are not parsed as JSON; only their beginning is scanned.
 const READ: usize = 1024 * 1024;
-/// Values within values; deeper ones are read as words.
+/// Maximum nesting; deeper values are scanned as text.
 const DEPTH: usize = 100;
-/// Written where a secret was.
+/// Replaces a secret.
 const HIDDEN: &str = "***";
-/// Rows deleted at a time where the ledger is too large.
+/// Number of rows deleted at a time when the ledger is too large.
 const STEP: i64 = 5_000;
-/// Numbers of tokens of texts that were not seen again for so long are forgotten.
+/// Token counts of texts not seen for this long are deleted.
 const TEXTS_DAYS: u64 = 30;
 
-/// How keys of well-known services begin.
+/// Prefixes of keys of well-known services.
 const SECRET_STARTS: &[&str] = &[
     "sk-",
     "sk_",
@@ -51,7 +51,7 @@ const SECRET_STARTS: &[&str] = &[
     "lin_api_",
 ];
 
-/// A JSON text as it may be kept: without secrets, at most [`CAP`] bytes.
+/// A JSON text in storable form: redacted, at most [`CAP`] bytes.
 pub fn redacted(json: &str) -> String {
     if json.len() > READ {
         return cut(&words(&cut(json, 2 * CAP)), CAP);
@@ -59,7 +59,7 @@ pub fn redacted(json: &str) -> String {
     cut(&redact(json, 0), CAP)
 }
 
-/// Numbers and the order of fields stay as they were written.
+/// Numbers and the order of fields stay as written.
 fn redact(json: &str, depth: usize) -> String {
     let json = json.trim();
     if depth > DEPTH {
@@ -85,7 +85,7 @@ fn redact(json: &str, depth: usize) -> String {
         }
         Some(b'"') => {
             let Ok(text) = serde_json::from_str::<String>(json) else { return words(json) };
-            // Results often carry JSON as text.
+            // Results often contain JSON as text.
             let is_json =
                 text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<&Raw>(&text).is_ok();
             let kept = if is_json { redact(&text, depth + 1) } else { words(&text) };
@@ -96,22 +96,22 @@ fn redact(json: &str, depth: usize) -> String {
     }
 }
 
-/// A text of any kind without words that look like keys, and without what stands behind the name of a secret.
+/// Redacts words that look like keys, and what follows the name of a secret, in any text.
 pub fn without_keys(text: &str) -> String {
     words(text)
 }
 
-/// What a word says of the one that follows it.
+/// What a word implies for the next one.
 #[derive(Clone, Copy, PartialEq)]
 enum NextToken {
     Plain,
-    /// It is the value of a secret, should a colon come between.
+    /// It is the value of a secret, if a colon follows.
     Named,
     Secret,
 }
 
-/// Words of a text that look like keys are hidden, what follows "Bearer", and what stands behind the name of a secret with
-/// `:` or `=` between: a text that is no JSON, or too large to be read, often is one nearly.
+/// Redacts words that look like keys, what follows "Bearer", and what follows the name of a secret and `:` or `=`:
+/// text that is not JSON, or too large to parse, is often similar to it.
 fn words(text: &str) -> String {
     let mut hidden = String::with_capacity(text.len());
     let mut after_bearer = false;
@@ -152,12 +152,12 @@ fn words(text: &str) -> String {
     hidden
 }
 
-/// Does it begin as keys of well-known services do?
+/// Does it start like a key of a well-known service?
 pub fn looks_like_key(word: &str) -> bool {
     word.len() >= 16 && SECRET_STARTS.iter().any(|start| word.starts_with(start))
 }
 
-/// At most so many bytes, cut between characters.
+/// Cuts a text to at most this many bytes, at a character boundary.
 pub fn cut(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();
@@ -166,7 +166,7 @@ pub fn cut(text: &str, bytes: usize) -> String {
     format!("{}…", &text[..end])
 }
 
-/// Deletes calls that are older than `days`, then the oldest until the file has at most `bytes`.
+/// Deletes calls older than `days`, then the oldest until the file has at most `bytes`.
 pub(super) fn retain(connection: &Connection, now_ms: u64, days: u32, bytes: u64) -> Result<(), StoreError> {
     const DAY: u64 = 24 * 3600 * 1000;
     let oldest = now_ms.saturating_sub(u64::from(days) * DAY);
@@ -186,19 +186,19 @@ pub(super) fn retain(connection: &Connection, now_ms: u64, days: u32, bytes: u64
             break;
         }
         let before = "DELETE FROM calls WHERE id <= (SELECT id FROM calls ORDER BY id LIMIT 1 OFFSET ?1)";
-        // The last few are left: sums alone may be larger than the limit.
+        // The last few remain: the totals alone may exceed the limit.
         if connection.execute(before, [STEP])? == 0 {
             break;
         }
     }
-    // Gives free pages back to the disk.
+    // Returns free pages to the file system.
     let mut pages = connection.prepare("PRAGMA incremental_vacuum")?;
     let mut freed = pages.query([])?;
     while freed.next()?.is_some() {}
     Ok(())
 }
 
-/// Deletes every call; with `sums` everything else too. Nothing of it is left in the file or beside it.
+/// Deletes every call; with `sums`, everything else too. Leaves no traces in the file or beside it.
 pub(super) fn delete(connection: &Connection, sums: bool) -> Result<(), StoreError> {
     connection.execute_batch("BEGIN; DELETE FROM calls; DELETE FROM texts;")?;
     let rest = "DELETE FROM sessions; DELETE FROM tool_costs; DELETE FROM tool_costs_days; DELETE FROM hours;

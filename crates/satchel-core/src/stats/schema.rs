@@ -9,24 +9,24 @@ use crate::files;
 /// Why the ledger could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database said no.
+    /// A database error.
     #[error("the ledger cannot be used: {0}")]
     Sql(#[from] rusqlite::Error),
-    /// It was written by a newer Satchel.
+    /// Written by a newer version of Satchel.
     #[error("the ledger was written by a newer version of Satchel ({found}, known is {known})")]
     Newer {
-        /// The file's version.
+        /// The file's schema version.
         found: i64,
-        /// The newest this program knows.
+        /// The newest known version.
         known: i64,
     },
-    /// The file cannot be moved, made or secured.
+    /// The file cannot be moved, created or secured.
     #[error("the ledger cannot be used: {0}")]
     Files(#[from] std::io::Error),
 }
 
 impl StoreError {
-    /// Is the file itself broken, so that only a new one helps?
+    /// Is the file itself damaged, so that only a new one helps?
     pub fn is_damage(&self) -> bool {
         match self {
             StoreError::Sql(error) => {
@@ -38,14 +38,14 @@ impl StoreError {
     }
 }
 
-/// A damaged ledger was set aside, and a new one begun.
+/// A damaged ledger was moved aside, and a new one created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damaged {
-    /// Where the damaged one lies now.
+    /// The new path of the damaged file.
     pub aside: PathBuf,
 }
 
-/// Every change of the schema, in order; the database's `user_version` says how many it has.
+/// All schema changes, in order; the database's `user_version` is the number of those applied.
 const MIGRATIONS: &[&str] = &[
     include_str!("schema/0001.sql"),
     include_str!("schema/0002.sql"),
@@ -55,10 +55,10 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0006.sql"),
 ];
 
-/// Opens the ledger for writing, made where there is none. A damaged one is set aside.
+/// Opens the ledger for writing, creating it if necessary. A damaged one is moved aside.
 ///
 /// # Errors
-/// [`StoreError`] where the directory cannot be written to, or another version's file lies there.
+/// [`StoreError`] if the directory is not writable, or the file is of a newer version.
 pub(super) fn open(path: &Path) -> Result<(Connection, Option<Damaged>), StoreError> {
     match open_at(path) {
         Ok(connection) => Ok((connection, None)),
@@ -70,7 +70,7 @@ pub(super) fn open(path: &Path) -> Result<(Connection, Option<Damaged>), StoreEr
     }
 }
 
-/// Opens the ledger for reading only.
+/// Opens the ledger read-only.
 pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -79,19 +79,19 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Moves the database and what belongs to it out of the way; says where it is now.
+/// Moves the database and its companion files aside; returns the new path.
 pub(super) fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
     let aside = files::set_aside(path)?;
     for suffix in ["-wal", "-shm"] {
         let mut beside = path.as_os_str().to_owned();
         beside.push(suffix);
-        // They are made anew; what they held belongs to the damaged file.
+        // They are created again; their content belongs to the damaged file.
         let _ = std::fs::remove_file(beside);
     }
     Ok(aside)
 }
 
-/// Whether every page of the database can be used. Reads all of it.
+/// Is every page of the database intact? Reads all of it.
 pub(super) fn is_sound(connection: &Connection) -> bool {
     let verdict = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
     match verdict {
@@ -104,7 +104,7 @@ fn open_at(path: &Path) -> Result<Connection, StoreError> {
     private(path)?;
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
-    // What is deleted is overwritten, so that a deleted history is gone from the disk too.
+    // Deleted content is overwritten, so that a deleted history is gone from the disk too.
     connection.execute_batch(
         "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;
          PRAGMA journal_size_limit = 4000000; PRAGMA cache_size = -4000",
@@ -114,7 +114,7 @@ fn open_at(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// The file is this user's alone from its first byte on.
+/// Creates the file so that only this user can ever read it.
 fn private(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.create(true).append(true);

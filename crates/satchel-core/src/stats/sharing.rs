@@ -11,25 +11,25 @@ use super::{
 };
 use crate::model::ledger::Sharing;
 
-/// Processes and their resident memory.
+/// A number of processes and their resident memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Use {
     /// Processes.
     pub processes: u64,
-    /// Bytes.
+    /// Memory in bytes.
     pub memory_bytes: u64,
 }
 
-/// What was measured while servers ran, and for how long it stands.
+/// A measurement while servers ran, and the time it covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
     /// When, in milliseconds since the Unix epoch.
     pub at_ms: u64,
-    /// How long it has been so.
+    /// The time it covers.
     pub lasted: Duration,
-    /// What the servers that are awake use.
+    /// What the running servers use.
     pub used: Use,
-    /// What they would use besides if no client shared them.
+    /// What they would use in addition without sharing.
     pub avoided: Use,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn record(transaction: &Transaction<'_>, measured: &Measured) -> Resu
     Ok(())
 }
 
-/// What was saved from this hour on.
+/// The savings from this hour on.
 pub(super) fn since(connection: &Connection, from: i64) -> Result<Sharing, StoreError> {
     let text =
         "SELECT total(ms), total(used_processes_ms), total(used_bytes_ms), total(avoided_processes_ms),

@@ -24,23 +24,23 @@ use crate::model::{
     ledger::{CallKind, LedgerView, Minute},
 };
 
-/// A pause that ends a session, in milliseconds: what a client asks after it has a new list before its model.
+/// The pause that ends a session, in milliseconds: after it, a client has a new list in its context.
 pub const PAUSE: u64 = 30 * 60 * 1000;
-/// Texts that wait to be counted, in bytes. Beyond it they are not counted, and said so.
+/// Maximum size of texts that wait to be counted, in bytes. Beyond it, they are marked as not counted.
 const WAITING: usize = 16 * 1024 * 1024;
-/// Texts given out to be counted at once, in bytes.
+/// Size of a portion of texts to count, in bytes.
 const PORTION: usize = 4 * 1024 * 1024;
-/// Numbers kept in memory.
+/// Number of token counts kept in memory.
 const REMEMBERED: usize = 20_000;
-/// Baselines of which it is remembered what they were made of.
+/// Number of baselines whose inputs are cached.
 const BASELINES: usize = 8;
-/// Sessions kept in memory; what is forgotten begins anew, or is read again.
+/// Number of sessions kept in memory; others start again or are read back.
 const SESSIONS: usize = 1024;
-/// A failure's words.
+/// Maximum length of a failure's message.
 const MESSAGE: usize = 500;
 /// A quarter of an hour, in milliseconds.
 const QUARTER: u64 = 15 * 60 * 1000;
-/// How many minutes the live chart has.
+/// Number of minutes in the live chart.
 const MINUTES: u64 = 60;
 
 /// A text to be counted.
@@ -55,19 +55,18 @@ pub struct Store {
     state: State,
 }
 
-/// What the store knows besides the database.
+/// State besides the database.
 #[derive(Debug)]
 struct State {
     tokenizer: i64,
     sessions: HashMap<Key, Open>,
     succession: Succession,
     dues: Vec<Due>,
-    /// What the batch that is being written adds up to.
+    /// The sums of the present batch.
     sums: Sums,
-    /// The local hour of the last moment it was wanted for, and the quarter of an hour that is: clocks of all places
-    /// change hours together with quarters.
+    /// The last computed local hour, and its quarter of an hour: in all time zones, hours change at a quarter.
     quarter: Option<(u64, i64)>,
-    /// What the last few baselines were made of, the newest first: to make one of many servers takes a while.
+    /// The inputs of the last few baselines, newest first: computing one for many servers takes a while.
     baselines: VecDeque<MadeOf>,
     waiting: HashMap<Hash, Arc<str>>,
     waiting_bytes: usize,
@@ -79,7 +78,7 @@ struct State {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
-    /// The first of several that carry on each other.
+    /// The first of several that continue each other.
     Legacy(u64),
     Stateless {
         client: String,
@@ -89,33 +88,33 @@ enum Key {
     },
 }
 
-/// A session that may go on.
+/// A session that may continue.
 #[derive(Debug, Clone)]
 struct Open {
     row: i64,
     hour: i64,
     client: String,
-    /// The one it began in.
+    /// The profile it began with.
     profile: String,
     last_ms: u64,
     defers: bool,
     listed: Option<Hash>,
     baseline: Baseline,
-    /// Tools whose definitions a client that defers has loaded.
+    /// Tools whose definitions a deferring client has loaded.
     loaded: Arc<HashSet<(String, String)>>,
 }
 
 #[derive(Debug, Clone)]
 enum Baseline {
-    /// Nothing was on offer yet.
+    /// Nothing was offered yet.
     None,
-    /// Of these servers, and so much of it is counted already; more comes from those that had not been read.
+    /// Of these servers, with this part counted already; more is added from servers that had not been read.
     Of { servers: Arc<BTreeSet<String>>, unread: Arc<BTreeSet<String>>, hash: Hash },
     /// Read back from the database.
     Settled,
 }
 
-/// A baseline that is counted or will be, and what it was made of.
+/// A baseline that is or will be counted, and its inputs.
 #[derive(Debug)]
 struct MadeOf {
     offers: Weak<Vec<Offered>>,
@@ -125,7 +124,7 @@ struct MadeOf {
     row: i64,
 }
 
-/// Numbers that are added when their texts are counted.
+/// Amounts that are added when their texts are counted.
 #[derive(Debug)]
 struct Due {
     needs: Vec<Hash>,
@@ -185,12 +184,12 @@ impl Part {
     }
 }
 
-/// A text whose tokens are wanted. It is made only where they are not known.
+/// A text whose token count is needed. Created only if it is unknown.
 #[derive(Debug)]
 enum Text {
     Here(Arc<str>),
     List(Arc<Definitions>),
-    /// It was wanted before, and is counted or waits for that.
+    /// Requested before: counted or waiting.
     Before,
 }
 
@@ -204,7 +203,7 @@ impl Text {
     }
 }
 
-/// The tokens of some texts less those of others, and the tools they are spent on.
+/// The tokens of some texts minus those of others, and the tools they are attributed to.
 #[derive(Debug, Default)]
 struct Amount {
     plus: Vec<(Hash, Text)>,
@@ -226,7 +225,7 @@ impl Amount {
         Self { minus: minus.into_iter().map(|text| (hash(&text), Text::Here(text))).collect(), ..self }
     }
 
-    /// Less what was wanted before.
+    /// Minus what was requested before.
     fn less_than_before(self, before: Option<Hash>) -> Self {
         Self { minus: before.into_iter().map(|hash| (hash, Text::Before)).collect(), ..self }
     }
@@ -245,10 +244,10 @@ struct Share {
 }
 
 impl Store {
-    /// Opens the ledger at `path`. `tokenizer` names what counts, with its version.
+    /// Opens the ledger at `path`. `tokenizer` names the tokenizer and its version.
     ///
     /// # Errors
-    /// [`StoreError`] where nothing can be recorded.
+    /// [`StoreError`] if nothing can be recorded.
     pub fn open(path: &Path, tokenizer: &str, now_ms: u64) -> Result<(Self, Option<Damaged>), StoreError> {
         let (connection, damaged) = schema::open(path)?;
         let store = Self::with(path, connection, tokenizer, now_ms);
@@ -303,20 +302,20 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Checks every page; sets a damaged ledger aside. Takes long for a large one.
+    /// Checks every page, and moves a damaged ledger aside. Takes long for a large one.
     ///
     /// # Errors
-    /// [`StoreError`] where no new one can be made.
+    /// [`StoreError`] if no new one can be created.
     pub fn check(&mut self) -> Result<Option<Damaged>, StoreError> {
         if schema::is_sound(&self.connection) { Ok(None) } else { self.begin_anew().map(Some) }
     }
 
-    /// Records events. Where the ledger turns out to be damaged it is set aside, and they go into the new one.
+    /// Records events. If the ledger turns out to be damaged, it is moved aside and they go into the new one.
     ///
     /// # Errors
-    /// [`StoreError`] where they could not be recorded; they are lost then.
+    /// [`StoreError`] if they could not be recorded; they are lost then.
     pub fn record(&mut self, events: &[Event]) -> Result<Option<Damaged>, StoreError> {
-        // What was owed before waits for a count, and none comes with events.
+        // Earlier amounts wait for a count, and none comes with events.
         let mut owed = self.state.dues.len();
         let damaged = match self.write(events) {
             Ok(()) => None,
@@ -335,7 +334,7 @@ impl Store {
         Ok(damaged)
     }
 
-    /// The records are written whatever becomes of this: without it, cutting them off again would not be noticed.
+    /// The records are written even if this fails: without it, truncating them again would go unnoticed.
     fn remember_audit(&self) {
         if let Err(error) = audit::remember_head(&self.connection, &self.path) {
             tracing::warn!(%error, "cannot remember where the audit log ends");
@@ -343,7 +342,7 @@ impl Store {
     }
 
     fn begin_anew(&mut self) -> Result<Damaged, StoreError> {
-        // The file must be closed before it is moved, for Windows.
+        // Windows requires the file to be closed before it is moved.
         self.connection = Connection::open_in_memory()?;
         let aside = schema::set_aside(&self.path)?;
         let (connection, _) = schema::open(&self.path)?;
@@ -356,7 +355,7 @@ impl Store {
         let (dues, newest) = (self.state.dues.len(), self.state.newest);
         let written = self.write_all(events);
         if written.is_err() {
-            // What was rolled back is owed nothing, and sessions that began in it do not exist.
+            // Amounts and sessions of the rolled-back transaction do not exist.
             self.state.dues.truncate(dues);
             self.state.newest = newest;
             self.state.sessions.clear();
@@ -367,7 +366,7 @@ impl Store {
     }
 
     fn write_all(&mut self, events: &[Event]) -> Result<(), StoreError> {
-        // Calls may be lost when the power goes, which saves a flush for each batch; the audit log may not.
+        // A power failure may lose calls, which saves a sync for each batch; but not audit records.
         let lasting = events.iter().any(|event| matches!(event, Event::Audit(_)));
         if lasting {
             self.connection.pragma_update(None, "synchronous", "FULL")?;
@@ -389,7 +388,7 @@ impl Store {
         Ok(())
     }
 
-    /// Texts to be counted now, a portion of them.
+    /// The next portion of texts to count.
     pub fn uncounted(&self) -> Vec<Uncounted> {
         let mut bytes = 0;
         let mut portion = Vec::new();
@@ -403,15 +402,15 @@ impl Store {
         portion
     }
 
-    /// Bytes of texts that wait to be counted.
+    /// Size of texts that wait to be counted, in bytes.
     pub fn uncounted_bytes(&self) -> usize {
         self.state.waiting_bytes
     }
 
-    /// Takes in what was counted, and adds it where it belongs.
+    /// Adds counts to the sums they belong to.
     ///
     /// # Errors
-    /// [`StoreError`] where it could not be written; it is kept and written with the next.
+    /// [`StoreError`] if they could not be written; they are kept and written with the next ones.
     pub fn counted(&mut self, counts: &[(Hash, usize)]) -> Result<(), StoreError> {
         let counted_ms = sql(self.state.now_ms);
         for (hash, tokens) in counts {
@@ -430,7 +429,7 @@ impl Store {
         self.settle(0)
     }
 
-    /// Pays what is counted of the dues from this one on.
+    /// Settles amounts whose texts are counted, from this index on.
     fn settle(&mut self, from: usize) -> Result<(), StoreError> {
         let counts = &self.state.counts;
         let ready = |due: &Due| due.needs.iter().all(|hash| counts.contains_key(hash));
@@ -455,10 +454,10 @@ impl Store {
         Ok(())
     }
 
-    /// What the snapshot shows of it.
+    /// The ledger's part of the snapshot.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub fn view(&mut self, now_ms: u64) -> Result<LedgerView, StoreError> {
         self.state.now_ms = now_ms;
         let first = (now_ms / 60_000).saturating_sub(MINUTES - 1);
@@ -475,25 +474,25 @@ impl Store {
             calls_hour: self.state.minutes.iter().map(|(_, minute)| minute.calls).sum(),
             failures_hour: self.state.minutes.iter().map(|(_, minute)| minute.failures).sum(),
             net_today,
-            // The configuration's to say.
+            // Set from the configuration.
             ..LedgerView::default()
         })
     }
 
-    /// Remembers that so many events could not be recorded.
+    /// Records that this many events could not be recorded.
     ///
     /// # Errors
-    /// [`StoreError`] where not even that can be written.
+    /// [`StoreError`] if even that cannot be written.
     pub fn lost(&self, events: u64) -> Result<(), StoreError> {
         let sql_text = "INSERT INTO facts (name, value) VALUES ('lost', ?1) ON CONFLICT DO UPDATE SET value = value + ?1";
         self.connection.execute(sql_text, [sql(events)])?;
         Ok(())
     }
 
-    /// Deletes what is too old, and the oldest where there is too much.
+    /// Deletes what is too old, and the oldest if there is too much.
     ///
     /// # Errors
-    /// [`StoreError`]; nothing or a part of it is deleted then.
+    /// [`StoreError`]; nothing or a part is deleted then.
     pub fn retain(&mut self, now_ms: u64, days: u32, bytes: u64) -> Result<(), StoreError> {
         retention::retain(&self.connection, now_ms, days, bytes)?;
         if audit::retain(&self.connection, now_ms)? {
@@ -502,20 +501,20 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes the history: every call with all that was kept of it. The sums stay, unless `sums` goes too.
+    /// Deletes the history: every call with everything stored about it. Totals remain unless `sums` is set.
     ///
     /// # Errors
-    /// [`StoreError`]; then it may still be there.
+    /// [`StoreError`]; it may still exist then.
     pub fn delete_history(&mut self, sums: bool) -> Result<(), StoreError> {
-        // Before the rest: what it was is then no longer in the file.
+        // First, so that its old content is no longer in the file.
         if audit::delete(&self.connection, self.state.now_ms)? {
             self.remember_audit();
         }
         retention::delete(&self.connection, sums)?;
-        // A ledger that was damaged once has a history too.
+        // A ledger that was moved aside contains history too.
         crate::files::remove_asides(&self.path)?;
         self.state.minutes.clear();
-        // What is owed to a deleted call has nobody to go to; sums still want theirs.
+        // Amounts for deleted calls are dropped; those for totals remain.
         self.state.dues.retain(|due| !sums && !matches!(due.what, What::Tokens { .. }));
         if sums {
             self.state.sessions.clear();
@@ -566,7 +565,7 @@ impl State {
             self.baseline(transaction, &key, offers)?;
         }
         let Some(open) = self.sessions.get_mut(&key) else { return Ok(()) };
-        // The same list asked for again replaces itself in the client.
+        // Requesting the same list again replaces it in the client.
         if open.listed == Some(hash) {
             return Ok(());
         }
@@ -580,7 +579,7 @@ impl State {
 
     fn called(&mut self, transaction: &Transaction<'_>, called: &Called) -> Result<(), StoreError> {
         let key = self.session(transaction, &called.visit, called.at_ms)?;
-        // Whoever never asked for a list would not have loaded one without the hub either.
+        // A client that never requested a list would not have loaded one without the hub either.
         let has_list = self.sessions.get(&key).is_some_and(|open| open.listed.is_some());
         if has_list && !called.visit.face {
             self.baseline(transaction, &key, &called.offers)?;
@@ -609,7 +608,7 @@ impl State {
                 let written = answer.filter(|_| called.ours);
                 let direct = called.direct.as_ref().and_then(|direct| direct.text.clone());
                 let amount = Amount::of(request.into_iter().chain(written)).less(direct);
-                // Too large to be counted; then the difference is not known either, and is only a few words.
+                // Too large to count; the difference is then unknown too, and small.
                 let known =
                     called.request.text.is_some() && called.direct.as_ref().is_none_or(|d| d.text.is_some());
                 let routed = called.kind == CallKind::Call && !called.server.is_empty();
@@ -621,14 +620,14 @@ impl State {
                     self.loaded(transaction, &key, &open, called)?;
                 }
             }
-            // They stand in the place of calls and results of servers, which are on neither side; what they keep out of
-            // a context is added up by itself.
+            // They replace calls and results of servers, which are on neither side; what they keep out of contexts is
+            // summed separately.
             CallKind::Script | CallKind::Inside => {}
         }
         Ok(())
     }
 
-    /// A client that defers loads a tool's definition before it first uses it.
+    /// A deferring client loads a tool's definition before its first use.
     fn loaded(
         &mut self,
         transaction: &Transaction<'_>,
@@ -697,7 +696,7 @@ impl State {
             hour: self.hour(transaction, called.at_ms)?,
             client: called.visit.client.clone(),
             server: called.server.clone(),
-            // Sums stay for ever, so they have no line for every name that somebody makes up.
+            // Totals are kept forever, so they have no line for every made-up name.
             tool: match called.kind {
                 CallKind::Read => "(resource)".to_owned(),
                 CallKind::Call | CallKind::Inside if called.server.is_empty() => "(no such tool)".to_owned(),
@@ -774,7 +773,7 @@ impl State {
                     texts.push((hash, Text::Here(text.clone())));
                 }
                 None if body.bytes == 0 => {}
-                // Too large to be counted: stays uncounted.
+                // Too large to count: stays uncounted.
                 None => return Ok(()),
             }
         }
@@ -807,9 +806,9 @@ impl State {
         Ok(())
     }
 
-    /// Sees to it that these texts are counted some time; false where there are too many already.
+    /// Schedules texts for counting; false if there are too many already.
     fn want(&mut self, transaction: &Transaction<'_>, texts: Vec<(Hash, Text)>) -> Result<bool, StoreError> {
-        // The same text may come twice in one go; it is counted, and takes room, once.
+        // A text that occurs twice is counted and stored once.
         let mut unknown = BTreeMap::new();
         for (hash, text) in texts {
             if self.counts.contains_key(&hash)
@@ -830,7 +829,7 @@ impl State {
                 (None, Some(text)) => {
                     unknown.insert(hash, text);
                 }
-                // It was too much when it was wanted, and is not here any more.
+                // It was too large when it was requested, and is not available any more.
                 (None, None) => return Ok(false),
             }
         }
@@ -843,7 +842,7 @@ impl State {
         Ok(true)
     }
 
-    /// The session this belongs to: the one that goes on, or a new one.
+    /// The session of a visit: a continuing one, or a new one.
     fn session(
         &mut self,
         transaction: &Transaction<'_>,
@@ -887,7 +886,7 @@ impl State {
         Ok(key)
     }
 
-    /// A session that was taken for the continuation of another one, and is not.
+    /// Starts a session that was mistaken for the continuation of another one.
     fn begin_apart(
         &mut self,
         transaction: &Transaction<'_>,
@@ -952,8 +951,8 @@ impl State {
         })
     }
 
-    /// What this client would have received: the list of all servers as they were when it first asked for one. Servers
-    /// that were on then but had never been read are added when they are.
+    /// What this client would have received: the list of all servers when it first requested one. Servers that were
+    /// enabled but unread are added when they are read.
     fn baseline(
         &mut self,
         transaction: &Transaction<'_>,
@@ -982,7 +981,7 @@ impl State {
                 (servers.iter().cloned().chain(came).collect(), still)
             }
         };
-        // What was counted of it so far is replaced.
+        // Replaces what was counted so far.
         let before = if let Baseline::Of { hash, .. } = open.baseline { Some(hash) } else { None };
         let unread = Arc::new(unread);
         if let Some((row, hash)) = self.made_before(transaction, offers, &servers, open.defers)? {
@@ -1043,7 +1042,7 @@ impl State {
         Ok(())
     }
 
-    /// A baseline that was made of the same, where its text is counted or waits for that.
+    /// A cached baseline with the same inputs, if its text is counted or waiting.
     fn made_before(
         &mut self,
         transaction: &Transaction<'_>,
@@ -1063,7 +1062,7 @@ impl State {
         Ok(known.then_some((row, hash)))
     }
 
-    /// The row of a baseline, and whether its tools are counted or will be.
+    /// The row of a baseline, and whether its tools are or will be counted.
     fn baseline_row(
         &mut self,
         transaction: &Transaction<'_>,
@@ -1075,7 +1074,7 @@ impl State {
             .query_row(params![hash_of_all, self.tokenizer], |row| row.get(0))
             .optional()?;
         if let Some(id) = known {
-            // An earlier run may have ended before it had counted the tools.
+            // An earlier run may have stopped before it had counted the tools.
             let counted = "SELECT 1 FROM baseline_tools WHERE baseline = ?1 LIMIT 1";
             if transaction.prepare_cached(counted)?.exists([id])? {
                 return Ok((id, true));
@@ -1139,7 +1138,7 @@ fn pay(
     Ok(())
 }
 
-/// A value in whole numbers by weight; the sum is the value.
+/// Divides a value by weights into whole numbers with the same sum.
 fn divided(value: i64, shares: &[Share]) -> Vec<i64> {
     let weights: i64 = shares.iter().map(|share| size(share.weight)).sum();
     let (mut given, mut passed) = (0, 0);
@@ -1153,7 +1152,7 @@ fn divided(value: i64, shares: &[Share]) -> Vec<i64> {
     parts
 }
 
-/// A session that an earlier run of the hub began, or that was forgotten.
+/// A session from an earlier run of the hub, or one evicted from memory.
 fn resume(transaction: &Transaction<'_>, visit: &Visit, at_ms: u64) -> Result<Option<Open>, StoreError> {
     let found = transaction
         .prepare_cached(
@@ -1189,7 +1188,7 @@ fn resume(transaction: &Transaction<'_>, visit: &Visit, at_ms: u64) -> Result<Op
     Ok(Some(open))
 }
 
-/// Which tools an answer to a search tells of, and how much of it each takes.
+/// The tools in an answer to a search, and the size of each.
 fn shares_in(answer: &str) -> Vec<Share> {
     #[derive(serde::Deserialize)]
     struct Block {
@@ -1224,7 +1223,7 @@ pub(super) fn hour(connection: &Connection, at_ms: u64) -> Result<i64, StoreErro
     Ok(connection.prepare_cached(text)?.query_row([sql(at_ms)], |row| row.get(0))?)
 }
 
-/// As SQLite has numbers.
+/// Converts to SQLite's number type.
 pub(super) fn sql(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -15,12 +15,12 @@ use super::{
     store::PAUSE,
 };
 
-/// Chains that are remembered; the one that was used longest ago goes first.
+/// Maximum number of chains; the least recently used is dropped first.
 const CHAINS: usize = 1024;
-/// Sessions of one chain that are remembered.
+/// Maximum number of sessions in a chain.
 const OF_CHAIN: usize = 64;
 
-/// A list of tools that a session was given.
+/// A list of tools that a session received.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct List {
     pub(super) at_ms: u64,
@@ -28,7 +28,7 @@ pub(super) struct List {
     pub(super) offers: Offers,
 }
 
-/// Sessions, each with the chain it belongs to. A chain has the number of its first session.
+/// Sessions and the chain that each belongs to. A chain has the number of its first session.
 #[derive(Debug, Default)]
 pub(super) struct Succession {
     chains: HashMap<u64, Chain>,
@@ -39,25 +39,25 @@ pub(super) struct Succession {
 struct Chain {
     speaker: [String; 4],
     sessions: VecDeque<u64>,
-    /// The session that speaks now, and since when.
+    /// The active session, and since when.
     newest: u64,
     since_ms: u64,
     last_ms: u64,
-    /// What it was given, where it was not the first.
+    /// The list it received, unless it was the first.
     list: Option<List>,
 }
 
-/// Where a session belongs.
+/// The chain of a session.
 #[derive(Debug, PartialEq)]
 pub(super) struct Found {
     pub(super) chain: u64,
-    /// A later session that turned out to be open beside this one, and has its own chain from now on, with the list it
-    /// was given.
+    /// A later session that turned out to be concurrent with this one: it gets its own chain, with the list it
+    /// received.
     pub(super) apart: Option<(u64, Option<List>)>,
 }
 
 impl Succession {
-    /// The chain of this session, which speaks now.
+    /// The chain of this session, which becomes active.
     pub(super) fn find(&mut self, session: u64, visit: &Visit, at_ms: u64) -> Found {
         if let Some(&chain) = self.chain_of.get(&session) {
             return Found { chain, apart: self.again(session, chain, at_ms) };
@@ -84,7 +84,7 @@ impl Succession {
         Found { chain: first, apart: None }
     }
 
-    /// A session was given this list. It is needed where the session turns out to stand for itself.
+    /// Records a session's list, for the case that it turns out to be independent.
     pub(super) fn listed(&mut self, session: u64, list: List) {
         let Some(chain) = self.chain_of.get(&session).copied() else { return };
         if let Some(of) = self.chains.get_mut(&chain)
@@ -95,7 +95,7 @@ impl Succession {
         }
     }
 
-    /// A session of this chain speaks again. What it began before the newest one came may end after that.
+    /// A session of this chain is active again. What it began before the newest one may finish later.
     fn again(&mut self, session: u64, chain: u64, at_ms: u64) -> Option<(u64, Option<List>)> {
         let of = self.chains.get_mut(&chain)?;
         of.last_ms = of.last_ms.max(at_ms);
@@ -125,7 +125,7 @@ impl Succession {
     }
 }
 
-/// What tells one client's sessions from another's.
+/// What distinguishes one client's sessions from another's.
 fn speaker(visit: &Visit) -> [String; 4] {
     [&visit.client, &visit.program, &visit.version, &visit.only].map(Clone::clone)
 }
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(known.find(1, &a, 10), alone(1));
         assert_eq!(known.find(2, &a, 20), alone(1));
         known.listed(2, list.clone());
-        // A call of the first that began before and ended after the second came says nothing.
+        // A call of the first that began before and ended after the second started proves nothing.
         assert_eq!(known.find(1, &a, 19), alone(1));
         assert_eq!(known.find(1, &a, 21), Found { chain: 1, apart: Some((2, Some(list))) });
         assert_eq!(known.find(2, &a, 22), alone(2));

@@ -11,10 +11,10 @@ use super::{
     store::{Part, day_of},
 };
 
-/// How many steps the histogram has.
+/// Number of histogram buckets.
 const STEPS: usize = 16;
 
-/// Where a call is added up.
+/// The key of a call's totals.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct HoursKey {
     /// The local hour.
@@ -26,7 +26,7 @@ pub(super) struct HoursKey {
     pub(super) profile: String,
 }
 
-/// A tool's line in the sums of costs.
+/// The key of a tool's share of costs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct CostKey {
     pub(super) hour: i64,
@@ -37,7 +37,7 @@ pub(super) struct CostKey {
     pub(super) part: Part,
 }
 
-/// A call, as it is added up.
+/// A call to be added.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OneCall {
     pub(super) failed: bool,
@@ -46,7 +46,7 @@ pub(super) struct OneCall {
     pub(super) time: Split,
 }
 
-/// Everything that is added.
+/// Everything to be added.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
     calls: HashMap<HoursKey, Calls>,
@@ -83,7 +83,7 @@ struct Session {
 }
 
 impl Sums {
-    /// A call ended.
+    /// Adds a finished call.
     pub(super) fn called(&mut self, key: HoursKey, call: &OneCall) {
         let us = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         let Split { wait, start, upstream, ours } = call.time;
@@ -98,7 +98,7 @@ impl Sums {
         sum.took[bucket(call.time.whole())] += 1;
     }
 
-    /// The texts of a call were counted.
+    /// Adds the token counts of a call.
     pub(super) fn counted(&mut self, key: &HoursKey, request: i64, answer: i64) {
         let sum = match self.tokens.get_mut(key) {
             Some(sum) => sum,
@@ -109,31 +109,31 @@ impl Sums {
         sum.calls += 1;
     }
 
-    /// A session was heard of.
+    /// Records activity of a session.
     pub(super) fn heard(&mut self, session: i64, at_ms: i64) {
         let sum = self.sessions.entry(session).or_default();
         sum.last_ms = sum.last_ms.max(at_ms);
     }
 
-    /// A session called or searched.
+    /// Adds a call or search to a session.
     pub(super) fn used(&mut self, session: i64, searched: bool) {
         let sum = self.sessions.entry(session).or_default();
         *if searched { &mut sum.searches } else { &mut sum.calls } += 1;
     }
 
-    /// A session will have to pay for something that is not counted yet.
+    /// Adds an uncounted amount to a session.
     pub(super) fn owes(&mut self, session: i64) {
         self.sessions.entry(session).or_default().owed += 1;
     }
 
-    /// A session pays.
+    /// Settles an amount of a session.
     pub(super) fn pays(&mut self, session: i64, part: Part, tokens: i64) {
         let sum = self.sessions.entry(session).or_default();
         sum.owed -= 1;
         *sum.parts.entry(part).or_default() += tokens;
     }
 
-    /// A tool's share of that.
+    /// Adds a tool's share of it.
     pub(super) fn costs(&mut self, key: CostKey, tokens: i64) {
         *self.costs.entry(key).or_default() += tokens;
     }
@@ -153,7 +153,7 @@ impl Sums {
         Ok(())
     }
 
-    /// Writes what is about sessions, for whoever looks one up.
+    /// Writes the sessions' part, for those that query it.
     pub(super) fn write_sessions(&mut self, to: &Transaction<'_>) -> Result<(), StoreError> {
         for (row, Session { last_ms, calls, searches, owed, parts }) in self.sessions.drain() {
             to.prepare_cached(
@@ -219,7 +219,7 @@ fn write_calls(to: &Transaction<'_>, key: &HoursKey, sum: &Calls) -> Result<(), 
     Ok(())
 }
 
-/// Only where there are calls: sums that were deleted do not come back.
+/// Only for existing rows: deleted totals must not come back.
 fn write_tokens(to: &Transaction<'_>, key: &HoursKey, sum: &TokenSums) -> Result<(), StoreError> {
     for (table, hour) in [("hours", key.hour), ("days", day_of(key.hour))] {
         to.prepare_cached(&format!(
@@ -254,7 +254,7 @@ fn write_costs(to: &Transaction<'_>, key: &CostKey, tokens: i64) -> Result<(), S
     Ok(())
 }
 
-/// The step of the histogram a time belongs to.
+/// The histogram bucket of a duration.
 fn bucket(took: std::time::Duration) -> usize {
     let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     ((u64::BITS - ms.leading_zeros()) as usize).min(STEPS - 1)

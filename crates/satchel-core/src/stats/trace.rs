@@ -5,24 +5,24 @@ use std::{fmt, time::SystemTime};
 
 use super::event::Split;
 
-/// A call's place in a trace.
+/// A call's position in a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceContext {
-    /// The trace.
+    /// The trace id.
     pub trace: [u8; 16],
     /// The call's own span.
     pub span: [u8; 8],
-    /// The span it belongs to: the client's, where it named one.
+    /// The parent span: the client's, if it sent one.
     pub parent: Option<[u8; 8]>,
 }
 
 impl TraceContext {
-    /// A trace of its own; `None` where the system gives no random numbers.
+    /// A new trace; `None` without random numbers.
     pub fn begun() -> Option<Self> {
         Some(Self { trace: random()?, span: random()?, parent: None })
     }
 
-    /// A span within the caller's trace; `None` where `traceparent` is none, or says that it is not recorded.
+    /// A span in the caller's trace; `None` if `traceparent` is invalid or not sampled.
     pub fn within(traceparent: &str) -> Option<Self> {
         // version "-" trace-id "-" parent-id "-" trace-flags; later versions may add more after these.
         let mut parts = traceparent.trim().split('-');
@@ -39,7 +39,7 @@ impl TraceContext {
 }
 
 impl fmt::Display for TraceContext {
-    /// As whoever is called next is told.
+    /// The `traceparent` for the next hop.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let hex =
             |f: &mut fmt::Formatter, bytes: &[u8]| bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"));
@@ -51,7 +51,7 @@ impl fmt::Display for TraceContext {
     }
 }
 
-/// Lower-case hexadecimal digits, exactly so many.
+/// Exactly this many lower-case hexadecimal digits.
 fn bytes<const N: usize>(hex: &str) -> Option<[u8; N]> {
     let digits = hex.as_bytes();
     if digits.len() != 2 * N || !digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')) {
@@ -70,22 +70,22 @@ fn random<const N: usize>() -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// A call that is over, for a collector of traces. No arguments and no results.
+/// A finished call, for a trace collector. Contains no arguments and no results.
 #[derive(Debug, Clone)]
 pub struct CallSpan {
-    /// Where it stands.
+    /// Its position in the trace.
     pub context: TraceContext,
     /// `call`, `find`, `read`, …
     pub kind: &'static str,
-    /// Who asked.
+    /// The client.
     pub client: String,
-    /// Which server it went to; empty where it went to none.
+    /// The server; empty if there is none.
     pub server: String,
-    /// Which tool, or which resource.
+    /// The tool or resource.
     pub tool: String,
-    /// When it came, and when its answer left.
+    /// When it arrived, and when its response was sent.
     pub time: (SystemTime, SystemTime),
-    /// Where the time went.
+    /// Its durations.
     pub split: Split,
     /// `ok`, `tool_error`, `not_sent`, …
     pub outcome: &'static str,

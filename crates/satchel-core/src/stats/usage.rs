@@ -5,26 +5,26 @@ use std::{collections::HashMap, path::Path};
 use satchel_reaper::is_program;
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
-/// What one tree uses.
+/// The resource use of one process tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Tree {
-    /// Its processes.
+    /// Number of processes.
     pub processes: usize,
-    /// Their resident memory, in bytes. Memory they share is counted once a process.
+    /// Resident memory in bytes. Shared memory is counted once per process.
     pub memory_bytes: u64,
-    /// Their processor time since the measurement before, in percent of one core.
+    /// CPU time since the previous measurement, in percent of one core.
     pub cpu_percent: f32,
 }
 
-/// Measures again and again; processor time needs the measurement before.
+/// Measures repeatedly; CPU time requires the previous measurement.
 #[derive(Debug, Default)]
 pub struct Meter {
     system: Option<System>,
 }
 
 impl Meter {
-    /// The trees below these processes. A process that is gone has no tree; where the system cannot be asked, none has.
-    /// `ours` is the hub's program: a subreaper is ours and no cost of the server.
+    /// The trees below these processes. Exited processes have none. `ours` is the hub's program: a subreaper does not
+    /// count as a cost of the server.
     pub fn measure(&mut self, roots: &[u32], ours: &Path) -> HashMap<u32, Tree> {
         let wanted = ProcessRefreshKind::nothing()
             .with_memory()
@@ -38,7 +38,7 @@ impl Meter {
         system.refresh_processes_specifics(ProcessesToUpdate::All, true, wanted);
         let mut children: HashMap<Pid, Vec<Pid>> = HashMap::new();
         for (pid, process) in system.processes() {
-            // Threads show up as processes of their own on Linux.
+            // On Linux, threads show up as processes.
             if let Some(parent) = process.parent().filter(|_| process.thread_kind().is_none()) {
                 children.entry(parent).or_default().push(*pid);
             }
@@ -75,7 +75,7 @@ mod tests {
     fn a_tree_is_a_process_with_its_children_and_one_that_is_gone_has_none() {
         let mut child = std::process::Command::new("sh").args(["-c", "sleep 60; true"]).spawn().unwrap();
         let (mut meter, ours) = (Meter::default(), Path::new("/nowhere/satchel"));
-        // The shell needs a moment to start its own child.
+        // The shell needs a moment to start its child.
         let found = (0..500).find_map(|_| {
             let tree = *meter.measure(&[child.id()], ours).get(&child.id())?;
             (tree.processes == 2 && tree.memory_bytes > 0).then_some(tree)

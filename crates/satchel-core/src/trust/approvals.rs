@@ -19,54 +19,54 @@ use crate::{
 };
 
 const FORMAT: u32 = 1;
-/// Packages remembered of one server. Where there are more, those go that it does not use any more.
+/// Maximum number of recorded packages of one server. Unused ones are dropped first.
 const MOST_PACKAGES: usize = 4096;
 
-/// A definition as a server has it now.
+/// A definition in its present form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     /// Its kind.
     pub kind: Kind,
-    /// Its name or address.
+    /// Its name or URI.
     pub name: String,
-    /// What it comes to.
+    /// Its fingerprint.
     pub print: Fingerprint,
-    /// As a person reads it; compared with what comes later.
+    /// Its text for people, which later versions are compared with.
     pub text: String,
-    /// Inspection found something that nobody should offer unseen.
+    /// Inspection found something that must not be available without review.
     pub alarming: bool,
 }
 
-/// What becomes of a definition.
+/// The decision on a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// A person approved exactly this.
     Approved,
-    /// It is on offer since the server's first list; nobody has looked at it.
+    /// Available since the server's first list, and not reviewed.
     New,
-    /// It is kept from clients.
+    /// Held back.
     Held(Why),
 }
 
-/// What was seen and approved of one server. A field that is not known is damage: skipped, it could widen what is approved.
+/// The approvals of one server. An unknown field counts as damage: ignoring it could widen what is approved.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
     format: u32,
-    /// What was approved got lost: nothing counts as seen.
+    /// The approvals were lost: nothing counts as seen.
     #[serde(default)]
     lost: bool,
-    /// The first lists count as approved: the server ran on this computer before.
+    /// The server was imported: its first lists count as approved.
     #[serde(default)]
     imported: bool,
-    /// The first lists were looked at.
+    /// The first lists were reviewed.
     #[serde(default)]
     looked_at: bool,
     /// Kinds whose list has been read once.
     #[serde(default)]
     read: BTreeSet<Kind>,
     pins: BTreeMap<Kind, BTreeMap<String, Pin>>,
-    /// Definitions that a person looked at and wants held back.
+    /// Definitions that a person decided to keep held back.
     #[serde(default)]
     kept: BTreeSet<Fingerprint>,
 }
@@ -79,32 +79,32 @@ struct Pin {
     approved: bool,
 }
 
-/// How much a new server may do before somebody looked at it.
+/// What is available of a new server before it is reviewed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum First {
-    /// What its first list has is on offer.
+    /// Its first lists.
     Offered,
-    /// Nothing of it is.
+    /// Nothing.
     Held,
 }
 
 impl Record {
-    /// Nothing was seen yet.
+    /// For a server that was never seen.
     pub fn new() -> Self {
         Self { format: FORMAT, ..Self::default() }
     }
 
-    /// Of a server that ran on this computer before Satchel had it.
+    /// For a server that was imported.
     pub fn imported() -> Self {
         Self { imported: true, ..Self::new() }
     }
 
-    /// What was approved is lost; everything waits for a person.
+    /// For a server whose approvals were lost.
     pub fn lost() -> Self {
         Self { lost: true, ..Self::new() }
     }
 
-    /// Judges all definitions of one kind, and pins those of a first list. Whether the record changed is the second.
+    /// Judges all definitions of one kind, and pins those of a first list. Also returns whether the record changed.
     pub fn judge(&mut self, kind: Kind, items: &[Item], first: First) -> (Vec<Verdict>, bool) {
         let before_first = !self.read.contains(&kind);
         let mut changed = false;
@@ -118,7 +118,7 @@ impl Record {
             }
             verdicts.push(self.judge_one(item, before_first, first));
         }
-        // Under a rule that holds new things back there is no first list before a person has looked.
+        // With a rule that holds back new definitions, there is no first list until a person has reviewed the server.
         if before_first && (first == First::Offered || self.imported) && !self.lost {
             changed |= self.read.insert(kind);
         }
@@ -138,7 +138,7 @@ impl Record {
         }
     }
 
-    /// Was a definition of this name pinned? Then what inspection says of it decides nothing.
+    /// Is a definition of this name pinned? Then inspection does not decide about it.
     pub fn knows(&self, kind: Kind, name: &str) -> bool {
         self.pins.get(&kind).is_some_and(|pins| pins.contains_key(name))
     }
@@ -147,8 +147,7 @@ impl Record {
         self.pins.get(&item.kind)?.get(&item.name)
     }
 
-    /// Why a server is not started with what its entry says, where it is not: it is started only with exactly what a
-    /// person accepted.
+    /// Why the server's launch is held back, if so: only exactly what a person accepted is started.
     pub fn holds_launch(&self, item: &Item) -> Option<Why> {
         match self.pin(item) {
             Some(pin) if pin.print == item.print && pin.approved => None,
@@ -158,45 +157,45 @@ impl Record {
         }
     }
 
-    /// Is this secret approved for exactly this recipient?
+    /// Is this secret granted to exactly this recipient?
     pub fn grants(&self, item: &Item) -> bool {
         self.pin(item).is_some_and(|pin| pin.print == item.print && pin.approved)
     }
 
-    /// Where this secret may go, where it may go anywhere.
+    /// The recipient that this secret is granted to.
     pub fn recipient(&self, secret: &str) -> Option<&str> {
         let pin = self.pins.get(&Kind::Secret)?.get(secret)?;
         pin.approved.then_some(pin.text.as_str())
     }
 
-    /// Every secret that it may have, with the recipient that was approved.
+    /// All granted secrets with their recipients.
     pub fn recipients(&self) -> impl Iterator<Item = (&str, &str)> {
         let pins = self.pins.get(&Kind::Secret).into_iter().flatten();
         pins.filter(|(_, pin)| pin.approved).map(|(secret, pin)| (secret.as_str(), pin.text.as_str()))
     }
 
-    /// Was this record made by a version that asked about secrets?
+    /// Was this record written by a version that asks about secrets?
     pub fn asks_about_secrets(&self) -> bool {
         self.read.contains(&Kind::Secret)
     }
 
-    /// From now on secrets need a grant each.
+    /// From now on, each secret needs a grant.
     pub fn ask_about_secrets(&mut self) {
         self.read.insert(Kind::Secret);
     }
 
-    /// Is this another package than the one that is known under its name and version?
+    /// Does this package differ from the one recorded under its name and version?
     pub fn holds_package(&self, item: &Item) -> bool {
         self.pin(item).is_some_and(|pin| pin.print != item.print)
     }
 
-    /// The packages that are remembered: their names with versions, and their contents.
+    /// The recorded packages: names with versions, and digests.
     pub fn packages(&self) -> impl Iterator<Item = (&str, &str)> {
         let pins = self.pins.get(&Kind::Package).into_iter().flatten();
         pins.map(|(name, pin)| (name.as_str(), pin.text.as_str()))
     }
 
-    /// Remembers packages that are not known yet, as what they are from now on. Those that are new.
+    /// Records packages that are not known yet, and returns them.
     pub fn remember<'a>(&mut self, items: &'a [Item]) -> Vec<&'a Item> {
         let new: Vec<&Item> = items.iter().filter(|item| self.pin(item).is_none()).collect();
         let pins = self.pins.entry(Kind::Package).or_default();
@@ -211,7 +210,7 @@ impl Record {
         new
     }
 
-    /// A person approves exactly this definition.
+    /// Approves exactly this definition.
     pub fn approve(&mut self, item: &Item) {
         self.read.insert(item.kind);
         let pin = Pin { print: item.print.clone(), text: item.text.clone(), approved: true };
@@ -219,7 +218,7 @@ impl Record {
         self.kept.remove(&item.print);
     }
 
-    /// A person looked at everything there is now, which is `items`: what is on offer unseen counts as approved.
+    /// Marks `items`, which are all present definitions, as reviewed: available ones become approved.
     pub fn look(&mut self, items: &[Item]) {
         for item in items {
             if self.pin(item).is_some_and(|pin| pin.print == item.print) {
@@ -229,17 +228,17 @@ impl Record {
         self.looked_at = true;
     }
 
-    /// A person looked at a definition and wants it held back; it asks for nobody any more.
+    /// Keeps a definition held back, and stops asking about it.
     pub fn keep(&mut self, print: &Fingerprint) {
         self.kept.insert(print.clone());
     }
 
-    /// Is this held back because a person wants it so?
+    /// Did a person decide to keep it held back?
     pub fn is_kept(&self, print: &Fingerprint) -> bool {
         self.kept.contains(print)
     }
 
-    /// Has nobody looked at the first lists?
+    /// Set while nobody has reviewed the first lists.
     pub fn unseen(&self) -> Option<Unseen> {
         match (self.looked_at, self.imported) {
             (true, _) => None,
@@ -248,12 +247,12 @@ impl Record {
         }
     }
 
-    /// Did what was approved get lost?
+    /// Were the approvals lost?
     pub fn is_lost(&self) -> bool {
         self.lost
     }
 
-    /// What was seen before under this name.
+    /// The previous text under this name.
     pub fn before(&self, item: &Item) -> Option<&str> {
         self.pin(item).map(|pin| pin.text.as_str())
     }
@@ -262,15 +261,15 @@ impl Record {
 /// Writes a server's record.
 ///
 /// # Errors
-/// Whatever the file system says; the file is then as it was.
+/// Any I/O error; the file is then unchanged.
 pub fn write(path: &Path, record: &Record) -> std::io::Result<()> {
     files::replace(path, &serde_json::to_vec(record)?)
 }
 
-/// The same for many records, all of them on disk when it returns.
+/// Writes many records; all are on disk when it returns.
 ///
 /// # Errors
-/// For each what [`write`] says; the others are written.
+/// As for [`write`], individually; the others are written.
 pub fn write_all(records: &[(PathBuf, Arc<Record>)]) -> Vec<std::io::Result<()>> {
     let file = |(path, record): &(PathBuf, Arc<Record>)| Ok((path.clone(), serde_json::to_vec(&**record)?));
     match records.iter().map(file).collect::<Result<Vec<_>, serde_json::Error>>() {
@@ -282,16 +281,16 @@ pub fn write_all(records: &[(PathBuf, Arc<Record>)]) -> Vec<std::io::Result<()>>
     }
 }
 
-/// Is there a record that knows more than that its server was imported? A damaged one might.
+/// Does the file contain more than that its server was imported? A damaged one might.
 pub fn is_known(path: &Path) -> bool {
     let record = std::fs::read(path).ok().and_then(|bytes| parse(&bytes).ok());
     path.exists() && record != Some(Record::imported())
 }
 
-/// Reads a server's record; `None` where there is none.
+/// Reads a server's record; `None` if there is none.
 ///
 /// # Errors
-/// Why it cannot be used, and where it was put. Nothing of it may be believed.
+/// Why it cannot be used, and where it was moved. None of it may be trusted.
 pub fn read(path: &Path) -> Result<Option<Record>, String> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
@@ -306,7 +305,7 @@ pub fn read(path: &Path) -> Result<Option<Record>, String> {
         Ok(aside) => format!("set aside as {}", aside.display()),
         Err(error) => format!("could not be set aside ({error})"),
     };
-    Err(format!("what was approved could not be read ({trouble}) and {place}"))
+    Err(format!("the approvals could not be read ({trouble}) and {place}"))
 }
 
 fn parse(bytes: &[u8]) -> Result<Record, String> {
@@ -444,8 +443,8 @@ mod tests {
         assert!(read(&path).unwrap_err().contains("format 2"));
     }
 
-    /// S27. A model that knows only what a person did, against the record through lists, restarts, losses and flapping.
-    /// `SATCHEL_HISTORIES` sets how many histories.
+    /// S27. Compares the record with a model that knows only a person's decisions, through lists, restarts, losses and
+    /// flapping. `SATCHEL_HISTORIES` sets the number of histories.
     #[test]
     fn no_history_approves_a_change() {
         let histories = std::env::var("SATCHEL_HISTORIES").ok().and_then(|text| text.parse().ok());
@@ -472,7 +471,7 @@ mod tests {
         assert!(record.holds_package(&other), "reading it once more approves nothing");
         record.approve(&other);
         assert!(!record.holds_package(&other) && record.holds_package(&first));
-        // Not without end: those stay that are there.
+        // The number is limited; present packages are kept.
         let many: Vec<Item> = (0..MOST_PACKAGES as u64).map(|at| package(&format!("c {at}"), 1)).collect();
         record.remember(&many);
         assert!(!record.knows(Kind::Package, "a 1.0") && record.knows(Kind::Package, "c 7"));
@@ -482,7 +481,7 @@ mod tests {
         let imported = random.u8(0..4) == 0;
         let first = if random.bool() { First::Offered } else { First::Held };
         let mut record = if imported { Record::imported() } else { Record::new() };
-        // What a person did, what the first list had, and whether there was one.
+        // What a person decided, what the first list contained, and whether there was one.
         let mut approved: BTreeMap<String, u64> = BTreeMap::new();
         let mut begun: BTreeMap<String, u64> = BTreeMap::new();
         let (mut before_first, mut lost) = (true, false);
@@ -502,7 +501,7 @@ mod tests {
                     begun.remove(&item.name);
                     before_first = false;
                 }
-                // A restart: what is in the file is all there is.
+                // A restart: only the file remains.
                 1 => record = serde_json::from_slice(&serde_json::to_vec(&record).unwrap()).unwrap(),
                 2 if random.u8(0..4) == 0 => {
                     record = Record::lost();

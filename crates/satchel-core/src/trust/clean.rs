@@ -11,14 +11,14 @@ use satchel_mcp::{
 
 use crate::model::characters::{is_format, is_selector};
 
-/// The definition with every text in it cleaned, names of keys too; itself where there is nothing to take out. Numbers,
-/// order and white space stay as they were written.
+/// Cleans every text in a definition, including keys; borrows it if there is nothing to remove. Numbers, order and
+/// white space stay as written.
 pub fn raw(raw: &Raw) -> Cow<'_, Raw> {
     every_string(raw, self::text)
 }
 
-/// The same for what a server answers, which may be a file: ends of lines stay as they are, and so does what no reader
-/// of JSON could hide anything in.
+/// The same for a server's result, which may contain a file: line ends are kept, and so is everything in which a JSON
+/// parser cannot hide anything.
 pub fn answer(raw: &Raw) -> Cow<'_, Raw> {
     every_string(raw, lines)
 }
@@ -26,13 +26,13 @@ pub fn answer(raw: &Raw) -> Cow<'_, Raw> {
 fn every_string(raw: &Raw, clean: fn(&str) -> Cow<'_, str>) -> Cow<'_, Raw> {
     match json(raw.get(), clean) {
         Cow::Borrowed(_) => Cow::Borrowed(raw),
-        // Only strings were written anew.
+        // Only strings were rewritten.
         Cow::Owned(text) => Raw::from_string(text).map_or(Cow::Borrowed(raw), Cow::Owned),
     }
 }
 
-/// The text without what nobody sees; line ends stay as they are. A carriage return alone is no end of a line: it makes
-/// a terminal write over what stands there.
+/// Removes invisible characters, keeping line ends. A lone carriage return is not a line end: it makes a terminal
+/// overwrite the line.
 fn lines(text: &str) -> Cow<'_, str> {
     const ENDS: [char; 2] = ['\n', '\u{2028}'];
     if !text.contains(['\r', '\u{2028}']) {
@@ -61,7 +61,7 @@ fn json(text: &str, clean: fn(&str) -> Cow<'_, str>) -> Cow<'_, str> {
         let literal = &text[begin..at];
         let (decoded, whole) = match serde_json::from_str::<String>(literal) {
             Ok(decoded) => (decoded, true),
-            // Half of a surrogate pair: half of the readers could not read it at all.
+            // Half of a surrogate pair, which many parsers reject.
             Err(_) => (lossy(literal), false),
         };
         let clean = clean(&decoded);
@@ -79,7 +79,7 @@ fn json(text: &str, clean: fn(&str) -> Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
-/// Where the string ends whose text begins at `from`, behind its quote; and could it say something that nobody sees?
+/// The end of the string whose content begins at `from`, and whether it may contain something invisible.
 fn string_end(bytes: &[u8], from: usize) -> (usize, bool) {
     let (mut at, mut suspicious) = (from, false);
     while let Some(rest) = bytes.get(at..)
@@ -96,10 +96,10 @@ fn string_end(bytes: &[u8], from: usize) -> (usize, bool) {
     (bytes.len(), true)
 }
 
-/// From this byte on, what a text says need not be seen.
+/// From this byte on, a text may contain something invisible.
 const DELETE: u8 = 0x7f;
 
-/// A string literal of which some part is no character.
+/// A string literal that contains an invalid character.
 fn lossy(literal: &str) -> String {
     let inner = literal.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default();
     let mut units: Vec<u16> = Vec::new();
@@ -127,13 +127,13 @@ fn lossy(literal: &str) -> String {
     String::from_utf16_lossy(&units)
 }
 
-/// The text without what nobody sees; line ends are `\n`.
+/// Removes invisible characters and normalizes line ends to `\n`.
 pub fn text(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_doubtful) {
         return Cow::Borrowed(text);
     }
     let mut clean = without_sequences(text);
-    // What was taken out may have left a joiner without what it joined. A text made to need many rounds keeps none.
+    // Removing a character may leave a joiner without anything to join. A text that needs many rounds keeps none.
     for round in 0.. {
         let next = cleaned_once(&clean, round < ROUNDS);
         if next == clean {
@@ -144,7 +144,7 @@ pub fn text(text: &str) -> Cow<'_, str> {
     if clean == text { Cow::Borrowed(text) } else { Cow::Owned(clean) }
 }
 
-/// So often a text is gone through before nothing doubtful is kept any more.
+/// Maximum number of rounds before all doubtful characters are removed.
 const ROUNDS: usize = 4;
 
 fn cleaned_once(text: &str, keep: bool) -> String {
@@ -170,7 +170,7 @@ fn cleaned_once(text: &str, keep: bool) -> String {
     clean
 }
 
-/// Where something hides, as byte ranges of the text.
+/// The byte ranges of hidden characters.
 pub fn hidden(text: &str) -> Vec<std::ops::Range<usize>> {
     if !text.chars().any(is_doubtful) {
         return Vec::new();
@@ -186,7 +186,7 @@ pub fn hidden(text: &str) -> Vec<std::ops::Range<usize>> {
             continue;
         }
         let c = chars[at];
-        // Ends of lines, and a mark of the byte order at the very beginning, hide nothing.
+        // Line ends, and a byte order mark at the start, hide nothing.
         let plain = matches!(c, '\r' | '\u{2028}' | '\u{2029}' | '\u{85}') || (c == '\u{feff}' && at == 0);
         if !plain && !stays(&chars, at, rtl) {
             let (begin, end) = (places[at].0, places[at].0 + c.len_utf8());
@@ -200,7 +200,7 @@ pub fn hidden(text: &str) -> Vec<std::ops::Range<usize>> {
     ranges
 }
 
-/// The text with hidden characters written out, so that a person sees all of it.
+/// Escapes hidden characters, so that a person sees all of the text.
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut copied = 0;
@@ -215,7 +215,7 @@ pub fn visible(text: &str) -> String {
     shown.replace("\r\n", "\n").replace(['\r', '\u{2028}', '\u{2029}', '\u{85}'], "\n")
 }
 
-/// Commands to a terminal go with their parameters: `ESC [ 31 m` leaves no `[31m` behind.
+/// Removes terminal sequences with their parameters: `ESC [ 31 m` leaves no `[31m` behind.
 fn without_sequences(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -262,7 +262,7 @@ fn without_sequences(text: &str) -> String {
     plain
 }
 
-/// A command that is never ended must not swallow the text.
+/// Does the sequence end soon? An unterminated one must not swallow the text.
 fn ends_soon(rest: std::iter::Peekable<std::str::Chars<'_>>) -> bool {
     let mut before = '\0';
     for c in rest.take(4096) {
@@ -274,7 +274,7 @@ fn ends_soon(rest: std::iter::Peekable<std::str::Chars<'_>>) -> bool {
     false
 }
 
-/// Could this character be one to take out? Most texts have none of them.
+/// May this character have to be removed? Most texts have none of these.
 fn is_doubtful(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
@@ -284,7 +284,7 @@ fn is_doubtful(c: char) -> bool {
     }
 }
 
-/// Does the character at `at` stay? Only asked of what is doubtful; everything else does.
+/// Does the doubtful character at `at` stay?
 fn stays(chars: &[char], at: usize, rtl: bool) -> bool {
     let c = chars[at];
     if !is_doubtful(c) {
@@ -293,9 +293,9 @@ fn stays(chars: &[char], at: usize, rtl: bool) -> bool {
     let before = at.checked_sub(1).map(|at| chars[at]);
     let after = chars.get(at + 1).copied();
     match c {
-        // An emoji made of several, also where the first has a skin tone or a selector.
+        // A composite emoji, also if the first part has a skin tone or a selector.
         '\u{200d}' if before.is_some_and(ends_emoji) && after.is_some_and(is_emoji) => true,
-        // Scripts that join letters or keep them apart.
+        // Scripts in which joiners connect or separate letters.
         '\u{200c}' | '\u{200d}' => {
             before.is_some_and(is_joining) && after.is_none_or(|c| is_joining(c) || c.is_whitespace())
         }
@@ -303,13 +303,13 @@ fn stays(chars: &[char], at: usize, rtl: bool) -> bool {
         '\u{fe00}'..='\u{fe0d}' => before.is_some_and(|c| is_ideograph(c) || is_mathematical(c)),
         '\u{e0100}'..='\u{e01ef}' => before.is_some_and(is_ideograph),
         '\u{180b}'..='\u{180f}' => before.is_some_and(|c| matches!(u32::from(c), 0x1820..=0x18aa)),
-        // Marks of direction, where there is something written from the right.
+        // Direction marks, if there is right-to-left text.
         '\u{200e}' | '\u{200f}' | '\u{61c}' => {
             rtl && before.is_none_or(|c| !is_doubtful(c)) && after.is_none_or(|c| !is_doubtful(c))
         }
-        // Where a word may be divided, between two letters.
+        // Soft hyphens between two letters.
         '\u{ad}' => before.is_some_and(char::is_alphabetic) && after.is_some_and(char::is_alphabetic),
-        // Old Hangul is written with fillers between its letters.
+        // Fillers in Old Hangul.
         '\u{115f}' | '\u{1160}' => {
             let jamo = |c: char| matches!(u32::from(c), 0x1100..=0x115e | 0x1161..=0x11ff);
             before.is_some_and(jamo) || after.is_some_and(jamo)
@@ -319,7 +319,7 @@ fn stays(chars: &[char], at: usize, rtl: bool) -> bool {
     }
 }
 
-/// The three flags that are written with tags: England, Scotland, Wales.
+/// The three flags that are encoded with tags: England, Scotland, Wales.
 fn flag(chars: &[char]) -> Option<usize> {
     const BLACK_FLAG: char = '\u{1f3f4}';
     if chars.first() != Some(&BLACK_FLAG) {
@@ -358,7 +358,7 @@ fn is_combining(c: char) -> bool {
     matches!(u32::from(c), 0x300..=0x34e | 0x350..=0x36f | 0x591..=0x5bd | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff)
 }
 
-/// Letters and marks of scripts in which a joiner changes what is seen.
+/// Letters and marks of scripts in which a joiner changes the appearance.
 fn is_joining(c: char) -> bool {
     matches!(u32::from(c),
         0x600..=0x6ff | 0x700..=0x74f | 0x750..=0x77f | 0x780..=0x7bf | 0x7c0..=0x7ff | 0x840..=0x86f
@@ -480,7 +480,7 @@ mod tests {
                 [format!("say{c}this"), format!("say {c} this"), format!("say{c}{c}"), format!("{c}say")]
             {
                 let clean = text(&dirty);
-                // Where a word may be divided is the one thing that Latin letters can have between them.
+                // Soft hyphens are the only characters allowed between Latin letters.
                 let allowed = |c: char| c == '\u{ad}';
                 assert!(
                     !clean.chars().any(|c| (c.is_control() && c != '\n')

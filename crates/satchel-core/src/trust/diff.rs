@@ -4,10 +4,10 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::model::approvals::{Mark, Part};
 
-/// Longer texts are compared line by line: that many words would take too long.
+/// Longer texts are compared line by line, because comparing that many words takes too long.
 const WORDS: usize = 20_000;
 
-/// The differences, in order. Together the same and the added parts are `now`.
+/// The diff, in order. The unchanged and added parts together are `now`.
 pub fn words(before: &str, now: &str) -> Vec<Part> {
     let long = before.split_whitespace().count() + now.split_whitespace().count() > WORDS;
     let diff = match long {

@@ -11,10 +11,10 @@ use sha2::{Digest, Sha256};
 
 use super::clean;
 
-/// Deeper parts count as they are written.
+/// Parts nested deeper are compared as written.
 const DEPTH: usize = 100;
 
-/// What a definition comes to.
+/// The fingerprint of a definition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Fingerprint(String);
 
@@ -24,7 +24,7 @@ impl Fingerprint {
         Self::of_tree(kind, &Tree::of(raw))
     }
 
-    /// The same of a definition that was read already.
+    /// The same for a parsed definition.
     pub fn of_tree(kind: &str, tree: &Tree) -> Self {
         let mut hash = Sha256::new();
         let mut put = |bytes: &[u8]| hash.update(bytes);
@@ -33,7 +33,7 @@ impl Fingerprint {
         Self(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// As hexadecimal digits.
+    /// In hexadecimal.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -51,23 +51,23 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// A definition in parts, in one order whatever order it was written in.
+/// A parsed definition in canonical order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tree {
-    /// By key, sorted.
+    /// Sorted by key.
     Object(Vec<(String, Tree)>),
-    /// In its order.
+    /// In the original order.
     List(Vec<Tree>),
     /// A string, unescaped.
     Text(String),
-    /// A number, `true`, `false` or `null`, as it was written.
+    /// A number, `true`, `false` or `null`, as written.
     Literal(String),
-    /// What two readers could understand differently (a key that occurs twice, half of a character), as it was written.
+    /// Ambiguous JSON (a duplicate key, half of a surrogate pair), as written.
     Opaque(String),
 }
 
 impl Tree {
-    /// Reads a definition.
+    /// Parses a definition.
     pub fn of(raw: &Raw) -> Self {
         Self::at_depth(raw, 0)
     }
@@ -98,7 +98,7 @@ impl Tree {
         }
     }
 
-    /// Every part starts with what it is and how long it is, so that no two trees give the same bytes.
+    /// Every part starts with its type and length, so that different trees never yield the same bytes.
     fn put(&self, put: &mut impl FnMut(&[u8])) {
         match self {
             Tree::Object(fields) => {
@@ -129,7 +129,7 @@ impl Tree {
         }
     }
 
-    /// Calls `see` with every text in it, keys included, and where it stands.
+    /// Calls `see` with every text, including keys, and its path.
     pub fn texts(&self, see: &mut impl FnMut(&str, &str)) {
         self.texts_below(&mut String::new(), see);
     }
@@ -157,7 +157,7 @@ impl Tree {
         }
     }
 
-    /// One line for each value, with the way to it, as a person reads it: hidden characters are written out.
+    /// One line per value, with its path, for people. Hidden characters are escaped.
     pub fn readable(&self) -> String {
         let mut lines = Vec::new();
         self.lines_below("", &mut lines);
@@ -222,7 +222,7 @@ mod tests {
         }
     }
 
-    /// S26: lists and definitions that are only written down in another order are never another definition.
+    /// S26: reordering lists and definitions never changes their fingerprint.
     #[test]
     fn a_thousand_definitions_written_in_another_order_are_the_same() {
         fn written(tree: &serde_json::Value, random: &mut fastrand::Rng) -> String {

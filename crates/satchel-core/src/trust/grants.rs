@@ -11,7 +11,7 @@ use crate::{
     model::{TransportConfig, approvals::Kind},
 };
 
-/// One item for every secret that the entry names. Its text is the recipient, as a person reads it.
+/// One item for every secret that the entry references. Its text is the recipient, for people.
 pub fn of(transport: &TransportConfig) -> Vec<Item> {
     let secrets: BTreeSet<String> = transport
         .texts()
@@ -28,8 +28,8 @@ fn item(secret: String, recipient: &str) -> Item {
     Item { kind: Kind::Secret, name: secret, print, text: recipient.to_owned(), alarming: false }
 }
 
-/// Who receives what the entry is given. Another path at the same origin is the same recipient; another argument of a
-/// program is not, because it may be another program.
+/// The recipient of an entry's values. Another path of the same origin is the same recipient; another argument of a
+/// program is not, because it may select another program.
 fn recipient(transport: &TransportConfig) -> String {
     match transport {
         TransportConfig::Stdio { command, args, .. } => {
@@ -37,7 +37,7 @@ fn recipient(transport: &TransportConfig) -> String {
             words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
         }
         TransportConfig::Http { url, .. } => match url::Url::parse(url) {
-            // A reference within the address may decide which host it is.
+            // A reference within the address may determine its host.
             Ok(parsed) if parsed.host_str().is_some_and(|host| !host.contains(['$', '{', '%'])) => {
                 parsed.origin().ascii_serialization()
             }
@@ -46,7 +46,7 @@ fn recipient(transport: &TransportConfig) -> String {
     }
 }
 
-/// Words stay apart, so that two recipients never read the same.
+/// Quotes a word, so that different recipients never look the same.
 fn quoted(word: &str) -> String {
     let plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\\'));
     if plain { word.to_owned() } else { format!("{word:?}") }

@@ -11,7 +11,7 @@ use satchel_mcp::{Raw, RawObject};
 
 use crate::model::nature::{Effect, Nature, Safety};
 
-/// Verbs that change nothing.
+/// Verbs of read-only tools.
 const READING: &str = "get list search find read fetch query describe show view check count lookup browse explain \
     analyze analyse validate status info inspect preview compare diff summarize summarise calculate compute convert \
     encode decode format parse hash echo ping resolve suggest recommend discover retrieve return extract scan verify \
@@ -19,7 +19,7 @@ const READING: &str = "get list search find read fetch query describe show view 
     capabilities say answer screenshot snapshot capture take wait sleep think scrape crawl map research learn peek \
     watch observe about help version health audit diagnose lint grep glob cat select provide perform access determine \
     identify locate monitor sequentialthinking documentation docs download export";
-/// Verbs that add or change.
+/// Verbs of tools that add or change.
 const WRITING: &str = "create add update set put write edit post send upload insert move copy rename append modify \
     save import commit push merge comment assign close open start stop enable disable register subscribe unsubscribe \
     publish deploy install schedule invite share patch apply configure generate fill click type press hover navigate \
@@ -28,14 +28,14 @@ const WRITING: &str = "create add update set put write edit post send upload ins
     use switch focus zoom print play pause resume change upgrade scale rollout launch allocate release lock unlock \
     mark mouse complete expand archive restore upsert replace convert pin react notify request react tool crash feedback \
     report test";
-/// Verbs after which something is gone.
+/// Verbs of tools that delete.
 const DELETING: &str = "delete remove drop destroy purge wipe truncate erase kill terminate uninstall revoke reset \
     clear prune discard unlink rm rmdir flush shred obliterate nuke cleanup overwrite trash unpublish deactivate \
     decommission evict expunge";
-/// Verbs that no reader has, whatever its server says.
+/// Verbs that a read-only tool never has, whatever its server declares.
 const PLAINLY_DELETING: &str =
     "delete destroy purge wipe truncate erase shred obliterate nuke uninstall expunge";
-/// What says in a description that nothing brings it back.
+/// Phrases in a description that mean the effect is irreversible.
 const FINAL: &[&str] = &[
     "cannot be undone",
     "can't be undone",
@@ -45,7 +45,7 @@ const FINAL: &[&str] = &[
     "permanently remove",
     "permanently erase",
 ];
-/// First words of tools that are there to ask, and what such tools say of themselves. A person is not asked twice.
+/// First words of tools that ask the user, and phrases in their descriptions. A person is not asked twice.
 const ASKING: &str = "ask asks confirm confirms prompt prompts elicit";
 const ASKS_ITSELF: &[&str] = &[
     "asks before",
@@ -57,14 +57,14 @@ const ASKS_ITSELF: &[&str] = &[
     "prompts for confirmation",
     "with user confirmation",
 ];
-/// Names of tools that carry out what they are given.
+/// Names of tools that execute their input.
 const EXECUTING: &str = "exec execute run shell bash eval evaluate terminal powershell cmd command process spawn \
     console repl python sudo ssh";
-/// Arguments that hold what is carried out.
+/// Arguments that contain what is executed.
 const EXECUTED: &str = "command commands cmd code script sql statement statements expression shell_command bash \
     program javascript python source_code function cmdline command_line";
 
-/// What is known of a tool from its definition.
+/// Derives a tool's nature from its definition.
 pub fn of(raw: &Raw) -> Nature {
     let fields = RawObject::parse(raw).unwrap_or_default();
     let inner = |key: &str| fields.get(key).and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
@@ -79,7 +79,7 @@ pub fn of(raw: &Raw) -> Nature {
         [name.first(), name.last()].into_iter().flatten().any(|word| is(PLAINLY_DELETING, word));
     let commands = read_only != Some(true) && carries_out(&name, &schema);
     let (effect, stated) = match (read_only, destructive) {
-        // Who reads only and is called "delete" is mistaken, or lies.
+        // A read-only tool called "delete" is mistaken or lying.
         (Some(true), _) if deletes_by_name => (Effect::Deletes, false),
         (Some(true), _) => (Effect::Reads, true),
         (_, Some(true)) => match inferred(&name, if says(FINAL) { &text } else { "" }) {
@@ -88,13 +88,13 @@ pub fn of(raw: &Raw) -> Nature {
         },
         (_, Some(false)) => (Effect::Writes, true),
         (Some(false), None) => match inferred(&name, &text) {
-            // By its own word it changes something; what it is called says how.
+            // The server declares that it changes something; the name says how.
             Effect::Reads | Effect::Writes if !commands => (Effect::Writes, true),
             other => (other, false),
         },
         (None, None) => (inferred(&name, &text), false),
     };
-    // What may be carried out is not told by the name of the tool that does it.
+    // The name of a tool that executes its input does not tell what its input does.
     let effect = if commands && !stated && effect != Effect::Deletes { Effect::Unstated } else { effect };
     let safety = match effect {
         Effect::Reads => Safety::Safe,
@@ -130,12 +130,12 @@ pub fn of(raw: &Raw) -> Nature {
     }
 }
 
-/// Is the word one of these?
+/// Is the word in this list?
 fn is(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// A verb in whichever of its forms a description begins with: `Lists`, `list`, `searches`, `deleting`.
+/// A verb in any form that starts a description: `Lists`, `list`, `searches`, `deleting`.
 fn is_form(list: &str, word: &str) -> bool {
     is(list, word)
         || ["s", "es", "ing", "d", "ed"].iter().any(|ending| {
@@ -167,7 +167,8 @@ fn inferred(name: &[String], description: &str) -> Effect {
         (_, true) => Some(Effect::Reads),
         (false, false) => None,
     };
-    // One word of a name is what it does, and others say to what: writing outweighs, except behind a verb that reads.
+    // One word of a name is the verb, and others are its object: writing outweighs reading, except after a reading
+    // verb.
     match name.first().and_then(|word| meaning(word)) {
         Some(effect) => return effect,
         None => {
@@ -188,7 +189,7 @@ fn inferred(name: &[String], description: &str) -> Effect {
     meaning(first).unwrap_or(Effect::Unstated)
 }
 
-/// Does it carry out what stands in one of its arguments?
+/// Does it execute the content of one of its arguments?
 fn carries_out(name: &[String], schema: &RawObject) -> bool {
     name.iter().any(|word| is(EXECUTING, word))
         && properties(schema).iter().any(|(key, _)| is(EXECUTED, &words(key).join("_")))
@@ -203,7 +204,7 @@ fn properties(schema: &RawObject) -> RawObject {
     schema.get("properties").and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default()
 }
 
-/// The words of `getPullRequest`, `get_pull_request` and `get-pull-request`, in small letters.
+/// The words of `getPullRequest`, `get_pull_request` and `get-pull-request`, in lower case.
 fn words(name: &str) -> Vec<String> {
     crate::model::words::of(name, |word, c| word.extend(c.to_lowercase()))
 }

@@ -11,28 +11,28 @@ use crate::{
     },
 };
 
-/// What becomes of a call, and why.
+/// The decision on a call, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// Whether it may be made.
+    /// The permission.
     pub permit: Permit,
-    /// The rule that says so, as a person reads it.
+    /// The deciding rule, for people.
     pub rule: String,
 }
 
 /// The rules of a configuration.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules<'a> {
-    /// In their order: the last one that is for a call counts.
+    /// In order: the last matching one takes precedence.
     pub list: &'a [ToolRule],
-    /// What is done where none is for it.
+    /// The defaults if none matches.
     pub defaults: &'a Defaults,
-    /// Rules that nobody has accepted: they count where they are stricter.
+    /// Rules that nobody has accepted: they apply only where they are stricter.
     pub unaccepted: Option<(&'a [ToolRule], &'a Defaults)>,
 }
 
 impl<'a> Rules<'a> {
-    /// Those of a configuration.
+    /// The rules of this configuration.
     pub fn of(config: &'a Config) -> Self {
         let unaccepted = config.unaccepted_rules();
         Self { list: config.tool_rules(), defaults: config.tool_defaults(), unaccepted }
@@ -44,7 +44,7 @@ impl<'a> Rules<'a> {
 }
 
 impl Rules<'_> {
-    /// Decides about a call of the tool of this path, by its own name, for a client; `None` is a person at a face.
+    /// Decides on a call of the tool with this path (its own name) by a client; `None` is a person.
     pub fn decide(&self, path: &ToolPath, client: Option<&str>, nature: &Nature) -> Decision {
         let text = path.to_string();
         let meant = self.list.iter().rev().filter(|rule| rule.is_for(&text) && rule.is_for_client(client));
@@ -58,7 +58,7 @@ impl Rules<'_> {
         }
     }
 
-    /// Is it switched off for this client, by a rule? Whether there is such a tool makes no difference.
+    /// The rule that switches the tool off for this client, if any, whether or not the tool exists.
     pub fn off(&self, path: &ToolPath, client: Option<&str>) -> Option<String> {
         let text = path.to_string();
         let meant = self.list.iter().rev().filter(|rule| rule.is_for(&text) && rule.is_for_client(client));
@@ -67,7 +67,7 @@ impl Rules<'_> {
         off.or_else(|| self.others()?.off(path, client))
     }
 
-    /// Is a whole server switched off for this client: its tools, and with them everything else of it?
+    /// The rule that switches a whole server off for this client: its tools, and with them everything else.
     pub fn server_off(&self, server: &str, client: Option<&str>) -> Option<String> {
         self.server_is_off(server, client).or_else(|| self.others()?.server_is_off(server, client))
     }
@@ -83,7 +83,7 @@ impl Rules<'_> {
         None
     }
 
-    /// Could anything be switched off for this client?
+    /// Can anything be switched off for this client?
     pub fn hide_from(&self, client: Option<&str>) -> bool {
         self.list.iter().any(|rule| rule.permit == Some(Permit::Off) && rule.is_for_client(client))
             || self.defaults.hides()

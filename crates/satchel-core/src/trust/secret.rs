@@ -3,7 +3,7 @@
 pub use crate::model::secret::is_named;
 use crate::model::words;
 
-/// Names of secrets in sentences, where a single word says less.
+/// Names of secrets in prose, where a single word is ambiguous.
 const SENTENCES: [&str; 27] = [
     "password",
     "passphrase",
@@ -34,13 +34,13 @@ const SENTENCES: [&str; 27] = [
     "your credentials",
 ];
 
-/// Verbs by which somebody is asked to hand something over.
-const WISHES: [&str; 20] = [
+/// Verbs that ask someone to hand something over.
+const ASKING: [&str; 20] = [
     "enter", "type", "paste", "provide", "give", "input", "share", "send", "tell", "supply", "insert",
     "fill", "submit", "confirm", "repeat", "what is", "need", "require", "eingeben", "geben",
 ];
 
-/// Is this the name of a variable or header that carries one, as a rule?
+/// Does this variable or header usually contain a secret?
 pub fn is_given_as(name: &str) -> bool {
     let header = ["authorization", "proxy-authorization", "cookie"];
     let parts = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "KEY", "_PAT", "_DSN"];
@@ -54,7 +54,7 @@ pub fn is_given_as(name: &str) -> bool {
 pub fn is_wanted(text: &str) -> bool {
     let spaced = format!(" {} ", words::of(text, |word, c| word.extend(c.to_lowercase())).join(" "));
     let has = |parts: &[&str]| parts.iter().any(|part| spaced.contains(&format!(" {part} ")));
-    has(&SENTENCES) && has(&WISHES)
+    has(&SENTENCES) && has(&ASKING)
 }
 
 #[cfg(test)]

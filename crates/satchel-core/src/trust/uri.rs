@@ -6,15 +6,15 @@
 use super::clean;
 use crate::model::address::{fits_template, percent_decoded};
 
-/// The ports that an address means when it names none.
+/// Default ports by scheme.
 const USUAL_PORTS: [(&str, &str); 5] =
     [("http", ":80"), ("https", ":443"), ("ws", ":80"), ("wss", ":443"), ("ftp", ":21")];
 
-/// The same for all spellings of one address: decoded, in small letters, without a fragment, an empty query, a usual port,
-/// dot segments and slashes that say nothing.
+/// A canonical form, equal for all spellings of an address: decoded, lower case, without fragment, empty query,
+/// default port, dot segments and redundant slashes.
 pub fn key(uri: &str) -> String {
     let mut text = clean::text(uri).into_owned();
-    // Decoded more than once by some servers; three times is more than any of them does.
+    // Some servers decode more than once; none more than three times.
     for _ in 0..3 {
         let decoded = String::from_utf8_lossy(&percent_decoded(&text)).into_owned();
         if decoded == text {
@@ -47,9 +47,9 @@ pub fn key(uri: &str) -> String {
     format!("{scheme}:{path}{query}")
 }
 
-/// Could this address be of that template, in any spelling?
+/// Can this address, in any spelling, be an expansion of the template?
 pub fn fits(template: &str, uri: &str) -> bool {
-    // Variables stand for themselves while the rest is brought into one spelling.
+    // Variables are kept while the rest is normalized.
     fits_template(&key(template), &key(uri))
 }
 

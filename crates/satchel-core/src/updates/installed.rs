@@ -4,36 +4,36 @@ use std::path::{Path, PathBuf};
 
 use crate::platform::Platform;
 
-/// Who installed this program.
+/// How this program was installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Installed {
-    /// A person, with our own installer or disk image: it replaces itself. The directory that is replaced, a bundle on macOS.
+    /// By Satchel's own installer or disk image: it replaces itself. The directory to replace; on macOS, the bundle.
     ByItself(PathBuf),
-    /// A package manager, which has to do it.
+    /// By a package manager, which has to update it.
     By(Manager),
-    /// Nobody: it was built here, or unpacked somewhere.
+    /// Built here, or unpacked somewhere.
     Unknown,
 }
 
-/// Who replaces what it installed.
+/// A package manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manager {
-    /// Of Debian and Ubuntu.
+    /// Debian and Ubuntu.
     Apt,
-    /// Of Fedora and openSUSE.
+    /// Fedora and openSUSE.
     Rpm,
-    /// Of Arch.
+    /// Arch.
     Pacman,
-    /// On any system.
+    /// Any system.
     Nix,
-    /// Of macOS.
+    /// macOS.
     Homebrew,
-    /// Of Windows.
+    /// Windows.
     Scoop,
 }
 
 impl Installed {
-    /// What installed `program`; `is_there` says whether a file exists.
+    /// How `program` was installed; `is_there` checks whether a file exists.
     pub fn of(program: &Path, platform: Platform, is_there: impl Fn(&str) -> bool) -> Self {
         let text = program.to_string_lossy();
         if text.starts_with("/nix/store/") {
@@ -48,7 +48,7 @@ impl Installed {
 }
 
 fn on_linux(program: &str, is_there: impl Fn(&str) -> bool) -> Installed {
-    // Whoever puts something below these by hand replaces it by hand.
+    // Files below these directories are managed manually.
     if !program.starts_with("/usr/") || program.starts_with("/usr/local/") {
         return Installed::Unknown;
     }
@@ -72,13 +72,13 @@ fn on_macos(program: &Path, text: &str, is_there: impl Fn(&str) -> bool) -> Inst
     bundle.map_or(Installed::Unknown, |bundle| Installed::ByItself(bundle.to_owned()))
 }
 
-/// Paths are read as text, so that this is tested on other systems.
+/// Parses paths as text, so that it can be tested on other systems.
 fn on_windows(text: &str) -> Installed {
     let lower = text.to_lowercase();
     if lower.contains(r"\scoop\apps\") {
         return Installed::By(Manager::Scoop);
     }
-    // Where the installer puts it; a build lies in a directory of cargo's.
+    // The installer's location; builds are in cargo's target directory.
     let cut = text.rfind('\\').filter(|_| !lower.contains(r"\target\"));
     cut.map_or(Installed::Unknown, |cut| Installed::ByItself(PathBuf::from(&text[..cut])))
 }

@@ -24,27 +24,27 @@ use crate::{
 };
 use offer::{NewVersion, Unusable, UpdateSource};
 
-/// The largest list of the newest version that is read, in bytes.
+/// Maximum size of the update manifest, in bytes.
 const LARGEST_LIST: usize = 256 << 10;
-/// The largest installer that is fetched, in bytes.
+/// Maximum size of an installer, in bytes.
 const LARGEST_FILE: usize = 300 << 20;
 
-/// Why there is no newer version to install.
+/// Why no update is available.
 #[derive(Debug, thiserror::Error)]
 pub enum UpdateError {
-    /// The list or the installer could not be fetched.
+    /// The manifest or the installer could not be fetched.
     #[error("cannot fetch {what}: {why}")]
     Fetching {
-        /// The list or the installer.
+        /// The manifest or the installer.
         what: &'static str,
-        /// What went wrong.
+        /// The error.
         why: Fault,
     },
-    /// What was fetched must not be installed.
+    /// The download must not be installed.
     #[error(transparent)]
     Unusable(#[from] Unusable),
-    /// It could not be kept on this computer.
-    #[error("cannot keep the new version: {0}")]
+    /// It could not be stored.
+    #[error("cannot store the new version: {0}")]
     Files(#[from] io::Error),
 }
 
@@ -54,28 +54,29 @@ impl UpdateError {
         match self {
             UpdateError::Fetching { .. } => "Check the connection; Satchel looks again tomorrow.",
             UpdateError::Unusable(_) => {
-                "Nothing was installed. Tell the people who make Satchel, and get the next version from its page of releases."
+                "Nothing was installed. Report it to the makers of Satchel, and get the next version from \
+                 its releases page."
             }
             UpdateError::Files(_) => {
-                "Free some space on the disk, or look at the rights of Satchel's data directory."
+                "Free some disk space, or check the permissions of Satchel's data directory."
             }
         }
     }
 }
 
-/// An installer that was fetched, with the signature of this program's makers.
+/// A downloaded installer with a valid signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ready {
-    /// Of what it installs.
+    /// The version it installs.
     pub version: Version,
-    /// What is new in it.
+    /// Its release notes.
     pub notes: String,
-    /// Where it lies.
+    /// Its path.
     pub file: PathBuf,
 }
 
-/// Is there a version newer than `own` for this kind of computer, such as `windows-x86_64`? One that did not start here before
-/// is none.
+/// Looks for a version newer than `own` for this platform, such as `windows-x86_64`. Ignores versions that failed
+/// to start here before.
 ///
 /// # Errors
 /// [`UpdateError`]
@@ -91,10 +92,10 @@ pub async fn look(
     Ok(offer.filter(|offer| !trial::is_refused(dir, &offer.version)))
 }
 
-/// Fetches what was offered and checks whose it is. What was fetched before is used again, once it is checked again.
+/// Downloads the update and verifies its signature. An earlier download is reused after verifying it again.
 ///
 /// # Errors
-/// [`UpdateError`]; nothing is left on the disk then.
+/// [`UpdateError`]; nothing is left on disk then.
 pub async fn fetch(source: &UpdateSource, offer: NewVersion, dir: &Path) -> Result<Ready, UpdateError> {
     let into = dir.join("fetched");
     let file = into.join(&offer.file);
@@ -104,7 +105,7 @@ pub async fn fetch(source: &UpdateSource, offer: NewVersion, dir: &Path) -> Resu
         let (source, offer, file) = (source.clone(), offer.clone(), file.clone());
         move || {
             source.check(&offer, &bytes)?;
-            // Only the newest is of use.
+            // Only the newest is useful.
             let _ = fs::remove_dir_all(&into);
             files::create_private_dir(&into)?;
             files::replace(&file, &bytes)?;

@@ -10,48 +10,48 @@ use serde::Deserialize;
 
 use crate::listings::registry_http::{Url, is_this_computer};
 
-/// The most characters of what is new that are shown.
+/// Maximum length of release notes, in characters.
 const NOTES: usize = 4_000;
 
-/// Where newer versions are told, and by whose key they are signed. Both are built into a release.
+/// The update address and the signing key, both compiled into a release.
 #[derive(Clone)]
 pub struct UpdateSource {
     address: Url,
     key: PublicKey,
 }
 
-/// Why what was told or fetched must not be installed.
+/// Why an update must not be installed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// Not the list of a version: an error page, or one of another form.
-    #[error("what tells the newest version cannot be read: {0}")]
+    /// Not an update manifest: an error page, or another format.
+    #[error("the update manifest cannot be read: {0}")]
     Unreadable(String),
-    /// There is nothing for this kind of computer.
-    #[error("version {0} is not made for this kind of computer ({1})")]
+    /// Not available for this platform.
+    #[error("version {0} is not available for this platform ({1})")]
     NotForUs(Version, String),
-    /// Whoever is on the way could change it.
-    #[error("{0} is no https address")]
+    /// Not https: the content could be changed in transit.
+    #[error("{0} is not an https address")]
     NotEncrypted(String),
-    /// It carries no signature, or none that can be read.
+    /// It has no valid signature.
     #[error("version {0} is not signed")]
     Unsigned(Version),
-    /// Somebody else's, or changed since.
+    /// Signed by someone else, or modified.
     #[error("version {0} is not signed by the makers of Satchel, or was changed since")]
     NotOurs(Version),
-    /// An old file with a good signature under a new version's name.
-    #[error("what was offered as version {0} is signed as the file {1}")]
+    /// An old file with a valid signature, offered under a new version.
+    #[error("the file offered as version {0} is signed under the name {1}")]
     Renamed(Version, String),
 }
 
-/// A newer version, as it was told. Nothing of it is checked yet.
+/// An offered version. Nothing is verified yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewVersion {
     /// Newer than this program.
     pub version: Version,
-    /// What is new, in Markdown.
+    /// Its release notes, in Markdown.
     pub notes: String,
     pub(super) url: Url,
-    /// The last part of the address: a plain file name.
+    /// The last segment of the address: a plain file name.
     pub(super) file: String,
     signature: String,
 }
@@ -72,34 +72,34 @@ struct Platform {
 }
 
 impl UpdateSource {
-    /// What was built into this program. The key is the public file of Tauri's signer as base64, or the line with the key itself.
+    /// Parses the compiled-in values. The key is the public file of Tauri's signer as base64, or just its key line.
     ///
     /// # Errors
-    /// What is wrong with it, for whoever builds.
+    /// What is wrong, for whoever builds the release.
     pub fn new(address: &str, key: &str) -> Result<Self, String> {
         let address =
-            Url::parse(address).map_err(|error| format!("the address of updates is none: {error}"))?;
+            Url::parse(address).map_err(|error| format!("the update address is invalid: {error}"))?;
         if !is_safe(&address) {
-            return Err(format!("the address of updates is no https address: {address}"));
+            return Err(format!("the update address is not https: {address}"));
         }
         let key = key.trim();
         let text = STANDARD.decode(key).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let read =
             text.and_then(|text| PublicKey::decode(&text).ok()).or_else(|| PublicKey::from_base64(key).ok());
-        Ok(Self { address, key: read.ok_or("the key of updates is no key of minisign")? })
+        Ok(Self { address, key: read.ok_or("the update key is not a minisign key")? })
     }
 
     pub(super) fn address(&self) -> &Url {
         &self.address
     }
 
-    /// Are these bytes what the makers signed as this version?
+    /// Verifies that these bytes are signed as this version.
     pub(super) fn check(&self, offer: &NewVersion, bytes: &[u8]) -> Result<(), Unusable> {
         let unsigned = || Unusable::Unsigned(offer.version.clone());
         let text = STANDARD.decode(offer.signature.trim()).map_err(|_| unsigned())?;
         let text = String::from_utf8(text).map_err(|_| unsigned())?;
         let signature = Signature::decode(&text).map_err(|_| unsigned())?;
-        // The comment is signed as well, so the name in it is to be believed from here on.
+        // The comment is signed too, so the file name in it can be trusted from here on.
         let checked = self.key.verify(bytes, &signature, false);
         checked.map_err(|_| Unusable::NotOurs(offer.version.clone()))?;
         let signed =
@@ -119,11 +119,11 @@ impl fmt::Debug for UpdateSource {
     }
 }
 
-/// The version that is told, where it is newer than `own`.
+/// Parses the manifest; `None` unless the version is newer than `own`.
 pub(super) fn read(list: &[u8], own: &Version, target: &str) -> Result<Option<NewVersion>, Unusable> {
     let unreadable = |error: serde_json::Error| Unusable::Unreadable(error.to_string());
     let NewestVersion { version, notes, mut platforms } = serde_json::from_slice(list).map_err(unreadable)?;
-    // What follows a `+` makes no version newer.
+    // Build metadata after a `+` does not make a version newer.
     if version.cmp_precedence(own).is_le() {
         return Ok(None);
     }
@@ -145,7 +145,7 @@ pub(super) fn read(list: &[u8], own: &Version, target: &str) -> Result<Option<Ne
     Ok(Some(NewVersion { version, notes: notes.chars().take(NOTES).collect(), url, file, signature }))
 }
 
-/// Only a server on this computer may be without encryption.
+/// Only a server on this computer may be unencrypted.
 fn is_safe(url: &Url) -> bool {
     url.scheme() == "https" || (url.scheme() == "http" && is_this_computer(url))
 }

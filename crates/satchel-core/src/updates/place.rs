@@ -16,12 +16,12 @@ use tokio::{process::Command, time::timeout};
 use super::{Ready, trial};
 use crate::{files, platform::Platform};
 
-/// Unpacking takes no longer.
+/// Timeout for unpacking.
 const UNPACKING: Duration = Duration::from_secs(120);
-/// Files beside the program on Windows that are kept for the way back; the installer writes about ten.
+/// Maximum number of files beside the program on Windows that are kept for a rollback; the installer writes about ten.
 const FILES: usize = 64;
 
-/// What is to be started when this program has ended.
+/// What to start after this program has exited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Successor {
     /// The program.
@@ -30,8 +30,8 @@ pub struct Successor {
     pub arguments: Vec<&'static str>,
 }
 
-/// Installs what is ready into `place`, the directory that [`super::installed::Installed`] names. With `again` the new version
-/// is started, `dir` is the directory of updates.
+/// Installs the update into `place`, the directory that [`super::installed::Installed`] names. With `again`, the new
+/// version is started; `dir` is the directory of updates.
 ///
 /// # Errors
 /// Why nothing was changed.
@@ -54,7 +54,7 @@ pub async fn install(
             let kept = dir.join("kept");
             keep(place, &kept)?;
             trial::announce(dir, &ready.version, &kept)?;
-            // Without a window, as an update, and with a start at the end where one is wanted.
+            // Silent, as an update, and restarting at the end if requested.
             let mut arguments = vec!["/S", "/UPDATE"];
             arguments.extend(again.then_some("/R"));
             Ok(Some(Successor { program: ready.file.clone(), arguments }))
@@ -65,17 +65,17 @@ pub async fn install(
     }
 }
 
-/// Puts back the version that was kept, and says how it is started.
+/// Restores the previous version and returns how to start it.
 ///
 /// # Errors
-/// Why the present one stays.
+/// Why the present version stays.
 pub fn go_back(place: &Path, platform: Platform, program: &Path, kept: &Path) -> io::Result<Successor> {
     match platform {
         Platform::MacOs => {
             if !kept.is_dir() {
                 return Err(io::Error::new(
                     io::ErrorKind::NotFound,
-                    "the version before is not kept any more",
+                    "the previous version is no longer stored",
                 ));
             }
             let refused = beside(place, "refused");
@@ -91,7 +91,7 @@ pub fn go_back(place: &Path, platform: Platform, program: &Path, kept: &Path) ->
     Ok(Successor { program: program.to_owned(), arguments: vec![] })
 }
 
-/// Unpacks the bundle beside the one that runs, and exchanges them. Returns the new program.
+/// Unpacks the new bundle beside the running one, and swaps them. Returns the new program.
 async fn exchange(bundle: &Path, archive: &Path, kept: &Path) -> io::Result<PathBuf> {
     let unpacked = beside(bundle, "new");
     let _ = fs::remove_dir_all(&unpacked);
@@ -110,13 +110,12 @@ async fn exchange(bundle: &Path, archive: &Path, kept: &Path) -> io::Result<Path
 
 const PROGRAM: &str = "Contents/MacOS/satchel-app";
 
-/// The system's own program: it knows links and rights as bundles have them, and what it unpacks carries our signature.
+/// Uses the system's tool, which preserves links and permissions. The archive's signature has been verified.
 async fn unpack(archive: &Path, into: &Path) -> io::Result<()> {
     let mut tar = Command::new("tar");
     tar.arg("-xpzf").arg(archive).arg("-C").arg(into).stdin(Stdio::null()).kill_on_drop(true);
     let output = timeout(UNPACKING, tar.output()).await;
-    let output =
-        output.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "unpacking takes too long"))??;
+    let output = output.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "unpacking took too long"))??;
     if output.status.success() {
         return Ok(());
     }
@@ -124,14 +123,14 @@ async fn unpack(archive: &Path, into: &Path) -> io::Result<()> {
     Err(io::Error::other(format!("cannot unpack: {}", said.lines().next().unwrap_or_default())))
 }
 
-/// The one bundle of an archive.
+/// The only bundle in an archive.
 fn bundle_in(dir: &Path) -> io::Result<PathBuf> {
     let bundles = fs::read_dir(dir)?.take(FILES).filter_map(|entry| Some(entry.ok()?.path()));
     let mut bundles = bundles.filter(|path| path.join(PROGRAM).is_file());
-    bundles.next().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it holds no bundle of Satchel"))
+    bundles.next().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it contains no Satchel bundle"))
 }
 
-/// `new` takes the place of `old`, which goes to `kept`. Where the second step fails, the first is taken back.
+/// Moves `old` to `kept`, and `new` to `old`. If the second step fails, the first is reverted.
 fn swap(old: &Path, new: &Path, kept: &Path) -> io::Result<()> {
     fs::rename(old, kept)?;
     fs::rename(new, old).inspect_err(|_| {
@@ -139,7 +138,7 @@ fn swap(old: &Path, new: &Path, kept: &Path) -> io::Result<()> {
     })
 }
 
-/// Hidden, and beside it: a rename stays on one disk.
+/// A hidden path beside the bundle, so that a rename stays on one file system.
 fn beside(bundle: &Path, what: &str) -> PathBuf {
     let name = bundle.file_name().unwrap_or_default().to_string_lossy();
     bundle.with_file_name(format!(".{name}.{what}"))
@@ -157,11 +156,12 @@ fn keep(place: &Path, kept: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies them back. A program that runs can be renamed, but neither overwritten nor deleted; the next installer clears up.
+/// Copies the files back. A running program can be renamed but not overwritten or deleted; the next installer cleans
+/// up.
 fn put_back(kept: &Path, place: &Path) -> io::Result<()> {
     let files = plain_files(kept)?;
     if files.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::NotFound, "the version before is not kept any more"));
+        return Err(io::Error::new(io::ErrorKind::NotFound, "the previous version is no longer stored"));
     }
     let mark = crate::clock::now_ms();
     for (number, file) in files.iter().enumerate() {
@@ -187,10 +187,10 @@ fn plain_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Of this program.
+/// This program's version.
 ///
 /// # Panics
-/// Never: the version of a crate is one.
+/// Never: a crate's version is valid.
 pub fn own_version() -> Version {
     Version::parse(env!("CARGO_PKG_VERSION")).expect("cargo takes no crate without a version")
 }

@@ -26,7 +26,7 @@ impl Signer {
         Self(Ed25519KeyPair::from_seed_unchecked(&[seed; 32]).unwrap())
     }
 
-    /// As Tauri's signer writes it into its public file.
+    /// As in the public file of Tauri's signer.
     fn public(&self) -> String {
         let line = STANDARD.encode([b"Ed", &[7; 8][..], self.0.public_key().as_ref()].concat());
         STANDARD.encode(format!("untrusted comment: minisign public key\n{line}\n"))
@@ -45,7 +45,7 @@ impl Signer {
     }
 }
 
-/// Answers what it holds, until the test ends.
+/// Serves its files until the test ends.
 struct Site {
     address: String,
     held: Arc<std::sync::Mutex<BTreeMap<String, Vec<u8>>>>,
@@ -116,7 +116,7 @@ async fn a_newer_version_with_our_signature_is_fetched() {
     assert_eq!(fs::read(&ready.file).unwrap(), b"new");
 }
 
-/// Tauri's own signer made these, with a key that is gone.
+/// Made by Tauri's own signer, with a key that no longer exists.
 #[tokio::test]
 async fn what_tauris_signer_signed_is_taken() {
     const KEY: &str = "dW50cnVzdGVkIGNvbW1lbnQ6IG1pbmlzaWduIHB1YmxpYyBrZXk6IEE5MzIxODg4MURDMDJGMDcKUldRSEw4QWRpQmd5cVFtZ2RDZHhCQStiR2p3dVgvQlZJMUp3a3cwOEVjblBKK3A4TkVEcVhhWVgK";
@@ -158,7 +158,7 @@ async fn nothing_is_kept_that_is_unsigned_changed_anothers_or_renamed() {
         assert!(error.action().starts_with("Nothing was installed."), "{what}");
         assert!(!home.path().join("fetched").exists(), "{what}");
     }
-    // An old version told as the new one, with its own name and good signature.
+    // An old version offered as new, with its own name and a valid signature.
     site.holds(&format!("/{old}"), "new");
     site.tells("1.3.0", old, &ours.sign(b"new", old));
     assert!(matches!(site.gets(home.path()).await, Err(UpdateError::Unusable(Unusable::Renamed(..)))));
@@ -201,7 +201,7 @@ fn a_source_without_encryption_or_key_is_none() {
     }
 }
 
-/// A bundle that says its version.
+/// A bundle of this version.
 #[cfg(unix)]
 fn bundle(at: &Path, version: &str) {
     let program = at.join("Contents/MacOS/satchel-app");
@@ -214,7 +214,7 @@ fn says(bundle: &Path) -> String {
     fs::read_to_string(bundle.join("Contents/MacOS/satchel-app")).unwrap()
 }
 
-/// A bundle of 1.3.0 in an archive.
+/// An archive with a bundle of 1.3.0.
 #[cfg(unix)]
 fn archive(home: &Path) -> Vec<u8> {
     bundle(&home.join("made/Satchel.app"), "1.3.0");
@@ -282,7 +282,7 @@ async fn on_windows_the_installer_runs_and_what_it_replaced_can_be_put_back() {
     );
     let next = install(true).await.unwrap().unwrap();
     assert_eq!(next.arguments, ["/S", "/UPDATE", "/R"]);
-    // What the installer does.
+    // Simulates the installer.
     fs::write(place.join("satchel-app.exe"), "1.3.0").unwrap();
     let program = place.join("satchel-app.exe");
     place::go_back(&place, Platform::Windows, &program, &dir.join("kept")).unwrap();

@@ -13,36 +13,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::files;
 
-/// So often a version may begin without ever serving.
+/// Maximum number of starts without ever serving.
 const STARTS: u32 = 3;
-/// Of versions that did not start here, only the last are remembered.
+/// Number of failed versions that are remembered.
 const REMEMBERED: usize = 8;
-/// No file here is longer, in bytes.
+/// Maximum size of the files here, in bytes.
 const LARGEST: u64 = 64 << 10;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Trial {
     version: Version,
-    /// Where the version before it is kept.
+    /// The directory of the previous version.
     kept: PathBuf,
     starts: u32,
 }
 
-/// How this start is to go on.
+/// How to continue this start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
-    /// As always.
+    /// Normally.
     Usual,
-    /// It is tried; [`passed`] says that it served.
+    /// On trial; [`passed`] ends the trial.
     Tried,
-    /// It began often enough without serving: the version in this directory is to be put back.
+    /// It started too often without serving: restore the version in this directory.
     GoBack(PathBuf),
 }
 
-/// Says before the version is installed that it will be tried.
+/// Announces the trial of a version before it is installed.
 ///
 /// # Errors
-/// Where that cannot be written; then it must not be installed.
+/// If that cannot be written; the version must not be installed then.
 pub fn announce(dir: &Path, version: &Version, kept: &Path) -> io::Result<()> {
     files::create_private_dir(dir)?;
     write(&file(dir), &Trial { version: version.clone(), kept: kept.to_owned(), starts: 0 })
@@ -52,7 +52,7 @@ pub fn announce(dir: &Path, version: &Version, kept: &Path) -> io::Result<()> {
 pub fn begin(dir: &Path, own: &Version) -> Start {
     let Some(mut trial) = read::<Trial>(&file(dir)) else { return Start::Usual };
     if trial.version != *own {
-        // The installer was cancelled, or somebody installed another one since.
+        // The installer was cancelled, or another version was installed since.
         end(dir);
         return Start::Usual;
     }
@@ -73,7 +73,7 @@ pub fn begin(dir: &Path, own: &Version) -> Start {
     }
 }
 
-/// The version served: what was kept for the way back is not needed any more.
+/// Ends the trial successfully and deletes the previous version.
 pub fn passed(dir: &Path) {
     if let Some(trial) = read::<Trial>(&file(dir)) {
         end(dir);
@@ -81,12 +81,12 @@ pub fn passed(dir: &Path) {
     }
 }
 
-/// Did this version not start here?
+/// Did this version fail to start here?
 pub(super) fn is_refused(dir: &Path, version: &Version) -> bool {
     refused(dir).contains(version)
 }
 
-/// The versions that did not start here, the last one last.
+/// The versions that failed to start here, the latest last.
 pub fn refused(dir: &Path) -> Vec<Version> {
     read(&dir.join("refused.json")).unwrap_or_default()
 }

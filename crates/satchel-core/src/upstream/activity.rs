@@ -4,27 +4,27 @@
 
 use std::{path::Path, time::Duration};
 
-/// Programs that may fetch what they run first.
+/// Programs that may download what they run.
 const LAUNCHERS: [&str; 15] = [
     "npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "deno", "dnx", "dotnet",
     "docker", "podman",
 ];
-/// Programs that start what their arguments say.
+/// Programs that run the command in their arguments.
 const WRAPPERS: [&str; 8] = ["cmd", "sh", "bash", "zsh", "fish", "env", "mise", "nice"];
-/// Those that have somebody else fetch it, so that nothing is to be seen of it in their own processes.
+/// Those that delegate downloads to a daemon, so that nothing shows in their own processes.
 const ENGINES: [&str; 2] = ["docker", "podman"];
 
-/// A program that may download what it runs first.
+/// A program that may download what it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Launcher {
-    /// Its processes before it has started the server.
+    /// Number of its processes before it starts the server.
     alone: usize,
-    /// Somebody else downloads for it.
+    /// A daemon downloads for it.
     engine: bool,
 }
 
 impl Launcher {
-    /// The launcher that this command line starts, if it starts one.
+    /// The launcher in this command line, if any.
     pub(super) fn of(command: &str, args: &[String]) -> Option<Self> {
         let engine = |name: &str| ENGINES.contains(&name);
         let name = stem(command);
@@ -39,7 +39,7 @@ impl Launcher {
         Some(Self { alone: 2, engine: engine(inner) })
     }
 
-    /// Does it still fetch, rather than wait for the server it has started? `wrote` is what it wrote last.
+    /// Is it still downloading, rather than waiting for the started server? `wrote` is its latest output.
     pub(super) fn fetches(self, sample: &Sample, wrote: &[String]) -> bool {
         if self.engine {
             let last = wrote.iter().rev().find_map(|line| {
@@ -62,14 +62,14 @@ impl Launcher {
         sample.processes <= self.alone && (sample.connected || sample.moved_bytes > 0)
     }
 
-    /// Did it get on between two looks?
+    /// Was there progress between two samples?
     pub(super) fn gets_on(self, before: &Sample, now: &Sample, between: Duration, fetches: bool) -> bool {
         let ms = u64::try_from(between.as_millis()).unwrap_or(u64::MAX).max(1);
         let (cpu, moved) =
             (now.cpu_ms.saturating_sub(before.cpu_ms), now.moved_bytes.saturating_sub(before.moved_bytes));
         before.processes != now.processes
             || fetches && (self.engine || now.connected)
-            // A server that idles uses some as well: less than 3 % of a core, less than 4 KB a second.
+            // An idle server uses some too: less than 3 % of a core, less than 4 KB a second.
             || cpu.saturating_mul(100) >= ms.saturating_mul(3)
             || moved.saturating_mul(1000) >= ms.saturating_mul(4096)
     }
@@ -83,26 +83,26 @@ fn stem(command: &str) -> &str {
     Path::new(command).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
 }
 
-/// What the processes below a start have done so far.
+/// A sample of the process tree of a start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Its processes, without a subreaper.
+    /// Number of processes, without a subreaper.
     pub(super) processes: usize,
-    /// Their processor time.
+    /// CPU time.
     pub(super) cpu_ms: u64,
-    /// What they read and wrote.
+    /// Bytes read and written.
     pub(super) moved_bytes: u64,
-    /// One of them has a connection to another computer, or makes one.
+    /// Does one of them have, or open, a connection to another computer?
     pub(super) connected: bool,
 }
 
-/// Looks at the tree below `root`; `ours` is the hub's program: a subreaper does nothing itself.
+/// Samples the tree below `root`; `ours` is the hub's program, to recognize a subreaper.
 #[cfg(target_os = "linux")]
 pub(super) fn look(root: u32, ours: &Path) -> Sample {
     linux::look(root, ours)
 }
 
-/// Looks at the tree below `root`; `ours` is the hub's program: a subreaper does nothing itself.
+/// Samples the tree below `root`; `ours` is the hub's program, to recognize a subreaper.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn look(root: u32, ours: &Path) -> Sample {
     use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
@@ -136,7 +136,7 @@ mod linux {
 
     use super::Sample;
 
-    /// Of the kernel's clock ticks, of which there are 100 a second wherever programs are built for Linux.
+    /// The length of a kernel clock tick; there are 100 a second on all supported Linux platforms.
     const TICK_MS: u64 = 10;
 
     pub(super) fn look(root: u32, ours: &Path) -> Sample {
@@ -144,7 +144,7 @@ mod linux {
         let mut cpu: HashMap<u32, u64> = HashMap::new();
         for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
             let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-            // One that ended meanwhile has none.
+            // It exited in the meantime.
             let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
             let Some((parent, ticks)) = read_stat(&stat) else { continue };
             children.entry(parent).or_default().push(pid);
@@ -167,7 +167,7 @@ mod linux {
         sample
     }
 
-    /// The parent, and the processor time with that of children that have ended. The name before may hold anything.
+    /// The parent, and the CPU time including that of waited-for children. The name before may contain anything.
     pub(super) fn read_stat(stat: &str) -> Option<(u32, u64)> {
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks = fields.get(11..15)?.iter().filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
@@ -195,7 +195,7 @@ mod linux {
             })
     }
 
-    /// Is one of these sockets connected, or connecting (`proc_net_tcp.rst` of the kernel)?
+    /// Is one of these sockets connected or connecting (see the kernel's `proc_net_tcp.rst`)?
     pub(super) fn open_in(table: &str, sockets: &HashSet<String>) -> bool {
         table.lines().skip(1).any(|line| {
             let fields: Vec<&str> = line.split_whitespace().collect();

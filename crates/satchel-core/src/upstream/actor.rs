@@ -55,62 +55,61 @@ use crate::{
     tasks::{Panicked, caught, may_fail_here},
 };
 
-/// How long a program may take that downloads what it runs first, as long as it writes something.
+/// Timeout of a launcher's start while it downloads and produces output.
 const DOWNLOAD: Duration = Duration::from_secs(600);
-/// How long it may be silent for that, as long as its processes get on.
+/// The same without output, as long as its processes make progress.
 const SILENT_DOWNLOAD: Duration = Duration::from_secs(300);
-/// How often its processes are looked at.
+/// Interval of sampling its processes.
 const LOOKING: Duration = Duration::from_secs(2);
-/// What is on this computer already is started sooner.
+/// A start that takes longer than this is taken for a download.
 const NOT_DOWNLOADED: Duration = Duration::from_secs(2);
-/// A server that ends by itself so soon after it was ready has failed. One that worked for longer is started again at the
-/// next call, and nobody has to know.
+/// A server that exits this soon after it was ready has failed. One that ran longer restarts on the next call without
+/// notice.
 const EARLY_END: Duration = Duration::from_secs(60);
-/// How long a server of which nothing is known may take to say that it does not know `server/discover`, before it is
-/// asked in the older way.
+/// How long an unknown server may take to reject `server/discover`, before `initialize` is tried.
 const PROBE: Duration = Duration::from_secs(10);
-/// How often a server that is used is looked at, to see whether it still is.
+/// Interval of checking whether a server is still in use.
 const LOOK: Duration = Duration::from_millis(250);
-/// Cold starts remembered for the median.
+/// Number of cold starts in the median.
 const WAKES_KEPT: usize = 20;
-/// Lines of its output that are looked at for what a launcher says of a download.
+/// Number of output lines searched for messages about a download.
 const TAIL: usize = 20;
 
-/// What every upstream of one hub shares.
+/// State shared by all upstreams of a hub.
 #[derive(Debug)]
 pub struct Surroundings {
-    /// Where logs go.
+    /// The directories, for logs.
     pub places: Places,
-    /// Where credentials come from.
+    /// The secret store.
     pub secrets: Secrets,
-    /// How servers are signed in to.
+    /// The sign-ins.
     pub accounts: Accounts,
-    /// Started where the configuration says `satchel`.
+    /// The program to start where the configuration says `satchel`.
     pub own_program: PathBuf,
-    /// Told of every process.
+    /// Knows every process.
     pub watchdog: Watchdog,
-    /// The hub's own environment when it started.
+    /// The hub's own environment at its start.
     pub environment: Environment,
-    /// Where programs are looked for.
+    /// Where programs are searched.
     pub search_path: SearchPath,
     /// Shutdown waits for its tasks.
     pub tracker: TaskTracker,
-    /// Whether the hub ends.
+    /// Whether the hub is shutting down.
     pub ending: Ending,
-    /// What servers say that belongs to no call. Whoever is too slow misses the oldest.
+    /// Server notifications that belong to no call. A slow receiver misses the oldest.
     pub notifications: broadcast::Sender<ServerNotification>,
-    /// Told of every start and every secret that is read.
+    /// Records every start and every secret that is read.
     pub audit: AuditSink,
 }
 
-/// A notification of a server that belongs to no call.
+/// A server notification that belongs to no call.
 #[derive(Debug, Clone)]
 pub struct ServerNotification {
-    /// Which server.
+    /// The server.
     pub server: ServerName,
     /// Its method.
     pub method: Arc<str>,
-    /// Its parameters, as they came.
+    /// Its parameters, unchanged.
     pub params: Option<Arc<str>>,
 }
 
@@ -128,7 +127,7 @@ impl OnChange for Ears {
 
     fn told(&self, method: &str, params: Option<&Raw>) {
         let params = params.map(|params| params.get().into());
-        // Nobody may be listening.
+        // There may be no receiver.
         let _ = self.notifications.send(ServerNotification {
             server: self.server.clone(),
             method: method.into(),
@@ -137,56 +136,56 @@ impl OnChange for Ears {
     }
 }
 
-/// How a server was reached last time, so that it is not asked again.
+/// How a server was reached last time, so that it is not probed again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// `server/discover`; requests that stand alone.
+    /// `server/discover` and stateless requests.
     Modern,
-    /// `initialize`; a session.
+    /// `initialize` and a session.
     Legacy,
     /// `initialize` over HTTP+SSE, the transport of 2024-11-05.
     Sse,
 }
 
-/// An address may speak a newer revision tomorrow; a process does so only when it is another program.
+/// An address may support a newer revision later; a process does so only if the program changes.
 const REMEMBERED: Duration = Duration::from_secs(60 * 60);
 
 type Remembered = Arc<Mutex<Option<(Way, Instant)>>>;
 
-/// What can be seen of an upstream from outside.
+/// The visible state of an upstream.
 #[derive(Debug, Clone)]
 pub struct Seen {
     /// Its state.
     pub state: State,
-    /// When it will sleep, if nobody uses it till then.
+    /// When it goes to sleep if it stays unused.
     pub sleeps_at: Option<Instant>,
-    /// What its start is doing, while it is started.
+    /// The phase of its start.
     pub phase: Phase,
-    /// What went wrong last, until it works again or a person dismisses it.
+    /// Its last failure, until it works again or a person dismisses it.
     pub last_failure: Option<LastFailure>,
-    /// Failed starts in a row.
+    /// Consecutive failed starts.
     pub failures: u32,
-    /// Its process, where one runs.
+    /// Its process id.
     pub pid: Option<u32>,
-    /// How often it was started.
+    /// Number of starts.
     pub starts: u64,
-    /// Starts that followed a failure.
+    /// Number of starts after a failure.
     pub restarts: u64,
-    /// Its last cold starts.
+    /// Durations of its last cold starts.
     pub wakes: Vec<Duration>,
-    /// The connection and what the server said of itself, while connected.
+    /// The connection and the handshake's result, while connected.
     pub connected: Option<(Link, Arc<Hello>)>,
     gate: Arc<Gate>,
 }
 
 impl Seen {
-    /// Calls and whatever else keeps it awake, now.
+    /// Number of leases: calls and whatever else keeps it running.
     pub fn leases(&self) -> usize {
         self.gate.leases()
     }
 }
 
-/// The handle of one server. Cheap to clone; the server is ended when the last handle is gone.
+/// A handle to one server. Cheap to clone; dropping the last handle stops the server.
 #[derive(Debug, Clone)]
 pub struct Upstream {
     mail: mpsc::UnboundedSender<Mail>,
@@ -197,26 +196,25 @@ pub struct Upstream {
     gate: Arc<Gate>,
 }
 
-/// What the task is told.
+/// A message to the task.
 #[derive(Debug)]
 pub(super) enum Mail {
     Happened(Event),
     Lease(oneshot::Sender<Result<Lease, LeaseError>>),
     Started(u64, Box<(Connection, Hello)>),
     Configured(Box<ServerConfig>),
-    /// What the start of this generation is doing.
+    /// The phase of this generation's start.
     Phase(u64, Phase),
-    /// Leases of this generation came or went, after they had not for a while.
+    /// Leases of this generation were taken or returned, after a quiet period.
     Used(u64),
-    /// Its lists were read, or could not be.
+    /// Its lists were read, or failed.
     ListsRead(Result<(), Failure>),
     Dismissed,
     Close(oneshot::Sender<()>),
 }
 
 impl Upstream {
-    /// Starts the task. `number` is unique among the servers of this run of the hub; `last_failure` is what went wrong in
-    /// the run before.
+    /// Starts the task. `number` is unique in this run of the hub; `last_failure` comes from the previous run.
     pub fn new(
         name: ServerName,
         number: u64,
@@ -225,8 +223,7 @@ impl Upstream {
         last_failure: Option<LastFailure>,
         around: Arc<Surroundings>,
     ) -> Self {
-        // Unbounded: a lease that is dropped must be able to say so without waiting. Everything else is one message a
-        // caller, and callers are bounded.
+        // Unbounded: dropping a lease must not wait. All other messages are one per caller, and callers are bounded.
         let (mail, mailbox) = mpsc::unbounded_channel();
         let lifecycle = Lifecycle::new(policy_of(&config), number);
         let gate = Arc::<Gate>::default();
@@ -265,7 +262,7 @@ impl Upstream {
             connection: None,
             closing: vec![],
             wakes: vec![],
-            wanted_news: watched_in,
+            wanted_updates: watched_in,
             gate: gate.clone(),
             granted: 0,
             look_at: None,
@@ -275,7 +272,7 @@ impl Upstream {
         Self { mail, seen, dirty, log, watched: Arc::new(watched), gate }
     }
 
-    /// Permission to call. Starts the server where needed; many callers cause one start.
+    /// Leases the server, starting it if necessary. Concurrent callers share one start.
     pub async fn lease(&self) -> Result<Lease, LeaseError> {
         if let Some(lease) = self.gate.enter(&self.mail) {
             return Ok(lease);
@@ -283,30 +280,30 @@ impl Upstream {
         self.ask().await.map_err(|_| LeaseError::Closing)?
     }
 
-    /// The same, for who does something else until the answer comes. It is closed where the hub ends.
+    /// The same without waiting. The channel closes if the hub stops.
     pub fn ask(&self) -> oneshot::Receiver<Result<Lease, LeaseError>> {
         let (answer, granted) = oneshot::channel();
-        // Where nobody reads it any more, the answer is closed with it.
+        // If the receiver is gone, so is the lease.
         let _ = self.mail.send(Mail::Lease(answer));
         granted
     }
 
-    /// What it is doing.
+    /// Its state.
     pub fn seen(&self) -> Seen {
         self.seen.borrow().clone()
     }
 
-    /// Follows what it is doing.
+    /// Subscribes to its state.
     pub fn watch(&self) -> watch::Receiver<Seen> {
         self.seen.clone()
     }
 
-    /// The resources whose changes somebody wants to hear of. The server is told when it runs.
+    /// The watched resources. The server is told when it runs.
     pub fn watched(&self) -> &watch::Sender<BTreeSet<String>> {
         &self.watched
     }
 
-    /// Which of its lists should be read again.
+    /// Which of its lists are out of date.
     pub fn dirty(&self) -> &Arc<Dirty> {
         &self.dirty
     }
@@ -316,27 +313,27 @@ impl Upstream {
         &self.log
     }
 
-    /// Takes over what the user wants now. How the server is reached takes effect at its next start.
+    /// Applies a new configuration. A changed transport takes effect at the next start.
     pub fn configure(&self, config: ServerConfig) {
         let _ = self.mail.send(Mail::Configured(Box::new(config)));
     }
 
-    /// A person wants it started, now and afresh.
+    /// A person starts or restarts it.
     pub fn restart(&self) {
         let _ = self.mail.send(Mail::Happened(Event::Restart));
     }
 
-    /// A person wants it to sleep, or its start given up. A call under way is not cut off.
+    /// A person puts it to sleep, or cancels its start. Calls in flight are finished.
     pub fn rest(&self) {
         let _ = self.mail.send(Mail::Happened(Event::Rest));
     }
 
-    /// Its lists were read from where it runs now, or could not be.
+    /// Its lists were read on the present connection, or failed.
     pub fn lists_read(&self, read: Result<(), Failure>) {
         let _ = self.mail.send(Mail::ListsRead(read));
     }
 
-    /// A person knows of what went wrong last; it is not shown any more.
+    /// A person dismisses its last failure.
     pub fn dismiss(&self) {
         let _ = self.mail.send(Mail::Dismissed);
     }
@@ -346,7 +343,7 @@ impl Upstream {
         let _ = self.mail.send(Mail::Happened(Event::Renewed));
     }
 
-    /// Ends it for good, and waits until it is gone.
+    /// Stops it for good, and waits until it is gone.
     pub async fn close(&self) {
         let (answer, closed) = oneshot::channel();
         if self.mail.send(Mail::Close(answer)).is_ok() {
@@ -384,13 +381,13 @@ struct Actor {
     connection: Option<Live>,
     closing: Vec<oneshot::Sender<()>>,
     wakes: Vec<Duration>,
-    wanted_news: watch::Receiver<BTreeSet<String>>,
+    wanted_updates: watch::Receiver<BTreeSet<String>>,
     gate: Arc<Gate>,
-    /// So many leases the lifecycle counts as held while the gate is open.
+    /// Number of leases the lifecycle assumes while the gate is open.
     granted: usize,
-    /// When to look whether the server is still used.
+    /// When to check whether the server is still in use.
     look_at: Option<Instant>,
-    /// How many leases were out when that was published last.
+    /// Number of leases when it was last published.
     shown: usize,
 }
 
@@ -403,7 +400,7 @@ impl Actor {
         self.finish().await;
     }
 
-    /// What was decided before is not to be relied on: nothing runs any more, and whoever waits is told.
+    /// Resets after a panic: nothing runs any more, and waiting callers get an error.
     async fn begin_afresh(&mut self) {
         let told = failure(Code::Crashed, Panicked.to_string());
         self.log.hub(&told.message);
@@ -436,7 +433,7 @@ impl Actor {
             };
             match mail {
                 Some(mail) => self.take(mail),
-                // Every handle is gone: nobody can want it any more.
+                // Every handle is gone, so nobody can use it any more.
                 None => return,
             }
         }
@@ -465,7 +462,7 @@ impl Actor {
                 self.handle(event);
             }
             Mail::Used(generation) if generation == self.lifecycle.generation() => self.look(),
-            // Of a run that is over.
+            // Of an earlier generation.
             Mail::Used(_) => {}
             Mail::Lease(waiter) => {
                 self.waiters.push(waiter);
@@ -481,12 +478,12 @@ impl Actor {
                 self.phase = phase;
                 self.publish();
             }
-            // Of a start that is over.
+            // Of an earlier start.
             Mail::Phase(..) => {}
             Mail::ListsRead(read) => {
                 match read {
                     Ok(()) => self.last_failure = None,
-                    // Connected, and of no use before somebody signs in.
+                    // Connected, but unusable until someone signs in.
                     Err(failure) if failure.code.is_sign_in() => {
                         self.handle(Event::Ended(self.lifecycle.generation(), failure));
                     }
@@ -506,13 +503,13 @@ impl Actor {
         }
     }
 
-    /// Lets nobody in any more; leases that are out count for nothing.
+    /// Closes the gate; leases that are out no longer count.
     fn shut(&mut self) {
         self.gate.close();
         (self.granted, self.look_at) = (0, None);
     }
 
-    /// Looks whether the server is still used, and when to look again.
+    /// Checks whether the server is still in use, and schedules the next check.
     fn look(&mut self) {
         self.look_at = match self.gate.look() {
             HoldUse::Used => Instant::now().checked_add(LOOK),
@@ -527,7 +524,7 @@ impl Actor {
         }
     }
 
-    /// Nobody is left who used the server until just now, before something else is decided about it.
+    /// Accounts for leases that were just returned, before another decision.
     fn settle(&mut self) {
         if let Some(last) = self.gate.close_unused() {
             self.look_at = None;
@@ -535,7 +532,7 @@ impl Actor {
         }
     }
 
-    /// All leases are back, the last one since then.
+    /// All leases have been returned, the last one at this time.
     fn given_back(&mut self, last: Instant) {
         let generation = self.lifecycle.generation();
         for _ in 0..std::mem::take(&mut self.granted) {
@@ -546,7 +543,7 @@ impl Actor {
 
     fn started(&mut self, generation: u64, (connection, hello): (Connection, Hello)) {
         let Some((_, _, since)) = self.connecting.take_if(|(of, _, _)| *of == generation) else {
-            // Stopped meanwhile; dropping the connection ends it.
+            // Stopped in the meantime; dropping the connection ends it.
             return;
         };
         if self.wakes.len() == WAKES_KEPT {
@@ -557,10 +554,10 @@ impl Actor {
         self.around.tracker.spawn(super::listen::run(
             connection.link.clone(),
             self.dirty.clone(),
-            self.wanted_news.clone(),
+            self.wanted_updates.clone(),
         ));
         self.connection = Some(Live { generation, connection, hello: Arc::new(hello) });
-        // Before anybody is let in: what it offers may not be what it offered before.
+        // Before the gate opens: its lists may have changed.
         self.dirty.begin();
         self.handle(Event::Connected(generation));
     }
@@ -577,7 +574,7 @@ impl Actor {
     }
 
     fn handle(&mut self, mut event: Event) {
-        // What it says may come from the server, and everybody is shown it.
+        // The message may come from the server, and everyone sees it.
         if let Event::Failed(_, failure) | Event::Ended(_, failure) = &mut event {
             failure.message = self.log.redacted(&failure.message);
         }
@@ -597,7 +594,7 @@ impl Actor {
         for effect in effects {
             if answers_nobody && matches!(effect, Effect::Stop(_)) {
                 self.log.hub(&format!(
-                    "ended: {TIMEOUTS} calls in a row had no answer; the next call starts it again"
+                    "ended: {TIMEOUTS} calls in a row were not answered; the next call restarts it"
                 ));
             }
             self.carry_out(effect);
@@ -605,7 +602,7 @@ impl Actor {
         self.publish();
     }
 
-    /// Keeps what a person should know after the state has changed to another.
+    /// Records what people should know after a change of state.
     fn note(&mut self, event: &Event) {
         let generation = self.lifecycle.generation();
         let (mut starting, mut early, mut lacks) = (false, false, false);
@@ -628,14 +625,14 @@ impl Actor {
             }
             // It answers calls.
             Event::Proved { generation: of } if *of == generation => self.last_failure = None,
-            // What was missing was set.
+            // What was missing has been set.
             Event::Renewed if lacks => self.last_failure = None,
             _ => {}
         }
     }
 
     fn remember(&mut self, during: During, failure: Failure) {
-        // What waits for a person's approval is told as that, and who ends everything knows that servers end.
+        // A held start is reported separately, and at shutdown ending servers are expected.
         if failure.code == Code::HeldBack
             || failure.code.is_sign_in()
             || self.around.ending.has_begun()
@@ -661,7 +658,7 @@ impl Actor {
                 self.gate.open(&live.connection.link, generation);
                 self.granted += self.waiters.len();
                 for waiter in self.waiters.drain(..) {
-                    // A caller that has gone lets the lease drop, which gives it back.
+                    // If the caller is gone, dropping the lease returns it.
                     let _ = waiter.send(self.gate.enter(&mail).ok_or(LeaseError::Closing));
                 }
                 self.look_at = Instant::now().checked_add(LOOK);
@@ -698,7 +695,7 @@ impl Actor {
         self.around.tracker.spawn(async move {
             let started = tokio::select! {
                 started = start.run() => started,
-                // Dropping the start lets go of its connection, which ends the process.
+                // Dropping the start closes its connection, which ends the process.
                 () = cancel.cancelled() => return,
             };
             let Some(mail) = mail.upgrade() else { return };
@@ -752,10 +749,10 @@ async fn sleep_until(deadline: Option<Instant>) {
     }
 }
 
-/// Lets calls in flight end by themselves, for a while.
+/// Lets calls in flight finish, for a while.
 async fn drain(link: &Link, ending: &Ending) {
     let stopped = Instant::now();
-    // The hub may begin to end meanwhile.
+    // The hub may start shutting down in the meantime.
     let in_time = || Instant::now() < ending.calls_until(stopped);
     while link.in_flight() > 0 && link.ended().is_none() && in_time() {
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -775,7 +772,7 @@ fn lease_error(refusal: Refusal) -> LeaseError {
     }
 }
 
-/// One start: fill in references, connect, shake hands.
+/// One start: resolve references, connect, shake hands.
 #[derive(Clone)]
 struct Start {
     name: ServerName,
@@ -786,12 +783,12 @@ struct Start {
     around: Arc<Surroundings>,
     dirty: Arc<Dirty>,
     log: ServerLog,
-    /// Who is told what it is doing, and as which start.
+    /// The channel for progress, and the generation.
     told: (u64, mpsc::WeakUnboundedSender<Mail>),
 }
 
 impl Start {
-    /// Tries the ways there are until one works: at most one after the other of each kind.
+    /// Tries the possible transports and eras, each at most once, until one works.
     async fn run(self) -> Result<Box<(Connection, Hello)>, Failure> {
         let filled = fill(&self.name, &self.config.transport, &self.around, &self.log).await?;
         self.preflight.permits(&filled).await?;
@@ -807,12 +804,12 @@ impl Start {
             tried.push(way);
             let refused = match self.attempt(&filled, way).await {
                 Ok(started) => {
-                    // Its launcher may have fetched something just now.
+                    // Its launcher may have just fetched something.
                     if let Err(failure) = self.preflight.permits(&filled).await {
                         started.0.stop().await;
                         return Err(failure);
                     }
-                    // A program has its record from its start on.
+                    // A process is recorded from its start on.
                     if hosted {
                         self.did(
                             AuditKind::Started,
@@ -826,7 +823,7 @@ impl Start {
                 }
                 Err(refused) => refused,
             };
-            // A server that was only slow to wake may be asked in the same way again, when it speaks no other.
+            // A server that was merely slow to wake may be asked the same way again, if it speaks no other.
             if refused.failure.code == Code::HandshakeTimeout && way == Way::Modern && tried.len() == 1 {
                 tried.clear();
             }
@@ -834,11 +831,11 @@ impl Start {
                 Way::Legacy if hosted && refused.no_post && !tried.contains(&Way::Sse) => Some(Way::Sse),
                 Way::Modern if refused.try_other => Some(Way::Legacy),
                 Way::Legacy if refused.try_other => Some(Way::Modern),
-                // What was remembered is no longer so.
+                // What was remembered no longer applies.
                 Way::Sse if tried.len() == 1 => Some(Way::Modern),
                 _ => None,
             };
-            // The older way is the last to be tried over HTTP; what it said is what fits most servers.
+            // Over HTTP, the oldest transport is tried last; its error is the one that fits most servers.
             let failure = match way {
                 Way::Modern if hosted => first.unwrap_or(refused.failure),
                 Way::Sse => match first {
@@ -865,7 +862,7 @@ impl Start {
         (fresh && self.may_speak(way)).then_some(way)
     }
 
-    /// Does the user leave it to us, or want this?
+    /// Does the configuration allow this way?
     fn may_speak(&self, way: Way) -> bool {
         match (self.config.era, way) {
             (Era::Auto, _) | (Era::Modern, Way::Modern) | (Era::Legacy, Way::Legacy | Way::Sse) => true,
@@ -938,7 +935,7 @@ impl Start {
                 let code = closer(code, &message, hosted, noisy);
                 let message = match code {
                     code if hosted => unreached(code, &message),
-                    // Why it waits may be among what it wrote.
+                    // The reason may be in its output.
                     Code::HandshakeTimeout | Code::StdoutNoise => match self.log.reason() {
                         Some(wrote) => format!("{message}; it wrote last: {wrote}"),
                         None => message,
@@ -950,7 +947,7 @@ impl Start {
         }
     }
 
-    /// Takes what the processes of a launcher do for a sign of life, and tells what it is doing. Does not end by itself.
+    /// Counts the activity of a launcher's processes as signs of life, and reports the phase. Runs until dropped.
     async fn watch(
         &self,
         connection: &Connection,
@@ -992,12 +989,12 @@ impl Start {
         (self.around.audit.0)(AuditEvent { at_ms: now_ms(), kind, who, subject, detail });
     }
 
-    /// What runs, in short: the same as long as nobody changes the server's entry.
+    /// A fingerprint of what runs; stays the same until the entry changes.
     fn setup(&self) -> String {
         format!("setup {}", setup_of(&self.config.transport).get(..16).unwrap_or_default())
     }
 
-    /// SandboxPlan are raised by the subreaper; without one there are none, and then nothing is started.
+    /// Sandboxes are applied by the subreaper; without one, a sandboxed server is not started.
     fn sandbox(
         &self,
         sandbox: &Sandbox,
@@ -1031,7 +1028,7 @@ impl Start {
             .platform()
             .variable(&own, "PATH")
             .map(|path| std::env::split_paths(path).collect::<Vec<_>>());
-        // The embedded server needs no search, and must not wait for the login shell.
+        // The built-in server needs no search, and must not wait for the login shell.
         let known = match command {
             OWN_COMMAND => &[][..],
             _ => self.around.search_path.dirs(ours).await,
@@ -1071,7 +1068,7 @@ impl Start {
         env.extend(own);
         env.set(MARK, self.mark.as_str());
         let cwd = cwd.or_else(|| home.clone()).filter(|cwd| !cwd.as_os_str().is_empty());
-        // The embedded server starts nothing that could get away.
+        // The built-in server starts no processes that could escape.
         let subreaper = (cfg!(target_os = "linux") && command != OWN_COMMAND)
             .then(|| satchel_reaper::program(&self.around.own_program))
             .filter(|subreaper| subreaper.is_file());
@@ -1087,7 +1084,7 @@ impl Start {
     }
 }
 
-/// The class of a failed start, seen with what is known around it.
+/// Refines the code of a failed start by its circumstances.
 fn closer(code: Code, message: &str, hosted: bool, noisy: bool) -> Code {
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
     match code {
@@ -1099,9 +1096,9 @@ fn closer(code: Code, message: &str, hosted: bool, noisy: bool) -> Code {
         Code::ExitedEarly if hosted && says(&["dns", "lookup address", "resolve"]) => Code::Dns,
         Code::ExitedEarly if hosted => Code::Unreachable,
         Code::ExitedEarly if says(&["Docker daemon", "docker daemon", "dockerDesktop"]) => Code::DockerDown,
-        // We end no server without saying so ourselves.
+        // The hub itself always says so when it kills a server.
         Code::ExitedEarly | Code::Crashed if says(&["ended by signal 9"]) => Code::OomKilled,
-        // What a shell and `env` say of a program that is not there, or may not be started.
+        // Exit codes of a shell or `env` for a missing or non-executable program.
         Code::ExitedEarly if says(&["ended with exit code 127"]) => Code::SpawnNotFound,
         Code::ExitedEarly if says(&["ended with exit code 126"]) => Code::SpawnDenied,
         Code::HandshakeTimeout if noisy => Code::StdoutNoise,
@@ -1109,12 +1106,12 @@ fn closer(code: Code, message: &str, hosted: bool, noisy: bool) -> Code {
     }
 }
 
-/// Why an address could not be used, in a sentence that says whose fault it is.
+/// Why an address could not be used, as a sentence that says whose fault it is.
 fn unreached(code: Code, message: &str) -> String {
     let detail = message.strip_prefix("it cannot be reached: ").unwrap_or(message);
     let what = match code {
         Code::Dns => "it cannot be reached: its host name is not known",
-        Code::Offline => "it cannot be reached: this computer has no way to its network",
+        Code::Offline => "it cannot be reached: this computer has no route to its network",
         Code::Tls => "it cannot be reached: no secure connection can be made to it",
         Code::Unreachable if detail.to_lowercase().contains("refused") => {
             "it cannot be reached: nothing listens at its address"
@@ -1137,7 +1134,7 @@ async fn silence(signs: &Signs, quiet: Duration) -> Duration {
     }
 }
 
-/// Programs that run servers, rather than being one.
+/// Interpreters of servers.
 const RUNTIMES: [&str; 3] = ["node", "python", "python3"];
 
 fn is_runtime(command: &Path) -> bool {
@@ -1145,7 +1142,7 @@ fn is_runtime(command: &Path) -> bool {
     command.components().count() == 1 && (activity::is_launcher(name) || RUNTIMES.contains(&name))
 }
 
-/// How long this program may take to its handshake, as long as it shows signs of life.
+/// Timeout of this program's handshake, as long as it shows signs of life.
 fn patience_for(launcher: Option<Launcher>, quiet: Duration) -> Duration {
     if launcher.is_some() { DOWNLOAD } else { quiet }
 }
@@ -1169,7 +1166,7 @@ mod tests {
 
     const QUIET: Duration = crate::model::server::DISCOVERY_TIMEOUT;
 
-    /// The limit of 30 s: a start is given up when nothing has come for that long, and not a moment sooner.
+    /// The limit of 30 s: a start fails after exactly this time without output.
     #[tokio::test(start_paused = true)]
     async fn a_start_may_take_long_while_it_shows_signs_of_life() {
         let (begin, signs) = (Instant::now(), Signs::default());
@@ -1184,7 +1181,7 @@ mod tests {
         assert_eq!(begin.elapsed(), (QUIET - Duration::from_secs(1)) * 10 + QUIET);
     }
 
-    /// 10 min for what may download first, 30 s for every other program.
+    /// 10 min for programs that may download first, 30 s for all others.
     #[tokio::test(start_paused = true)]
     async fn only_what_downloads_first_may_take_longer_than_its_handshake() {
         for (command, limit) in

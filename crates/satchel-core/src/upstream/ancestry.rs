@@ -9,21 +9,21 @@
 use super::watchdog::MARK;
 use crate::platform::Platform;
 
-/// One process.
+/// A process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Process {
     pid: u32,
     started: u64,
 }
 
-/// Who is at the other end of a connection.
+/// The process at the other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caller {
-    /// A process that lives.
+    /// A running process.
     Process(Process),
-    /// One that was gone before it could be looked at.
+    /// It exited before it could be inspected.
     Gone,
-    /// The system does not tell: it is in another container, or this is Windows.
+    /// Unknown to the system: in another container, or on Windows.
     Unknown,
 }
 
@@ -31,7 +31,7 @@ pub enum Caller {
 const DEEPEST: usize = 1_000;
 
 impl Caller {
-    /// The process that opened a connection, as the system names it.
+    /// The process that opened a connection, by the system's report.
     pub fn of(pid: Option<i32>) -> Self {
         match pid.and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid > 0) {
             None => Caller::Unknown,
@@ -41,17 +41,17 @@ impl Caller {
 }
 
 impl Process {
-    /// The process of this id, where it lives.
+    /// The process of this id, if it is running.
     pub fn of(pid: u32) -> Option<Self> {
         system::look_at(pid).filter(|seen| !seen.dead).map(|seen| Self { pid, started: seen.started })
     }
 
-    /// This one.
+    /// This process.
     pub fn own() -> Option<Self> {
         Self::of(std::process::id())
     }
 
-    /// Its id.
+    /// Its process id.
     pub fn pid(&self) -> u32 {
         self.pid
     }
@@ -60,8 +60,8 @@ impl Process {
         Self::of(self.pid).as_ref() == Some(self)
     }
 
-    /// Was it started by a server of Satchel, however indirectly? Whatever is below `hub` counts as such, and `is_server`
-    /// knows the processes that this hub started as servers. `None` where it is gone: then nobody knows. Blocks.
+    /// Was it started, directly or indirectly, by a server of Satchel? Every process below `hub` counts, and
+    /// `is_server` knows the processes that this hub started as servers. `None` if it exited. Blocks.
     pub fn is_of_a_server(&self, hub: Option<u32>, is_server: impl Fn(u32) -> bool) -> Option<bool> {
         let lineage = self.lineage()?;
         let is_one = |pid: &u32| Some(*pid) == hub || is_server(*pid) || system::is_marked(*pid, MARK);
@@ -69,17 +69,17 @@ impl Process {
         (found || self.lives()).then_some(found)
     }
 
-    /// It and its ancestors, nearest first.
+    /// The process and its ancestors, nearest first.
     fn lineage(&self) -> Option<Vec<u32>> {
         lineage(self.pid, Platform::current(), system::look_at)
     }
 
-    /// The file name of its program; empty where the system does not tell. Blocks.
+    /// The file name of its program; empty if unknown. Blocks.
     pub fn name(&self) -> String {
         system::name(self.pid)
     }
 
-    /// The nearest ancestor that is another program, by name and id. Blocks.
+    /// The nearest ancestor that is a different program, by name and id. Blocks.
     pub fn starter(&self) -> Option<(String, u32)> {
         let own = self.name();
         let lineage = self.lineage()?;
@@ -87,14 +87,14 @@ impl Process {
         others.find(|(name, _)| !name.is_empty() && *name != own)
     }
 
-    /// Does it stand at a terminal: reads from one, complains to it, and is what is in its foreground? Systems that do not
-    /// tell are believed to. Blocks.
+    /// Is it interactive: reads from a terminal, writes errors to it, and is in its foreground? Assumed on systems
+    /// that do not tell. Blocks.
     pub fn is_at_a_terminal(&self) -> bool {
         system::is_at_a_terminal(self.pid) && self.lives()
     }
 }
 
-/// A process and its ancestors, nearest first, as far as they can be seen; `None` where it is gone itself.
+/// A process and its visible ancestors, nearest first; `None` if it exited.
 fn lineage(pid: u32, platform: Platform, look_at: impl Fn(u32) -> Option<SeenProcess>) -> Option<Vec<u32>> {
     let mut lineage = vec![pid];
     let mut born = vec![];
@@ -105,12 +105,12 @@ fn lineage(pid: u32, platform: Platform, look_at: impl Fn(u32) -> Option<SeenPro
             if lineage.len() == 1 {
                 return None;
             }
-            // It ended while we looked. Its child has another parent now, where systems give it one.
+            // It exited during the walk. Its child has a new parent now, on systems that reassign it.
             gone = lineage.pop();
             born.pop();
             continue;
         };
-        // Windows gives it none, and may have given the id of its parent to a process that began later.
+        // Windows does not reassign parents, and may have reused the parent's id for a later process.
         let is_another =
             platform == Platform::Windows && born.last().is_some_and(|child| seen.started > *child);
         if is_another {
@@ -121,16 +121,16 @@ fn lineage(pid: u32, platform: Platform, look_at: impl Fn(u32) -> Option<SeenPro
         if parent == 0 || gone == Some(parent) || lineage.contains(&parent) {
             return Some(lineage);
         }
-        // What was taken off before is looked at again.
+        // Re-examine what was removed.
         born.truncate(lineage.len() - 1);
         born.push(seen.started);
         lineage.push(parent);
     }
-    // Nobody has so many.
+    // Not possible.
     None
 }
 
-/// What matters of a process.
+/// The relevant facts about a process.
 #[derive(Clone, Copy)]
 struct SeenProcess {
     parent: u32,
@@ -145,7 +145,7 @@ mod system {
 
     use super::SeenProcess;
 
-    /// The fields of `/proc/PID/stat` behind the name, which stands in parentheses and may hold anything.
+    /// The fields of `/proc/PID/stat` after the name, which is in parentheses and may contain anything.
     fn stat(pid: u32) -> Option<Vec<String>> {
         let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
         let stat = String::from_utf8_lossy(&stat);
@@ -161,12 +161,12 @@ mod system {
         })
     }
 
-    /// Its process group and its session, whose leaders may be gone.
+    /// Its process group and session, whose leaders may have exited.
     pub(super) fn groups(pid: u32) -> Vec<u32> {
         stat(pid).iter().flat_map(|fields| fields.iter().skip(2).take(2)).flat_map(|id| id.parse()).collect()
     }
 
-    /// Was it started with this variable in its environment?
+    /// Does its initial environment contain this variable?
     pub(super) fn is_marked(pid: u32, mark: &str) -> bool {
         fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
             environment.split(|byte| *byte == 0).any(|variable| {
@@ -179,7 +179,7 @@ mod system {
         let program = fs::read_link(format!("/proc/{pid}/exe")).ok();
         let name = program.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         let name = name.or_else(|| fs::read_to_string(format!("/proc/{pid}/comm")).ok());
-        // What the kernel says of a program that was replaced by a newer one while it runs.
+        // The kernel's suffix for a program that was replaced while running.
         name.map(|name| name.trim().trim_end_matches(" (deleted)").to_owned()).unwrap_or_default()
     }
 
@@ -203,7 +203,7 @@ mod system {
     }
 }
 
-/// What other systems tell of processes. They do not say which of them stands at a terminal.
+/// Process information on other systems, which do not tell whether a process has a terminal.
 #[cfg(not(target_os = "linux"))]
 mod system {
     use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
@@ -297,13 +297,13 @@ mod tests {
         };
         for platform in [Platform::Linux, Platform::MacOs, Platform::Windows] {
             check(platform, &[(9, seen(5, 30)), (5, seen(1, 20)), (1, seen(0, 10))], Some(&[9, 5, 1]));
-            // The parent of Windows' desktop has always ended, and other users' processes may be hidden.
+            // The parent of the Windows desktop has always exited, and other users' processes may be hidden.
             check(platform, &[(9, seen(5, 30)), (5, seen(4, 20))], Some(&[9, 5]));
             check(platform, &[(9, seen(5, 30))], Some(&[9]));
             check(platform, &[(9, seen(5, 30)), (5, seen(9, 20))], Some(&[9, 5]));
             check(platform, &[], None);
         }
-        // The id of a parent that ended, which a younger process has got.
+        // The id of an exited parent, reused by a younger process.
         let reused = [(9, seen(5, 30)), (5, seen(7, 40)), (7, seen(0, 1))];
         check(Platform::Windows, &reused, Some(&[9]));
         check(Platform::Linux, &reused, Some(&[9, 5, 7]));

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How many failures in a row open it, and for how long.
+/// After how many consecutive failures it opens, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tolerance {
-    /// Failures in a row.
+    /// Consecutive failures.
     pub failures: u32,
     /// How long it stays open.
     pub pause: Duration,
@@ -38,12 +38,12 @@ enum BreakerState {
 }
 
 impl Breaker {
-    /// A closed one.
+    /// A closed breaker.
     pub fn new(tolerance: Tolerance) -> Self {
         Self { tolerance, state: BreakerState::Closed { failures: 0 }, incident: None }
     }
 
-    /// May the next try be made? Otherwise how long to wait. A yes must be followed by [`Self::record`].
+    /// May the next attempt be made? Otherwise, how long to wait. A permit must be followed by [`Self::record`].
     pub fn permit(&mut self, now: Instant) -> Result<(), Duration> {
         match self.state {
             BreakerState::Closed { .. } => Ok(()),
@@ -52,7 +52,7 @@ impl Breaker {
                 self.state = BreakerState::HalfOpen { since: now };
                 Ok(())
             }
-            // A probe that never reports, because its caller went away, must not keep it half open for ever.
+            // A probe that never reports, because its caller went away, must not keep it half-open forever.
             BreakerState::HalfOpen { since } => {
                 let due = since + self.tolerance.pause;
                 if now < due {
@@ -64,7 +64,7 @@ impl Breaker {
         }
     }
 
-    /// How a permitted try ended.
+    /// Records the result of a permitted attempt.
     pub fn record(&mut self, good: bool, now: Instant) {
         let open = BreakerState::Open { until: now + self.tolerance.pause };
         self.state = match (&self.state, good) {
@@ -73,13 +73,12 @@ impl Breaker {
                 BreakerState::Closed { failures: failures + 1 }
             }
             (BreakerState::Closed { .. } | BreakerState::HalfOpen { .. }, false) => open,
-            // A try from before it opened, that ends now.
+            // An attempt from before it opened.
             (BreakerState::Open { until }, false) => BreakerState::Open { until: *until },
         };
     }
 
-    /// Several tries failed by one incident, for example the end of the process that all of them ran in: it counts
-    /// once, whatever number of tries report it.
+    /// Records a failure that several attempts share, for example the exit of their process: it counts once.
     pub fn record_incident(&mut self, incident: u64, now: Instant) {
         if self.incident.replace(incident) != Some(incident)
             || matches!(self.state, BreakerState::HalfOpen { .. })
@@ -88,7 +87,7 @@ impl Breaker {
         }
     }
 
-    /// Nothing to remember: as new.
+    /// Is it equal to a new one?
     pub fn is_pristine(&self) -> bool {
         self.state == BreakerState::Closed { failures: 0 }
     }
@@ -98,7 +97,7 @@ impl Breaker {
 mod tests {
     use super::*;
 
-    /// Each step: the second, and `ok`/`fail` for a try that ends so, or `no` for one that is refused.
+    /// Each step: the second, and `ok`/`fail` for an attempt with that result, or `no` for a refused one.
     fn check(steps: &[(u64, &str)]) {
         let (mut breaker, start) = (Breaker::new(EXECUTION), Instant::now());
         for (second, expected) in steps {
@@ -140,7 +139,7 @@ mod tests {
         assert!(breaker.permit(now).is_ok());
         breaker.record_incident(3, now);
         assert!(breaker.permit(now).is_err());
-        // A probe's own failure always counts.
+        // A probe's failure always counts.
         let later = now + EXECUTION.pause;
         assert!(breaker.permit(later).is_ok());
         breaker.record_incident(3, later);

@@ -11,19 +11,19 @@ use crate::{
     stats::retention,
 };
 
-/// Shorter values are settings, or say nothing that could not be guessed.
+/// Shorter values are settings, or could be guessed anyway.
 const SHORTEST: usize = 6;
-/// Of a value whose name says less.
+/// Minimum length for ambiguous names.
 const SHORTEST_OF_A_KEY: usize = 16;
-/// Names that may be those of a credential, when the value looks like one.
+/// Ambiguous names, which count if the value looks like a credential.
 const LOOSE: [&str; 8] = ["key", "auth", "pat", "pass", "pw", "dsn", "jwt", "login"];
-/// A name that ends so is that of a place.
+/// Endings of names of paths and addresses.
 const PLACES: [&str; 6] = ["file", "path", "dir", "directory", "url", "uri"];
-/// Values that switch something.
+/// Values of switches.
 const SWITCHES: [&str; 8] =
     ["disabled", "enabled", "required", "optional", "default", "always", "prompt", "keychain"];
 
-/// The credentials in what a server is started or reached with.
+/// The plain-text credentials in a transport's settings.
 pub(super) fn written_in(transport: &TransportConfig) -> Vec<Secret> {
     let mut found = Vec::new();
     match transport {
@@ -62,7 +62,7 @@ fn one(name: &str, value: &str, found: &mut Vec<String>) {
             && scheme.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
         {
             found.push(rest.trim().to_owned());
-            // A name and a password.
+            // User name and password.
             let login = STANDARD.decode(rest.trim()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
             if let Some((_, password)) = login.as_deref().and_then(|login| login.split_once(':')) {
                 found.push(password.to_owned());
@@ -84,7 +84,7 @@ fn is_credential(name: &str, value: &str) -> bool {
             && (value.len() >= SHORTEST_OF_A_KEY || value.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
-/// `--token VALUE`, `--token=VALUE`, `-e API_KEY=VALUE`, `--header "Authorization: Bearer VALUE"`, and addresses.
+/// `--token VALUE`, `--token=VALUE`, `-e API_KEY=VALUE`, `--header "Authorization: Bearer VALUE"`, and URLs.
 fn arguments(args: &[String], found: &mut Vec<String>) {
     for (at, arg) in args.iter().enumerate() {
         one("", arg, found);
@@ -100,7 +100,7 @@ fn arguments(args: &[String], found: &mut Vec<String>) {
     }
 }
 
-/// The password and the named parameters of an address.
+/// The password and the query parameters of a URL.
 fn address(text: &str, found: &mut Vec<String>) {
     let Some((_, rest)) = text.split_once("://") else { return };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -118,7 +118,7 @@ fn address(text: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Without the escapes of addresses, where it has any.
+/// Percent-decoded, if it contains escapes.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();

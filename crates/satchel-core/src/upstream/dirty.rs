@@ -9,10 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, watch};
 
-/// So many readings in a row, all since a caller came, stand for one without a change announced meanwhile.
+/// This many consecutive reads since a caller arrived count as an unchanged list, even if changes keep being
+/// announced.
 const ENOUGH: u64 = 3;
 
-/// The state of one server's lists. Many changes in a short time are one.
+/// The state of one server's lists. Changes in quick succession are merged.
 #[derive(Debug)]
 pub struct Dirty {
     state: Mutex<ListState>,
@@ -22,21 +23,21 @@ pub struct Dirty {
 
 #[derive(Debug, Default)]
 struct ListState {
-    /// Which start of the server this is about; what is reported of an older one counts for nothing.
+    /// The server's generation; reports about an older one are ignored.
     start: u64,
-    /// To be read.
+    /// Lists to read.
     marked: u8,
-    /// Those of which the server itself said so.
+    /// Those of them that the server itself announced.
     told: u8,
-    /// What is known of them may be older than what the server has.
+    /// Lists whose cached content may be outdated.
     stale: u8,
-    /// Stale ones that are being read.
+    /// Outdated lists that are being read.
     reading: u8,
-    /// How often each was read.
+    /// Number of reads of each list.
     reads: [u64; LISTS],
-    /// Those that could not be read, and why.
+    /// Lists that could not be read, and why.
     failed: (u8, Arc<str>),
-    /// Callers that wait.
+    /// Number of waiting callers.
     waiting: usize,
 }
 
@@ -50,7 +51,7 @@ pub struct Unread(Arc<str>);
 /// Lists that are being read.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {
-    /// Which.
+    /// The lists.
     pub lists: u8,
     start: u64,
 }
@@ -65,7 +66,7 @@ impl Dirty {
     /// All lists.
     pub const ALL: u8 = 0b111;
 
-    /// The bit of one list; none for a list nobody knows.
+    /// The bit of a list; 0 for an unknown one.
     pub fn bit(list: &str) -> u8 {
         match list {
             "tools" => 0b001,
@@ -75,7 +76,7 @@ impl Dirty {
         }
     }
 
-    /// The server was started: it may be another one now.
+    /// The server was started, possibly with different lists.
     pub fn begin(&self) {
         let mut state = self.state();
         state.start += 1;
@@ -85,7 +86,7 @@ impl Dirty {
         self.wake.notify_one();
     }
 
-    /// Marks lists as to be read.
+    /// Marks lists for reading.
     pub fn mark(&self, lists: u8) {
         if lists != 0 {
             self.state().marked |= lists;
@@ -93,7 +94,7 @@ impl Dirty {
         }
     }
 
-    /// The server says that a list changed. Clients are told when it has been read again.
+    /// The server announced a change. Clients are notified after it has been read.
     pub fn tell(&self, lists: u8) {
         if lists != 0 {
             let mut state = self.state();
@@ -119,7 +120,7 @@ impl Dirty {
         }
     }
 
-    /// Takes what the server said of these lists.
+    /// Takes the announcements for these lists.
     pub fn take_told(&self, lists: u8) -> u8 {
         let mut state = self.state();
         let told = state.told & lists;
@@ -127,7 +128,7 @@ impl Dirty {
         told
     }
 
-    /// Takes the marks: these lists are read now.
+    /// Takes the marks, to read these lists now.
     pub fn take(&self) -> Reading {
         let mut state = self.state();
         let lists = std::mem::take(&mut state.marked);
@@ -137,7 +138,7 @@ impl Dirty {
         Reading { lists, start: state.start }
     }
 
-    /// These lists were read, and what differs is held back.
+    /// Records that these lists were read and judged.
     pub fn read(&self, reading: Reading, lists: u8) {
         let mut state = self.state();
         if state.start != reading.start {
@@ -152,7 +153,7 @@ impl Dirty {
         self.moved.send_replace(());
     }
 
-    /// These lists could not be read.
+    /// Records that these lists could not be read.
     pub fn fail(&self, reading: Reading, lists: u8, why: &str) {
         let mut state = self.state();
         if state.start != reading.start {
@@ -166,10 +167,10 @@ impl Dirty {
         self.moved.send_replace(());
     }
 
-    /// Waits until what is known of these lists is what the server has. Has them read at once where they are stale.
+    /// Waits until the cached lists match the server's. Reads outdated ones immediately.
     ///
     /// # Errors
-    /// Where they are stale and could not be read.
+    /// If they are outdated and could not be read.
     pub async fn fresh(&self, lists: u8) -> Result<(), Unread> {
         let (mut moved, since) = (self.moved.subscribe(), self.state().reads);
         let mut waits = None;
@@ -185,7 +186,7 @@ impl Dirty {
                 }
             }
             waits.get_or_insert_with(|| WaitingReader::begin(self));
-            // The sender is our own.
+            // The sender is owned by `self`.
             let _ = moved.changed().await;
         }
     }
@@ -195,7 +196,7 @@ impl Dirty {
     }
 }
 
-/// A caller that waits, until dropped.
+/// A waiting caller, until dropped.
 struct WaitingReader<'a>(&'a Dirty);
 
 impl<'a> WaitingReader<'a> {
@@ -219,7 +220,7 @@ mod tests {
     const TOOLS: u8 = 0b001;
     const OTHERS: u8 = 0b110;
 
-    /// What a caller gets at this moment; `None` while it waits.
+    /// The result for a caller at this moment; `None` while it waits.
     fn now(
         fresh: &mut std::pin::Pin<Box<impl Future<Output = Result<(), Unread>>>>,
     ) -> Option<Result<(), Unread>> {
@@ -248,12 +249,12 @@ mod tests {
         let mut tools = Box::pin(dirty.fresh(TOOLS));
         assert_eq!(now(&mut tools), None);
         let reading = dirty.take();
-        // It changed once more while it was read.
+        // It changed again while it was read.
         dirty.tell(TOOLS);
         dirty.read(reading, TOOLS);
         assert_eq!(now(&mut tools), None);
         let reading = dirty.take();
-        // Another process answers for itself alone.
+        // Another process: earlier reports do not apply.
         dirty.begin();
         dirty.read(reading, TOOLS);
         assert_eq!(now(&mut tools), None);

@@ -8,48 +8,48 @@ use std::{
 
 use tokio::time::Instant;
 
-/// How long a server may take to end by itself after its input closed, and again after it was asked to.
+/// How long a server may take to exit after its input closed, and again after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long calls in flight may go on when their server alone is stopped.
+/// How long calls in flight may continue when only their server stops.
 const CALLS: Duration = Duration::from_secs(5);
-/// The same when the hub ends.
+/// The same when the hub stops.
 const CALLS_AT_THE_END: Duration = Duration::from_secs(1);
-/// What still runs so long after the hub began to end is killed. Killing and waiting for many takes a moment as well.
+/// When to kill what still runs after the shutdown began. Killing and waiting for many processes takes time too.
 const ALL: Duration = Duration::from_millis(3_500);
-/// Of that, what is left for a server that is asked to end after its input closed.
+/// The part of that reserved for a server that is asked to exit after its input closed.
 const ASKED: Duration = Duration::from_secs(1);
 
-/// Whether, and since when, the hub ends. Cheap to clone.
+/// Whether, and since when, the hub is shutting down. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Ending(Arc<OnceLock<Instant>>);
 
-/// Until when a process that is being stopped is waited for.
+/// The deadlines for a process that is being stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Steps {
-    /// After its input closed; then it is asked to end.
+    /// After closing its input; then it is asked to exit.
     pub(super) closed: Instant,
-    /// After it was asked; then it is killed.
+    /// After asking; then it is killed.
     pub(super) asked: Instant,
 }
 
 impl Ending {
-    /// The hub ends from now on, if it does not already.
+    /// Marks the start of the shutdown, if it has not begun.
     pub fn begin(&self) {
         let _ = self.0.set(Instant::now());
     }
 
-    /// Does it end?
+    /// Has the shutdown begun?
     pub fn has_begun(&self) -> bool {
         self.0.get().is_some()
     }
 
-    /// Until when calls in flight may go on where their server was to stop at `stopped`.
+    /// Until when calls in flight may continue if their server was to stop at `stopped`.
     pub(super) fn calls_until(&self, stopped: Instant) -> Instant {
         let alone = stopped + CALLS;
         self.0.get().map_or(alone, |begun| alone.min(*begun + CALLS_AT_THE_END))
     }
 
-    /// Until when a process is waited for whose input closed at `closed`.
+    /// The deadlines for a process whose input closed at `closed`.
     pub(super) fn steps(&self, closed: Instant) -> Steps {
         let alone = Steps { closed: closed + GRACE, asked: closed + 2 * GRACE };
         self.0.get().map_or(alone, |begun| {
@@ -77,7 +77,7 @@ mod tests {
         let (ending, begun) = (Ending::default(), Instant::now());
         ending.begin();
         let millis = |at: Instant| (at - begun).as_millis();
-        // When its input closed; until when it is waited for then, and when it was asked as well.
+        // When its input closed; the deadline after that, and the deadline after asking.
         for (closed, until) in [(0, (2_000, 3_500)), (1_000, (2_500, 3_500)), (1_900, (2_500, 3_500))] {
             let steps = ending.steps(begun + Duration::from_millis(closed));
             assert_eq!((millis(steps.closed), millis(steps.asked)), until, "closed after {closed} ms");

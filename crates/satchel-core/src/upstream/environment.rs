@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::platform::{Environment, Platform};
 
-/// Variables passed on. Everything else a server needs stands in its own `env`.
+/// Variables passed on. Everything else a server needs has to be in its own `env`.
 const PASSED: [&str; 30] = [
     "PATH",
     "HOME",
@@ -41,8 +41,8 @@ const PASSED: [&str; 30] = [
     "REQUESTS_CA_BUNDLE",
     "CURL_CA_BUNDLE",
 ];
-/// The same on Windows, where most programs do not start without the first of these, and native packages, PowerShell and
-/// installers misbehave without the rest.
+/// The same on Windows, where most programs do not start without the first of these, and native packages, PowerShell
+/// and installers misbehave without the rest.
 const PASSED_ON_WINDOWS: [&str; 27] = [
     "SystemRoot",
     "SystemDrive",
@@ -72,10 +72,10 @@ const PASSED_ON_WINDOWS: [&str; 27] = [
     "PROCESSOR_IDENTIFIER",
     "PSModulePath",
 ];
-/// Families of variables passed on.
+/// Prefixes of variables passed on.
 const PASSED_PREFIXES: [&str; 2] = ["LC_", "XDG_"];
-/// Where package and version managers put programs, looked at last: a program started from a Dock, a Start menu or a
-/// systemd unit knows little of them.
+/// Where package and version managers install programs, searched last: a program started from a Dock, a Start menu or
+/// a systemd unit has a minimal PATH.
 const USUAL_DIRS: [&str; 4] =
     ["/usr/local/bin", "/opt/homebrew/bin", "/home/linuxbrew/.linuxbrew/bin", "/usr/bin"];
 const USUAL_HOME_DIRS: [&str; 10] = [
@@ -90,8 +90,8 @@ const USUAL_HOME_DIRS: [&str; 10] = [
     ".local/share/fnm/aliases/default/bin",
     ".local/share/pnpm",
 ];
-/// The same on Windows: a variable and a directory below it. What was installed since the hub began is there too, though
-/// the hub's own search path does not say so.
+/// The same on Windows: a variable and a directory below it. This also finds programs that were installed after the
+/// hub started.
 const USUAL_DIRS_ON_WINDOWS: [(&str, &str); 14] = [
     ("USERPROFILE", ".local\\bin"),
     ("USERPROFILE", ".cargo\\bin"),
@@ -108,9 +108,9 @@ const USUAL_DIRS_ON_WINDOWS: [(&str, &str); 14] = [
     ("ProgramFiles", "nodejs"),
     ("ProgramFiles", "Docker\\Docker\\resources\\bin"),
 ];
-/// Node versions by nvm, which has no directory for "the current one".
+/// Node versions of nvm, which has no directory for the current one.
 const NVM: &str = ".nvm/versions/node";
-/// How long the login shell may take. Its start-up files are the user's and may do anything.
+/// Timeout of the login shell, whose start-up files may do anything.
 #[cfg(unix)]
 const SHELL_TIME: Duration = Duration::from_secs(5);
 
@@ -125,8 +125,8 @@ pub fn passed_on(ours: &Environment) -> Environment {
     Environment::new(platform, ours.iter().filter(|(name, _)| passes(name)))
 }
 
-/// Where programs are looked for, worked out at first need and kept: the user's login shell knows it best, and asking
-/// it takes a moment.
+/// Where programs are searched, determined at first use and cached: the user's login shell knows best, and asking it
+/// takes a moment.
 #[derive(Debug, Default)]
 pub struct SearchPath {
     known: tokio::sync::OnceCell<Vec<PathBuf>>,
@@ -146,14 +146,14 @@ impl SearchPath {
     }
 }
 
-/// The shell's order where it knows all of ours, as when we were started with a bare environment; otherwise ours first,
-/// as in a terminal with something activated. Then the usual places.
+/// The shell's order if it includes all of this process's directories, as with a minimal environment; otherwise this
+/// process's own first, as in a terminal with an activated environment. Then the usual directories.
 fn merged(ours: Vec<PathBuf>, shells: Vec<PathBuf>, usual: &[PathBuf]) -> Vec<PathBuf> {
     let (first, then) =
         if ours.iter().all(|dir| shells.contains(dir)) { (shells, ours) } else { (ours, shells) };
     let mut dirs: Vec<PathBuf> = Vec::new();
     for dir in first.into_iter().chain(then).chain(usual.iter().cloned()) {
-        // A relative directory would mean another place for every server.
+        // A relative directory would mean a different place for every server.
         if dir.is_absolute() && !dirs.contains(&dir) {
             dirs.push(dir);
         }
@@ -161,7 +161,7 @@ fn merged(ours: Vec<PathBuf>, shells: Vec<PathBuf>, usual: &[PathBuf]) -> Vec<Pa
     dirs
 }
 
-/// The usual places that exist.
+/// The usual directories that exist.
 fn usual_dirs(environment: &Environment) -> Vec<PathBuf> {
     let all: Vec<PathBuf> = match environment.platform() {
         Platform::Windows => {
@@ -195,14 +195,14 @@ fn newest_node(versions: &Path) -> Option<PathBuf> {
 async fn login_shell_path(environment: &Environment) -> Option<String> {
     let shell = environment.get("SHELL").filter(|shell| Path::new(shell).is_absolute())?;
     let mut command = tokio::process::Command::new(shell);
-    // `env` prints the same in every shell; fish, for one, writes its own $PATH as a list.
+    // `env` prints the same in every shell; fish, for example, prints its own $PATH as a list.
     command.args(["-l", "-i", "-c", "/usr/bin/env"]);
     command.env_clear().envs(passed_on(environment).iter());
     command
         .stdin(std::process::Stdio::null())
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::null());
-    // A group of its own: an interactive shell reaches for the terminal, and all it started is ended with it.
+    // A separate group: an interactive shell takes over the terminal, and everything it started is killed with it.
     command.process_group(0).kill_on_drop(true);
     let child = command.spawn().ok()?;
     let group = child.id();
@@ -217,7 +217,7 @@ async fn login_shell_path(environment: &Environment) -> Option<String> {
 
 #[cfg(not(unix))]
 async fn login_shell_path(_environment: &Environment) -> Option<String> {
-    // Started from anywhere, a program has the user's whole PATH here.
+    // On Windows, every program has the user's complete PATH.
     std::future::ready(None).await
 }
 
@@ -227,19 +227,19 @@ fn path_in(output: &str) -> Option<String> {
     output.lines().rev().find_map(|line| line.strip_prefix("PATH=")).map(ToOwned::to_owned)
 }
 
-/// What became of looking for a program.
+/// The result of searching for a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Located {
     /// Here it is.
     At(PathBuf),
-    /// There is such a file, but it may not be started.
+    /// The file exists but is not executable.
     NotExecutable(PathBuf),
-    /// Nowhere in these directories.
+    /// Not in these directories.
     Nowhere,
 }
 
-/// Finds `program` as a path (absolute, or relative to `cwd`) or by name in `dirs`. What its file's name may end with, the
-/// environment says.
+/// Finds `program` as a path (absolute, or relative to `cwd`) or by name in `dirs`. The environment determines
+/// possible file extensions.
 pub fn find_program(
     program: &str,
     dirs: &[PathBuf],
@@ -265,7 +265,7 @@ pub fn find_program(
     blocked.map_or(Located::Nowhere, Located::NotExecutable)
 }
 
-/// The files that may be meant: first the name as it is, which on Windows is one of a program only with its ending.
+/// The candidate files: first the name as it is, which on Windows is executable only with an extension.
 fn files_of(candidate: &Path, endings: &[String]) -> Vec<PathBuf> {
     let with = |ending: &String| {
         let mut name = candidate.as_os_str().to_owned();

@@ -12,10 +12,10 @@ use crate::{
     stats::audit::AuditEvent,
 };
 
-/// Fills in every reference, or says what is missing. What is secret in it is kept out of the server's log from then on.
+/// Resolves every reference. Redacts the resolved secrets in the server's log from then on.
 ///
 /// # Errors
-/// A [`Failure`] that names what is not set, or cannot be read.
+/// A [`Failure`] that names what is missing or cannot be read.
 pub async fn fill(
     name: &ServerName,
     transport: &TransportConfig,
@@ -74,8 +74,8 @@ pub async fn fill(
     })
 }
 
-/// The references of an entry that have no value: secrets that are not among those `stored`, and variables that nobody
-/// set. Reads no secret.
+/// The references of an entry that have no value: secrets not among those `stored`, and unset variables. Reads no
+/// secret.
 pub fn unset(
     transport: &TransportConfig,
     environment: &Environment,
@@ -89,7 +89,7 @@ pub fn unset(
     missing
 }
 
-/// The secrets that an entry refers to.
+/// The secrets that an entry references.
 pub fn secrets_of(transport: &TransportConfig) -> BTreeSet<String> {
     let names = |text: &str| Template::parse(text).secrets().map(ToOwned::to_owned).collect::<Vec<_>>();
     transport.texts().flat_map(names).collect()

@@ -12,10 +12,10 @@ use super::{
 };
 use crate::model::Code;
 
-/// What a server said of itself. The raw parts are as it wrote them.
+/// A server's self-description. The raw parts are unchanged.
 #[derive(Debug, Clone)]
 pub struct Hello {
-    /// The revision both sides speak now.
+    /// The negotiated revision.
     pub revision: String,
     /// Its `serverInfo`.
     pub server_info: Box<Raw>,
@@ -26,7 +26,7 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// Does it speak a stateless revision?
+    /// Is it a stateless revision?
     pub fn is_modern(&self) -> bool {
         !era::is_legacy(&self.revision)
     }
@@ -37,14 +37,14 @@ impl Hello {
     }
 }
 
-/// Why a handshake failed.
+/// A failed handshake.
 #[derive(Debug)]
 pub(super) struct HandshakeRefused {
-    /// What to say of it.
+    /// The failure to report.
     pub(super) failure: Failure,
-    /// The server may speak the other family of revisions.
+    /// The server may speak the other era.
     pub(super) try_other: bool,
-    /// It answered as if nothing were there to POST to: it may be of the transport before (HTTP+SSE).
+    /// It responded as if the endpoint did not accept POST: it may use the older transport HTTP+SSE.
     pub(super) no_post: bool,
 }
 
@@ -54,13 +54,13 @@ impl HandshakeRefused {
     }
 }
 
-/// What we can answer when a server asks: everything, because the clients behind us can, some this and some that.
+/// The hub's client capabilities: everything that some client may support.
 fn capabilities() -> serde_json::Value {
     json!({
         "roots": { "listChanged": true },
         "sampling": {},
         "elicitation": { "form": {}, "url": {} },
-        // Whoever shows no pages of servers gets their tools and what these say as text (`extensions/apps/overview.mdx`).
+        // Clients without user interfaces for apps get their tools and text results (`extensions/apps/overview.mdx`).
         "extensions": { meta::APPS: { "mimeTypes": ["text/html;profile=mcp-app"] } },
     })
 }
@@ -69,7 +69,7 @@ fn client_info() -> serde_json::Value {
     json!({ "name": "satchel", "title": "Satchel", "version": env!("CARGO_PKG_VERSION") })
 }
 
-/// Asks for our newest legacy revision; the server may answer with an older one.
+/// Requests the newest legacy revision; the server may answer with an older one.
 pub(super) async fn initialize(link: &Link, wait: Duration) -> Result<Hello, HandshakeRefused> {
     let params = json!({
         "protocolVersion": era::LEGACY[0],
@@ -88,7 +88,7 @@ pub(super) async fn initialize(link: &Link, wait: Duration) -> Result<Hello, Han
     Ok(hello)
 }
 
-/// Asks a server of the stateless revisions what it is. Nothing is opened by that.
+/// Asks a stateless server for its self-description. Opens nothing.
 pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, HandshakeRefused> {
     let (Ok(client), Ok(capabilities)) = (to_raw_value(&client_info()), to_raw_value(&capabilities())) else {
         return Err(HandshakeRefused::final_one(failure(
@@ -98,7 +98,10 @@ pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, Hands
     };
     link.speak(Dialect::Modern { client, capabilities });
     let older = |why: &str| HandshakeRefused {
-        failure: failure(Code::ProtocolVersion, format!("it speaks no revision that we do: {why}")),
+        failure: failure(
+            Code::ProtocolVersion,
+            format!("it speaks no revision that Satchel supports: {why}"),
+        ),
         try_other: true,
         no_post: false,
     };
@@ -141,7 +144,7 @@ pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, Hands
     })
 }
 
-/// Does a server that refused our revision name that very one as good? It is asked once more then
+/// Does a server that rejected the revision list that same one as supported? Then it is asked once more
 /// (`2026-07-28/basic/versioning.mdx#protocol-version-negotiation`).
 fn would_take_ours(error: &ErrorObject) -> bool {
     let data = error.data.as_deref().and_then(|data| RawObject::parse(data).ok()).unwrap_or_default();
@@ -150,8 +153,7 @@ fn would_take_ours(error: &ErrorObject) -> bool {
         && supported.iter().any(|revision| revision == era::MODERN)
 }
 
-/// An answer to `initialize` that only a server of the stateless revisions gives: it knows no such method, or misses
-/// what each of its requests must say.
+/// A response to `initialize` that only a stateless server gives: unknown method, or missing `_meta` fields.
 fn speaks_newer(error: &CallError) -> bool {
     let CallError::Answered(answer) = error else { return false };
     matches!(
@@ -164,7 +166,7 @@ fn speaks_newer(error: &CallError) -> bool {
     )
 }
 
-/// The status of HTTP, where a server refused a request by that and not by the protocol.
+/// The HTTP status, if a server rejected a request with one instead of a JSON-RPC error.
 pub(crate) fn answered_status(error: &CallError) -> Option<u16> {
     match error {
         CallError::Answered(answer) => http_status(answer),
@@ -195,9 +197,10 @@ fn read(result: &Raw) -> Result<Hello, Failure> {
 
 fn refused(error: &CallError) -> Failure {
     match error {
-        CallError::Answered(answer) if answer.code == errors::UNSUPPORTED_PROTOCOL_VERSION => {
-            failure(Code::ProtocolVersion, format!("it refused our protocol revisions: {}", answer.message))
-        }
+        CallError::Answered(answer) if answer.code == errors::UNSUPPORTED_PROTOCOL_VERSION => failure(
+            Code::ProtocolVersion,
+            format!("it refused Satchel's protocol revisions: {}", answer.message),
+        ),
         CallError::Answered(answer) if http_status(answer).is_some() => {
             let code = match http_status(answer) {
                 Some(401) => Code::Http401,
@@ -227,7 +230,7 @@ fn refused(error: &CallError) -> Failure {
     }
 }
 
-/// The status of a refusal that came as HTTP, not as JSON-RPC.
+/// The status of a rejection that came as HTTP, not as JSON-RPC.
 fn http_status(error: &ErrorObject) -> Option<u16> {
     RawObject::parse(error.data.as_deref()?).ok()?.read("httpStatus")
 }

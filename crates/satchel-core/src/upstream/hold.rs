@@ -11,7 +11,7 @@ use tokio::{sync::mpsc, time::Instant};
 
 use super::{actor::Mail, lease::Lease, link::Link};
 
-/// Where callers come in. Closed unless the server runs.
+/// Where callers take leases. Closed unless the server runs.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     open: Mutex<Option<Arc<Hold>>>,
@@ -23,41 +23,41 @@ pub(super) struct Hold {
     pub(super) link: Link,
     pub(super) generation: u64,
     leases: AtomicUsize,
-    /// A lease was given or came back since the task looked.
+    /// A lease was taken or returned since the task last checked.
     used: AtomicBool,
-    /// The task does not look by itself; it wants to be told when something changes.
+    /// The task waits for a notification of the next change.
     tell: AtomicBool,
     /// The task knows that the server answers.
     proved: AtomicBool,
     last: Mutex<Instant>,
 }
 
-/// What the task finds when it looks.
+/// The result of a check.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum HoldUse {
-    /// Nobody has used it since it looked before. It was used last at this time; the gate is closed.
+    /// Unused since the last check; last used at this time. The gate is now closed.
     Unused(Instant),
-    /// Leases came or went.
+    /// Leases were taken or returned.
     Used,
-    /// Leases are held, and none came or went: the task is told when that changes.
+    /// Leases are held without a change; the task will be notified of the next one.
     Held,
-    /// There is none.
+    /// The gate is closed.
     Closed,
 }
 
 impl Gate {
-    /// A lease, where the server runs and somebody else had one a moment ago.
+    /// Takes a lease if the server runs and was recently in use.
     pub(super) fn enter(&self, mail: &mpsc::UnboundedSender<Mail>) -> Option<Lease> {
         let open = self.lock();
         let hold = open.as_ref()?.clone();
-        // While the gate is locked, so that it is not closed for being unused meanwhile.
+        // While the gate is locked, so that it cannot be closed as unused in between.
         hold.leases.fetch_add(1, Ordering::Relaxed);
         drop(open);
         hold.changed(mail);
         Some(Lease::new(hold, mail.clone()))
     }
 
-    /// Lets callers in. What was open for another generation is left to its holders.
+    /// Opens the gate. Leases of an earlier generation remain with their holders.
     pub(super) fn open(&self, link: &Link, generation: u64) {
         let mut open = self.lock();
         if open.as_ref().is_none_or(|hold| hold.generation != generation) {
@@ -73,26 +73,26 @@ impl Gate {
         }
     }
 
-    /// Lets nobody in any more. Leases that are out stay valid as long as their connection.
+    /// Closes the gate. Leases that are out stay valid as long as their connection.
     pub(super) fn close(&self) {
         *self.lock() = None;
     }
 
-    /// Closes the gate where no lease is out. It was used last at the time that comes back.
+    /// Closes the gate if no lease is out, and returns the time of the last use.
     pub(super) fn close_unused(&self) -> Option<Instant> {
         close_unused(&mut self.lock())
     }
 
-    /// How many leases are out.
+    /// Number of leases that are out.
     pub(super) fn leases(&self) -> usize {
         self.lock().as_ref().map_or(0, |hold| hold.leases.load(Ordering::Relaxed))
     }
 
-    /// Closes the gate where nobody has come in or left since this was asked before.
+    /// Closes the gate if no lease was taken or returned since the last check.
     pub(super) fn look(&self) -> HoldUse {
         let mut open = self.lock();
         let Some(hold) = open.as_ref() else { return HoldUse::Closed };
-        // What is proved next is worth telling again.
+        // The next success should be reported again.
         hold.proved.store(false, Ordering::Relaxed);
         if hold.used.swap(false, Ordering::SeqCst) {
             return HoldUse::Used;
@@ -102,7 +102,7 @@ impl Gate {
             return HoldUse::Unused(last);
         }
         hold.tell.store(true, Ordering::SeqCst);
-        // A lease that came back in between was not told.
+        // A lease returned in between was not reported.
         if hold.used.load(Ordering::SeqCst) { HoldUse::Used } else { HoldUse::Held }
     }
 
@@ -118,7 +118,7 @@ fn close_unused(open: &mut Option<Arc<Hold>>) -> Option<Instant> {
 }
 
 impl Hold {
-    /// A lease came or went.
+    /// Reports that a lease was taken or returned.
     fn changed(&self, mail: &mpsc::UnboundedSender<Mail>) {
         self.used.store(true, Ordering::SeqCst);
         if self.tell.swap(false, Ordering::SeqCst) {
@@ -127,19 +127,19 @@ impl Hold {
         }
     }
 
-    /// A lease comes back.
+    /// Returns a lease.
     pub(super) fn leave(&self, mail: &mpsc::UnboundedSender<Mail>) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         self.leases.fetch_sub(1, Ordering::AcqRel);
         self.changed(mail);
     }
 
-    /// The server answered. Is that news to the task?
+    /// Records an answer of the server. Returns whether the task has to be told.
     pub(super) fn prove(&self) -> bool {
         !self.proved.swap(true, Ordering::Relaxed)
     }
 
-    /// The server did not answer in time: that it answers next is news.
+    /// Records a timeout: the next answer has to be reported.
     pub(super) fn doubt(&self) {
         self.proved.store(false, Ordering::Relaxed);
     }
@@ -171,7 +171,7 @@ mod tests {
             self.gate.enter(&self.mail)
         }
 
-        /// Was the task told that leases came or went?
+        /// Was the task notified of a change?
         fn told(&mut self) -> bool {
             matches!(self.mailbox.try_recv(), Ok(Mail::Used(3)))
         }

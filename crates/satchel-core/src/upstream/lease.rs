@@ -12,45 +12,45 @@ use super::{
 };
 use crate::model::snapshot::Phase;
 
-/// A lease belongs to one generation of the server; what it reports after that generation ended counts for nothing.
+/// A permit to use a server. It belongs to one generation; reports after that generation ended are ignored.
 #[derive(Debug)]
 pub struct Lease {
     hold: Arc<Hold>,
     mail: mpsc::UnboundedSender<Mail>,
 }
 
-/// Why a server could not be had.
+/// Why a server is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LeaseError {
     /// The user switched it off.
     #[error("it is switched off")]
     Off,
-    /// Only a person starts it, and none has.
+    /// Only a person starts it, and it is not running.
     #[error("it is started by hand only, and is not running")]
     Manual,
-    /// A person gave its start up.
+    /// A person cancelled its start.
     #[error("its start was cancelled")]
     GivenUp,
-    /// It could not be started.
+    /// It failed to start.
     #[error("{}", .0.message)]
     Failed(Failure),
-    /// It failed before and is not tried again yet.
-    #[error("{}; it is tried again in {} s", .failure.message, .retry_seconds)]
+    /// It failed before, and is not retried yet.
+    #[error("{}; the next attempt is in {} s", .failure.message, .retry_seconds)]
     Waiting {
-        /// Why it failed.
+        /// The failure.
         failure: Failure,
-        /// Until the next try.
+        /// Seconds until the next attempt.
         retry_seconds: u64,
     },
-    /// It is being started, which takes longer than the call may wait; the start goes on.
+    /// Its start takes longer than the call may wait, and continues.
     #[error("it is still {} after {seconds} s", match phase { Phase::Starting => "being started", Phase::Downloading => "being downloaded" })]
     StillStarting {
-        /// What its start is doing.
+        /// The phase of the start.
         phase: Phase,
-        /// For how long.
+        /// How long the call waited.
         seconds: u64,
     },
-    /// The hub is ending.
+    /// The hub is stopping.
     #[error("the hub is shutting down")]
     Closing,
 }
@@ -60,24 +60,24 @@ impl Lease {
         Self { hold, mail }
     }
 
-    /// The connection to call through.
+    /// The connection.
     pub fn link(&self) -> &Link {
         &self.hold.link
     }
 
-    /// Which start of the server it belongs to.
+    /// The generation of the server that it belongs to.
     pub fn generation(&self) -> u64 {
         self.hold.generation
     }
 
-    /// The server answered a call: it works.
+    /// Records that the server answered a call.
     pub fn prove(&self) {
         if self.hold.prove() {
             self.tell(Event::Proved { generation: self.generation() });
         }
     }
 
-    /// A call had no answer in the time it had.
+    /// Records that a call timed out.
     pub fn timed_out(&self) {
         self.hold.doubt();
         let alone = self.link().in_flight() == 0;

@@ -9,42 +9,43 @@ use tokio::time::Instant;
 
 use crate::model::{Code, Startup};
 
-/// Failed starts in a row after which a server is left alone.
+/// Consecutive failed starts after which a server is left alone.
 pub const BROKEN_AFTER: u32 = 3;
-/// How long the first breaks are. A caller waits through a break no longer than [`PATIENCE`].
+/// The first pauses. A caller waits for at most [`PATIENCE`].
 const BACK_OFF: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(15)];
-/// Callers wait for a start that comes this soon; otherwise they are refused at once, with the time.
+/// Callers wait for a start that comes this soon; otherwise they are refused immediately, with the time.
 pub const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a broken server is left alone the first time; doubled each time.
+/// How long a broken server is left alone at first; doubled each time.
 const BROKEN_FIRST: Duration = Duration::from_secs(5 * 60);
 const BROKEN_MOST: Duration = Duration::from_secs(60 * 60);
-/// A server that ran so long has proved that it can. What it proved counts for as long.
+/// A server that ran this long counts as proven, for the same time.
 const PROVED_AFTER: Duration = Duration::from_secs(5 * 60);
-/// A server that keeps ending is started again at most so often within [`ENDS_WITHIN`], however well it works in between.
+/// A server that keeps exiting is restarted at most this often within [`ENDS_WITHIN`], however well it works in
+/// between.
 const ENDS: usize = 5;
 const ENDS_WITHIN: Duration = Duration::from_secs(60);
-/// How long the break is after something outside killed a server that works: short enough to be waited through.
+/// The pause after something outside killed a working server: short enough for callers to wait.
 const KILLED_BACK_OFF: Duration = Duration::from_secs(1);
-/// How long nobody looks for a program again that was not there; doubled each time.
+/// The pause before a missing program is searched again; doubled each time.
 const ABSENT_FIRST: Duration = Duration::from_secs(2);
 const ABSENT_MOST: Duration = Duration::from_secs(60);
 
-/// Calls in a row without an answer after which a server is started anew.
+/// Consecutive timeouts after which a server is restarted.
 pub const TIMEOUTS: u32 = 5;
 
-/// What the user wants of this server, as far as it decides what happens next.
+/// The user's settings that affect the lifecycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// May clients use it?
+    /// Is it enabled?
     pub enabled: bool,
     /// When it is started.
     pub startup: Startup,
-    /// How long it may be unused before it is stopped.
+    /// Idle time after which it is stopped.
     pub idle_timeout: Duration,
 }
 
 impl Policy {
-    /// Is it to run without anybody asking, once it ran?
+    /// Does it keep running after its first start?
     fn kept(self) -> bool {
         matches!(self.startup, Startup::KeepAlive | Startup::Eager)
     }
@@ -53,134 +54,134 @@ impl Policy {
 /// Why a start or a connection failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// Its class.
+    /// Its code.
     pub code: Code,
-    /// In words, naming what was tried.
+    /// The message, naming what was tried.
     pub message: String,
-    /// Names of secrets and variables without which it cannot start.
+    /// Names of the missing secrets and variables.
     pub missing: Vec<String>,
 }
 
 impl Failure {
-    /// Nothing was started: there is no such program, or it may not be started.
+    /// Nothing was started: the program is missing or not executable.
     fn is_absent(&self) -> bool {
         matches!(self.code, Code::SpawnNotFound | Code::RuntimeMissing | Code::SpawnDenied)
     }
 
-    /// Trying again by itself cannot help: a person has to change something first.
+    /// Retrying cannot help: a person has to change something first.
     fn is_final(&self) -> bool {
         self.is_absent() || matches!(self.code, Code::ProtocolVersion | Code::ConfigInvalid | Code::HeldBack)
     }
 
-    /// The server did not end by itself.
+    /// The server was killed from outside.
     fn is_from_outside(&self) -> bool {
         self.code == Code::OomKilled
     }
 }
 
-/// What the server is doing.
+/// The state of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// Switched off.
     Off,
     /// Not running, ready to be started.
     Asleep,
-    /// Being started, with so many callers waiting.
+    /// Starting, with this many callers waiting.
     Starting {
         /// Since when.
         since: Instant,
-        /// Callers waiting.
+        /// Number of waiting callers.
         waiting: usize,
     },
     /// Connected.
     Ready {
         /// Since when.
         since: Instant,
-        /// Leases held.
+        /// Number of leases held.
         leases: usize,
         /// Since when no lease is held.
         idle_since: Option<Instant>,
     },
-    /// Being stopped; callers who came since wait for the next start.
+    /// Stopping; callers that arrived since wait for the next start.
     Stopping {
-        /// Callers waiting.
+        /// Number of waiting callers.
         waiting: usize,
-        /// Start again once stopped, also without callers.
+        /// Restart afterwards, even without callers.
         again: bool,
     },
-    /// A start failed; the next is made at `until` or when asked after it.
+    /// A start failed; the next is made at `until`, or on a later request.
     BackingOff {
-        /// When.
+        /// The time.
         until: Instant,
-        /// Why.
+        /// The failure.
         failure: Failure,
-        /// Callers waiting.
+        /// Number of waiting callers.
         waiting: usize,
     },
-    /// Failed too often.
+    /// Too many starts failed.
     Broken {
-        /// When it may be tried again.
+        /// The time of the next attempt.
         until: Instant,
-        /// Why.
+        /// The failure.
         failure: Failure,
     },
-    /// Cannot start before a credential is there.
+    /// Cannot start until a credential is set.
     NeedsCredential {
-        /// What is missing and why.
+        /// What is missing, and why.
         failure: Failure,
     },
 }
 
-/// What happened.
+/// An input of the state machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// A caller wants to use the server.
+    /// A caller needs the server.
     Wanted,
-    /// A lease was given back.
+    /// A lease was returned.
     Released {
         /// The generation it belonged to.
         generation: u64,
     },
     /// The server answered a call.
     Proved {
-        /// The generation that was called.
+        /// Its generation.
         generation: u64,
     },
-    /// A call had no answer in the time it had.
+    /// A call timed out.
     TimedOut {
-        /// The generation that was called.
+        /// Its generation.
         generation: u64,
-        /// No other call is in flight, which a restart would end.
+        /// No other call is in flight, which a restart would abort.
         alone: bool,
     },
     /// A start succeeded.
     Connected(u64),
     /// A start failed.
     Failed(u64, Failure),
-    /// A connection ended by itself.
+    /// A connection ended unexpectedly.
     Ended(u64, Failure),
     /// A stop is complete.
     Stopped(u64),
-    /// The time of [`Lifecycle::deadline`] has come.
+    /// The [`Lifecycle::deadline`] has passed.
     Timer,
-    /// The user turned it on or off.
+    /// The settings changed.
     Policy(Policy),
-    /// A person wants it started, now and afresh.
+    /// A person starts or restarts it.
     Restart,
-    /// A person wants it stopped, or its start given up. A call under way is not cut off.
+    /// A person stops it or cancels its start. Calls in flight are finished.
     Rest,
-    /// Credentials changed: what was missing may be there.
+    /// Credentials changed; missing ones may be set now.
     Renewed,
-    /// A person knows of the failure; it is over for them.
+    /// A person dismissed the failure.
     Dismissed,
 }
 
-/// What is to be done.
+/// An output of the state machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
-    /// Start a process or connection of this generation.
+    /// Start this generation.
     Start(u64),
-    /// End the connection of this generation; answer with [`Event::Stopped`].
+    /// Stop this generation; respond with [`Event::Stopped`].
     Stop(u64),
     /// Give every waiting caller a lease of this generation.
     Grant(u64),
@@ -195,15 +196,15 @@ pub enum Refusal {
     Off,
     /// Started by a person only, and not running.
     Manual,
-    /// A person gave its start up.
+    /// A person cancelled its start.
     GivenUp,
     /// The start failed.
     Failed(Failure),
-    /// Failed earlier; not tried before the time named.
+    /// It failed earlier; not retried before the given time.
     Waiting(Failure, Instant),
 }
 
-/// The decision maker of one server.
+/// The lifecycle of one server, as a state machine.
 #[derive(Debug, Clone)]
 pub struct Lifecycle {
     policy: Policy,
@@ -212,19 +213,19 @@ pub struct Lifecycle {
     failures: u32,
     breaks: u32,
     restarts: u64,
-    /// Calls in a row without an answer.
+    /// Consecutive timeouts.
     timeouts: u32,
     /// When it last answered a call.
     proved: Option<Instant>,
-    /// When it last ended by itself or could not start, as often as counts.
+    /// When it recently exited or failed to start, as far as it counts.
     ends: VecDeque<Instant>,
-    /// Differs between servers, so that those which fail together do not come back together.
+    /// Varies by server, so that those which fail together do not retry together.
     number: u64,
 }
 
 impl Lifecycle {
-    /// A server that has not been started. Feed it [`Event::Policy`] once to start an eager one. `number` differs
-    /// between the servers of one hub.
+    /// A server that was never started. Feed it [`Event::Policy`] once to start an eager one. `number` differs between
+    /// the servers of a hub.
     pub fn new(policy: Policy, number: u64) -> Self {
         let state = if policy.enabled { State::Asleep } else { State::Off };
         Self {
@@ -241,14 +242,14 @@ impl Lifecycle {
         }
     }
 
-    /// The same server before it was started, for one whose state is not to be relied on. Generations go on.
+    /// The same server as if never started, after a panic. Generation numbers continue.
     pub fn afresh(&self) -> Self {
         let ends = self.ends.clone();
         let (generation, restarts) = (self.generation, self.restarts);
         Self { generation, restarts, ends, ..Self::new(self.policy, self.number) }
     }
 
-    /// What the server is doing.
+    /// Its state.
     pub fn state(&self) -> &State {
         &self.state
     }
@@ -258,17 +259,17 @@ impl Lifecycle {
         self.generation
     }
 
-    /// Failed starts in a row.
+    /// Consecutive failed starts.
     pub fn failures(&self) -> u32 {
         self.failures
     }
 
-    /// Starts that followed a failure.
+    /// Number of starts after a failure.
     pub fn restarts(&self) -> u64 {
         self.restarts
     }
 
-    /// When it will go to sleep, if nobody uses it till then.
+    /// When it goes to sleep if it stays unused.
     pub fn sleeps_at(&self) -> Option<Instant> {
         match &self.state {
             State::Ready { idle_since: Some(since), .. } if !self.policy.kept() => {
@@ -287,7 +288,7 @@ impl Lifecycle {
         }
     }
 
-    /// Takes in what happened at `now`, and says what is to be done, in order.
+    /// Handles an event at `now`, and returns the effects in order.
     pub fn on(&mut self, event: Event, now: Instant) -> Vec<Effect> {
         match event {
             Event::Wanted => self.wanted(now),
@@ -335,7 +336,7 @@ impl Lifecycle {
             State::Broken { until, failure } => {
                 vec![Effect::Refuse(Refusal::Waiting(failure.clone(), *until))]
             }
-            // Perhaps it was set meanwhile, by another program: looking is cheap and starts nothing.
+            // Another program may have set it in the meantime: checking is cheap and starts nothing.
             State::NeedsCredential { .. } => self.start(1, now),
         }
     }
@@ -363,7 +364,7 @@ impl Lifecycle {
         vec![]
     }
 
-    /// One that answers nobody any more is ended, and started by the next caller.
+    /// Stops a server that answers nobody any more; the next caller starts it.
     fn timed_out(&mut self, generation: u64, alone: bool) -> Vec<Effect> {
         if generation != self.generation || !matches!(self.state, State::Ready { .. }) {
             return vec![];
@@ -409,14 +410,14 @@ impl Lifecycle {
             return vec![Effect::Stop(generation)];
         }
         self.back_off(failure, now);
-        // What it left behind, children above all, is ended like after a stop.
+        // Stops what it left behind, above all child processes.
         vec![Effect::Stop(generation)]
     }
 
     fn back_off(&mut self, failure: Failure, now: Instant) {
         let works = self.proved.is_some_and(|proved| now - proved < PROVED_AFTER);
         if works && failure.is_from_outside() {
-            // Its killing says nothing about the server, so it does not count towards leaving it alone.
+            // Being killed says nothing about the server, so it does not count as its failure.
             let until = now + self.scattered(KILLED_BACK_OFF);
             self.state = State::BackingOff { until, failure, waiting: 0 };
             return;
@@ -445,7 +446,7 @@ impl Lifecycle {
         }
     }
 
-    /// Up to a fifth shorter, by server and start.
+    /// Shortened by up to a fifth, depending on server and start.
     fn scattered(&self, pause: Duration) -> Duration {
         let mixed = (self.number ^ self.generation.rotate_left(32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         pause - pause.mul_f64(0.2 * (mixed as f64 / f64::from(u32::MAX)))
@@ -475,7 +476,7 @@ impl Lifecycle {
             State::BackingOff { waiting, .. } if waiting > 0 || self.policy.kept() => {
                 self.start(waiting, now)
             }
-            // Asleep, not failed: it may be tried again, and the next caller will.
+            // Asleep rather than failed: the next caller retries.
             State::BackingOff { .. } => {
                 self.state = State::Asleep;
                 vec![]
@@ -576,7 +577,7 @@ impl Lifecycle {
         vec![]
     }
 
-    /// What starts by itself again goes on doing so, and so does what somebody waits for.
+    /// Automatic restarts and starts with waiting callers continue.
     fn dismissed(&mut self) -> Vec<Effect> {
         if !self.policy.kept()
             && matches!(
@@ -614,7 +615,7 @@ mod tests {
         Failure { code: Code::ExitedEarly, message: "it ended".into(), missing: vec![] }
     }
 
-    /// Plays events given with the second they happen at, and returns the lifecycle and the last effects.
+    /// Feeds events with their times in seconds, and returns the lifecycle and the last effects.
     fn play(policy: Policy, events: &[(u64, Event)]) -> (Lifecycle, Vec<Effect>, Instant) {
         let start = Instant::now();
         let mut lifecycle = Lifecycle::new(policy, 0);
@@ -625,7 +626,7 @@ mod tests {
         (lifecycle, last, start)
     }
 
-    /// Trying again by itself cannot help: nothing is tried before somebody has signed in, or calls.
+    /// Retrying cannot help: nothing is tried until someone signs in, or calls.
     #[test]
     fn a_server_that_wants_a_sign_in_waits_for_it() {
         let needs =
@@ -784,7 +785,7 @@ mod tests {
             assert!(matches!(lifecycle.state(), State::Broken { .. }), "{code:?}");
             assert_eq!(lifecycle.deadline(), None, "{code:?}: never by itself");
         }
-        // Looking for a program starts nothing, so whoever asks later finds what was installed meanwhile.
+        // Searching for a program starts nothing, so later callers find what was installed in the meantime.
         let (_, effects, _) =
             play(lazy(), &[(0, Event::Wanted), (0, failed_as(Code::SpawnNotFound, 1)), (2, Event::Wanted)]);
         assert_eq!(effects, [Effect::Start(2)]);
@@ -801,7 +802,7 @@ mod tests {
         let (lifecycle, _, start) = play(lazy(), &events);
         let State::BackingOff { until, .. } = lifecycle.state() else { panic!("{lifecycle:?}") };
         assert!(*until - (start + Duration::from_secs(200)) <= PATIENCE);
-        // One that never worked, or long ago, is.
+        // One that never worked, or not recently, is.
         let never = [(0, 1), (20, 2), (40, 3)];
         let never: Vec<_> = never
             .into_iter()
@@ -855,7 +856,7 @@ mod tests {
 
     #[test]
     fn one_that_works_and_keeps_ending_is_started_five_times_a_minute_and_no_more() {
-        // It answers, and ends three seconds after its start. Somebody always wants it.
+        // It answers, and exits three seconds after its start. Someone always needs it.
         let mut events = vec![];
         for round in 0..5 {
             let generation = round + 1;
@@ -893,7 +894,7 @@ mod tests {
         assert_eq!(effects, [Effect::Stop(1)]);
         assert_eq!(lifecycle.on(Event::Wanted, start), []);
         assert_eq!(lifecycle.on(Event::Stopped(1), start), [Effect::Start(2)]);
-        // An answer in between counts, whoever's it is; a call of somebody else is not ended.
+        // Any answer in between counts; a call of another client is not aborted.
         let answers = [late(true), late(true), answered, late(true), late(true), late(true), late(true)];
         assert_eq!(after(&answers).1, []);
         let busy = [late(true), late(true), late(true), late(true), late(false)];

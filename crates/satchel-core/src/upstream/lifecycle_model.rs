@@ -12,10 +12,11 @@ use crate::model::{Code, Startup};
 
 const LENGTH: usize = 40;
 
-/// A fault that is planted: what becomes of the effects that were decided.
+/// An injected fault: modifies the effects.
 type Spoil = fn(Vec<Effect>) -> Vec<Effect>;
 
-/// One step of a history. Numbers choose among what there is at that moment, so that every part of a history is one.
+/// One step of a history. Numbers select among what exists at that moment, so that every part of a history is a valid
+/// history.
 #[derive(Debug, Clone, Copy)]
 enum ModelStep {
     Wanted,
@@ -25,12 +26,12 @@ enum ModelStep {
     Failed(usize),
     Ended(usize),
     Stopped,
-    /// A report of an older generation that comes late.
+    /// A late report of an older generation.
     Late(usize, u64),
     Policy(usize),
     Restart,
     Renewed,
-    /// Time passes, and a timer may come although it is not due.
+    /// Time passes; the timer may fire early.
     Pass(u64),
     /// Time passes until the deadline.
     Due,
@@ -43,7 +44,7 @@ enum Phase {
     Stopping,
 }
 
-/// The actor, its process and its callers, as far as they matter.
+/// A model of the actor, its process and its callers.
 struct World {
     lifecycle: Lifecycle,
     policy: Policy,
@@ -127,7 +128,7 @@ impl World {
                 self.process = None;
                 Event::Ended(generation, failure(which % 2))
             }
-            // Being stopped ends the connection, and that is reported too.
+            // Stopping ends the connection, which is reported too.
             (ModelStep::Ended(which), Some((generation, Phase::Stopping))) => {
                 Event::Ended(generation, failure(which % 2))
             }
@@ -195,7 +196,7 @@ impl World {
                 self.process = Some((of, Phase::Stopping));
                 Ok(())
             }
-            // It ended by itself; what it left behind is swept.
+            // It exited by itself; its leftovers are removed.
             (Effect::Stop(_), None) => Ok(()),
             (Effect::Stop(_), Some(process)) => Err(format!("{effect:?} of {process:?}")),
             (Effect::Grant(generation), Some((of, Phase::Live))) if of == *generation => {
@@ -210,7 +211,7 @@ impl World {
         }
     }
 
-    /// What is seen is what is.
+    /// Checks that the reported state matches reality.
     fn check(&self) -> Result<(), String> {
         let generation = self.lifecycle.generation();
         let leases = self.leases.iter().filter(|of| **of == generation).count();
@@ -240,7 +241,7 @@ impl World {
         Ok(())
     }
 
-    /// Everything under way comes to its end, and nobody asks for anything any more.
+    /// Completes everything pending, without further requests.
     fn settle(&mut self, random: &mut fastrand::Rng) -> Result<(), String> {
         for _ in 0..60 {
             let step = match (self.process, self.lifecycle.state()) {
@@ -301,7 +302,7 @@ fn search(histories: u64, from: u64, spoil: Spoil) -> Result<(), String> {
     Ok(())
 }
 
-/// R24, the model of the lifecycle: no history makes two processes of one server, or leaves it without rest.
+/// R24, the model of the lifecycle: no history runs two processes of one server, or leaves it unsettled.
 #[test]
 fn no_history_breaks_a_promise() {
     let soaking = std::env::var_os("SATCHEL_SOAK").is_some_and(|value| !value.is_empty() && value != "0");

@@ -30,33 +30,33 @@ use tokio_util::sync::CancellationToken;
 
 use super::{log::ServerLog, oauth::account::Need};
 
-/// A request may go on as long as it reports progress, but not longer than this.
+/// A request may continue as long as it reports progress, up to this limit.
 pub const LONGEST_CALL: Duration = Duration::from_secs(600);
-/// Progress notes kept for a caller that does not read them; older ones would only be overtaken.
+/// Number of progress notifications buffered for a slow caller; older ones are superseded anyway.
 const NOTES_KEPT: usize = 256;
-/// A wait that ended so much later than it should have means that the computer slept meanwhile.
+/// A timer that fires this late means that the computer slept.
 const OVERSLEPT: Duration = Duration::from_secs(1);
-/// How long what came in the meantime has to be read then.
+/// How long to read what arrived in the meantime.
 const CATCHING_UP: Duration = Duration::from_secs(2);
-/// Questions of one call that wait for an answer; a server that asks more is refused.
+/// Maximum number of open questions per call; further ones are rejected.
 const QUESTIONS_OPEN: usize = 16;
 
-/// What a failed call did, as far as we can know. Carried to clients as `error.data.outcome`.
+/// What happened to a failed call, as far as known. Sent to clients as `error.data.outcome`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Not a byte of it left the hub.
     NotSent,
-    /// It reached the server, which provably did not run it.
+    /// The server received it and provably did not execute it.
     NotExecuted,
-    /// It may or may not have run.
+    /// It may or may not have been executed.
     Unknown,
-    /// The server answered with an error.
+    /// The server responded with an error.
     UpstreamError,
 }
 
-/// Has it left? Decided once, by whoever is first: the transport that is about to send it, or the caller who gives it
-/// up. So what a caller was told has not been sent never is.
+/// Whether a request has been sent. Decided once, by the transport that is about to send it or by the caller that
+/// cancels it, so that a request reported as not sent never is.
 #[derive(Debug, Clone, Default)]
 pub struct Sent(Arc<AtomicU8>);
 
@@ -65,13 +65,13 @@ impl Sent {
     const LEFT: u8 = 1;
     const WITHDRAWN: u8 = 2;
 
-    /// Said by the transport before the first byte leaves; where it is false, none may.
+    /// Called by the transport before the first byte; if false, it must not send.
     #[must_use]
     pub fn leaves(&self) -> bool {
         self.decide(Self::LEFT) == Self::LEFT
     }
 
-    /// It is given up.
+    /// Cancels it.
     fn withdrawn(&self) -> Outcome {
         if self.decide(Self::WITHDRAWN) == Self::LEFT { Outcome::Unknown } else { Outcome::NotSent }
     }
@@ -87,25 +87,25 @@ impl Sent {
 /// Why a request has no result.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CallError {
-    /// The server answered with an error; it travels on as it came.
+    /// The server's error, unchanged.
     #[error("{0}")]
     Answered(ErrorObject),
-    /// No answer within the time allowed.
+    /// Timed out.
     #[error("no answer within {0} s")]
     TimedOut(u64, Outcome),
-    /// It reported progress, and took longer than any call may.
-    #[error("no answer within {} min in all", LONGEST_CALL.as_secs() / 60)]
+    /// It reported progress, but exceeded the maximum duration.
+    #[error("no answer within {} min in total", LONGEST_CALL.as_secs() / 60)]
     Overdue(Outcome),
     /// The connection ended first.
     #[error("{0}")]
     Ended(String, Outcome),
-    /// It was refused without being run, because nobody is signed in as the server wants it.
+    /// Rejected without being executed, because of the sign-in.
     #[error("{}", .0.message)]
     SignIn(Need),
 }
 
 impl CallError {
-    /// What the failed call did.
+    /// What happened to the call.
     pub fn outcome(&self) -> Outcome {
         match self {
             CallError::Answered(_) => Outcome::UpstreamError,
@@ -117,79 +117,79 @@ impl CallError {
     }
 }
 
-/// What a call yields, in order.
+/// An event of a call.
 #[derive(Debug)]
 pub enum Event {
     /// A notification that belongs to the call.
     Note {
         /// Its method.
         method: String,
-        /// Its parameters, with our progress token still in them.
+        /// Its parameters, with the hub's progress token.
         params: Option<Box<Raw>>,
     },
-    /// The server asks something; it waits for [`Call::answer`].
+    /// A question from the server; it waits for [`Call::answer`].
     Question {
-        /// The server's id for it.
+        /// The server's request id.
         id: Id,
         /// `elicitation/create`, `sampling/createMessage`, `roots/list`, or something newer.
         method: String,
         /// Its parameters.
         params: Option<Box<Raw>>,
     },
-    /// The end of the call.
+    /// The result.
     Final(Result<Box<Raw>, CallError>),
 }
 
-/// What a transport is to write.
+/// A message for the transport to send.
 #[derive(Debug)]
 pub struct Outgoing {
-    /// One message, one line.
+    /// One JSON message on one line.
     pub json: String,
-    /// The request's id, where it is one.
+    /// The request id, for a request.
     pub id: Option<u64>,
-    /// Its method, where it is no answer.
+    /// The method, unless it is a response.
     pub method: Option<String>,
-    /// What the request names (`Mcp-Name`), for the revisions that repeat it in a header.
+    /// The value of the `Mcp-Name` header, for revisions that require it.
     pub named: Option<String>,
-    /// More headers for transports that have them.
+    /// Additional headers, for transports that have them.
     pub headers: Vec<(String, String)>,
-    /// Asked by the transport before the first byte leaves.
+    /// Checked by the transport before the first byte.
     pub sent: Sent,
-    /// Cancelled when nobody waits for the answer any more.
+    /// Cancelled when nobody waits for the response any more.
     pub gone: CancellationToken,
 }
 
-/// A request to be made.
+/// A request to send.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Its method.
     pub method: String,
     /// Its parameters.
     pub params: Option<Box<Raw>>,
-    /// For whom: questions and log messages of the server are only for them.
+    /// The client it is for: the server's questions and log messages go only there.
     pub owner: Option<Arc<str>>,
-    /// Arguments repeated in headers, for transports that have them.
+    /// Arguments to repeat in headers, for transports that have them.
     pub headers: Vec<(String, String)>,
 }
 
-/// The family of revisions that a connection speaks, and what we say of ourselves in each request of the newer one.
+/// The era of a connection, and the client description that each stateless request repeats.
 #[derive(Debug, Clone)]
 pub enum Dialect {
-    /// A session that was opened by `initialize`.
+    /// A session opened by `initialize`.
     Legacy,
-    /// Requests that stand alone.
+    /// Stateless requests.
     Modern {
-        /// Our `clientInfo`.
+        /// The hub's `clientInfo`.
         client: Box<Raw>,
-        /// What we can answer where the caller does not say what it can.
+        /// The hub's capabilities, if the caller does not declare its own.
         capabilities: Box<Raw>,
     },
 }
 
-/// The transport's end of the queue of messages to write.
+/// The transport's end of the queue of outgoing messages.
 pub type Outbox = mpsc::Receiver<Outgoing>;
 
-/// One connection. Cheap to clone.
+/// A connection. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Link {
     inner: Arc<LinkInner>,
@@ -204,7 +204,7 @@ struct LinkInner {
     changed: Box<dyn OnChange>,
     log: ServerLog,
     dialect: OnceLock<Dialect>,
-    /// The severity from which on the server was asked to log; higher than any where it was not.
+    /// The lowest severity that the server was asked to log; above all severities if it was not asked.
     logs_from: AtomicU8,
 }
 
@@ -214,12 +214,12 @@ struct Pending {
     notes: Arc<AtomicUsize>,
     questions: Arc<AtomicUsize>,
     sent: Sent,
-    /// Its client has been told what the server asks and may come back, or not.
+    /// Its client was told about the server's question, and may or may not return.
     parked: Arc<AtomicBool>,
     owner: Option<Arc<str>>,
 }
 
-/// Told what a server says unasked.
+/// Receives what a server sends unsolicited.
 pub trait OnChange: Send + Sync + std::fmt::Debug {
     /// `notifications/<list>/list_changed` arrived.
     fn list_changed(&self, list: &str);
@@ -227,7 +227,7 @@ pub trait OnChange: Send + Sync + std::fmt::Debug {
     fn told(&self, _method: &str, _params: Option<&Raw>) {}
 }
 
-/// A call in flight. Dropping it before its end tells the server that nobody waits any more.
+/// A call in flight. Dropping it cancels the request.
 #[derive(Debug)]
 pub struct Call {
     link: Link,
@@ -245,13 +245,13 @@ pub struct Call {
 }
 
 impl Link {
-    /// A link and the queue its transport writes from.
+    /// A link, and the queue its transport sends from.
     pub fn new(changed: Box<dyn OnChange>, log: ServerLog) -> (Self, Outbox) {
         Self::counting_from(first_id(), changed, log)
     }
 
     fn counting_from(first: u64, changed: Box<dyn OnChange>, log: ServerLog) -> (Self, Outbox) {
-        // Bounded: a server that does not read must not fill our memory. Callers then wait, up to their timeout.
+        // Bounded: a server that does not read must not exhaust memory. Callers then wait, up to their timeout.
         let (outbox, queue) = mpsc::channel(64);
         let (ended, _) = watch::channel(None);
         let inner = LinkInner {
@@ -267,20 +267,20 @@ impl Link {
         (Self { inner: Arc::new(inner) }, queue)
     }
 
-    /// The family of revisions was agreed on; said once.
+    /// Sets the negotiated era, once.
     pub fn speak(&self, dialect: Dialect) {
         let _ = self.inner.dialect.set(dialect);
     }
 
-    /// Does it speak a stateless revision?
+    /// Is it a stateless revision?
     pub fn is_modern(&self) -> bool {
         matches!(self.inner.dialect.get(), Some(Dialect::Modern { .. }))
     }
 
-    /// Sends a request. The answer comes through the [`Call`].
+    /// Sends a request. The response arrives through the [`Call`].
     ///
     /// # Errors
-    /// [`CallError::Ended`] with [`Outcome::NotSent`] where the connection is gone or its queue stays full.
+    /// [`CallError::Ended`] with [`Outcome::NotSent`] if the connection is closed or its queue stays full.
     pub async fn start(
         &self,
         method: &str,
@@ -291,10 +291,10 @@ impl Link {
         self.begin(request, wait).await
     }
 
-    /// Sends a request for somebody. The answer comes through the [`Call`].
+    /// Sends a request for a client. The response arrives through the [`Call`].
     ///
     /// # Errors
-    /// [`CallError::Ended`] with [`Outcome::NotSent`] where the connection is gone or its queue stays full.
+    /// [`CallError::Ended`] with [`Outcome::NotSent`] if the connection is closed or its queue stays full.
     pub async fn begin(&self, request: Request, wait: Duration) -> Result<Call, CallError> {
         let Request { method, params, owner, headers } = request;
         let id = self.inner.next.fetch_add(1, Ordering::Relaxed);
@@ -340,7 +340,7 @@ impl Link {
         }
     }
 
-    /// Adds what every request of the stateless revisions says, where those are spoken.
+    /// Adds the `_meta` fields of stateless requests, on connections of that era.
     fn in_our_words(&self, params: Option<Box<Raw>>) -> Result<Option<Box<Raw>>, CallError> {
         let Some(Dialect::Modern { client, capabilities }) = self.inner.dialect.get() else {
             return Ok(params);
@@ -353,7 +353,7 @@ impl Link {
         Ok(Some(fields.to_raw()))
     }
 
-    /// Sends a request and waits for its result; notes are not looked at but extend the wait.
+    /// Sends a request and waits for its result; notifications only extend the timeout.
     pub async fn request(
         &self,
         method: &str,
@@ -364,23 +364,23 @@ impl Link {
         loop {
             match call.next(wait).await {
                 Event::Final(outcome) => return outcome,
-                // Nobody is behind this request who could be asked.
+                // This request has no client that could be asked.
                 Event::Question { id, method, .. } => call.answer(id, unasked(&method)),
                 Event::Note { .. } => {}
             }
         }
     }
 
-    /// Sends a notification; dropped where the connection is gone or its queue is full.
+    /// Sends a notification; dropped if the connection is closed or its queue is full.
     pub fn notify(&self, method: &str, params: Option<Box<Raw>>) {
         let json = Message::notification(method, params).to_json();
         self.post(json, Some(method.to_owned()));
     }
 
-    /// Answers something the server asked.
+    /// Responds to a server's request.
     fn respond(&self, id: Id, outcome: Result<Box<Raw>, ErrorObject>) {
         if !self.post(Message::Response { id: Some(id), outcome }.to_json(), None) {
-            self.inner.log.hub("could not answer a request: the server does not read");
+            self.inner.log.hub("could not answer a request: the server does not read its input");
         }
     }
 
@@ -397,17 +397,17 @@ impl Link {
         self.inner.outbox.try_send(outgoing).is_ok()
     }
 
-    /// Somebody wants log messages from this severity on. Does the server have to be asked for more than before?
+    /// Requests log messages from this severity on. Returns whether the server has to be asked for more than before.
     pub fn lower_log(&self, from: u8) -> bool {
         self.inner.logs_from.fetch_min(from, Ordering::Relaxed) > from
     }
 
-    /// Why the connection ended; `None` while it lives.
+    /// Why the connection ended; `None` while it is open.
     pub fn ended(&self) -> Option<String> {
         self.inner.ended.borrow().clone()
     }
 
-    /// Waits until the connection ends and says why.
+    /// Waits for the end of the connection and returns the reason.
     pub async fn wait_ended(&self) -> String {
         let mut ended = self.inner.ended.subscribe();
         match ended.wait_for(Option::is_some).await {
@@ -416,12 +416,12 @@ impl Link {
         }
     }
 
-    /// Clients' requests without an answer so far.
+    /// Number of clients' requests without a response.
     pub fn in_flight(&self) -> usize {
         self.pending().values().filter(|call| call.owner.is_some()).count()
     }
 
-    /// Has this request no answer yet?
+    /// Is this request still without a response?
     pub fn waits_for(&self, id: u64) -> bool {
         self.pending().contains_key(&id)
     }
@@ -442,14 +442,14 @@ impl Link {
         }
     }
 
-    /// Fails one request, for transports where requests fail one by one.
+    /// Fails one request, for transports on which requests fail individually.
     pub fn fail(&self, id: u64, error: CallError) {
         if let Some(pending) = self.pending().remove(&id) {
             let _ = pending.events.send(Event::Final(Err(error)));
         }
     }
 
-    /// The answer to this request came and is not JSON.
+    /// Handles a response that is not valid JSON.
     pub fn broken(&self, id: &Id, reason: &str) {
         if let Some(id) = id.as_ours() {
             let message = format!("its answer is not valid JSON: {reason}");
@@ -457,12 +457,12 @@ impl Link {
         }
     }
 
-    /// Takes in a message from the server.
+    /// Handles a message from the server.
     pub fn incoming(&self, message: Message) {
         self.incoming_on(None, message);
     }
 
-    /// Takes in a message that came on the stream of a call, where the transport has such streams.
+    /// Handles a message from the stream of a call, on transports with such streams.
     pub fn incoming_on(&self, call: Option<u64>, message: Message) {
         match message {
             Message::Response { id, outcome } => self.answered(id, outcome),
@@ -477,7 +477,7 @@ impl Link {
             Some(pending) => {
                 let _ = pending.events.send(Event::Final(outcome.map_err(CallError::Answered)));
             }
-            // A second answer, an answer to a call we gave up, or one nobody asked for.
+            // A second response, or one to a cancelled or unknown request.
             None => self.inner.log.hub(&format!("ignored an answer to unknown request {id:?}")),
         }
     }
@@ -487,7 +487,7 @@ impl Link {
             let token = params.as_deref().and_then(|params| RawObject::parse(params).ok());
             let token =
                 token.and_then(|params| params.read::<Id>("progressToken")).and_then(|id| id.as_ours());
-            // An unknown token is dropped: it must never reach another caller.
+            // An unknown token is dropped: the notification must never reach another caller.
             if let Some(call) = token.and_then(|token| self.pending().get(&token).map(Pending::handle)) {
                 call.note(method, params);
             }
@@ -512,7 +512,7 @@ impl Link {
                 call.note(method, params);
                 return;
             }
-            // It is about one of several clients' calls, and nothing says which.
+            // It belongs to one of several clients' calls, and nothing says which.
             if self.in_flight() > 0 {
                 return;
             }
@@ -520,13 +520,13 @@ impl Link {
         self.inner.changed.told(&method, params.as_deref());
     }
 
-    /// The call that something belongs to that does not say so itself.
+    /// The call that an unattributed message belongs to.
     fn meant(&self, call: Option<u64>) -> Option<Pending> {
         let pending = self.pending();
         if let Some(call) = call {
             return pending.get(&call).map(Pending::handle);
         }
-        // One that waits for its client does nothing, so nothing new is about it; unless it is the only one.
+        // A call that waits for its client is idle, so nothing new is about it, unless it is the only one.
         let running =
             pending.values().any(|call| call.owner.is_some() && !call.parked.load(Ordering::Relaxed));
         let mut owned = pending
@@ -542,8 +542,8 @@ impl Link {
         pending.get(latest).map(Pending::handle)
     }
 
-    /// In the legacy revisions everything is answered, because a server that waits for an answer hangs. In the stateless
-    /// ones no server asks, and no client answers (`2026-07-28/basic/transports/stdio.mdx`).
+    /// In legacy revisions every request gets a response, because a waiting server would hang. In stateless ones,
+    /// servers send no requests (`2026-07-28/basic/transports/stdio.mdx`).
     fn asked(&self, call: Option<u64>, id: Id, method: String, params: Option<Box<Raw>>) {
         if self.is_modern() {
             self.inner.log.hub(&format!("ignored its request {method}: servers of its revision send none"));
@@ -580,19 +580,19 @@ impl Link {
     }
 }
 
-/// Some servers answer requests 0, 1, 2… that nobody has made yet, or report progress on them. Ids that begin
-/// somewhere else cannot be met by accident. They stay within 32 bits, because some servers keep them so.
+/// Some servers respond to requests 0, 1, 2… that nobody has made, or report progress on them. Starting elsewhere
+/// avoids accidental matches. Ids stay within 32 bits, because some servers store them so.
 fn first_id() -> u64 {
     let mut random = [0u8; 4];
-    // Without randomness they begin at the lowest such number.
+    // Without randomness, start at the lowest such number.
     let _ = getrandom::fill(&mut random);
     (1 << 20) + u64::from(u32::from_le_bytes(random) >> 2)
 }
 
-/// What a server is told that asks while nobody is there to ask.
+/// The response to a server's request that no client can answer.
 fn unasked(method: &str) -> Result<Box<Raw>, ErrorObject> {
     match method {
-        // Some servers ask right after the handshake; they have their own settings to fall back on.
+        // Some servers ask right after the handshake; they fall back on their own settings.
         "roots/list" => to_raw_value(&json!({ "roots": [] })).map_err(unreadable_answer),
         _ => {
             let message = format!("{method} cannot be answered: no client's call waits for it");
@@ -638,8 +638,8 @@ impl Pending {
 }
 
 impl Call {
-    /// The next thing that happens. After `quiet` without one the call is given up: the server is told, and the
-    /// event is a [`Event::Final`]. After a final event there is no other.
+    /// The next event. After `quiet` without one, the call is cancelled: the server is told, and the event is
+    /// [`Event::Final`], which is always the last.
     pub async fn next(&mut self, quiet: Duration) -> Event {
         let due = Instant::now() + quiet;
         let mut came = tokio::time::timeout_at(due, self.events.recv()).await;
@@ -673,12 +673,12 @@ impl Call {
         self.link.respond(id, outcome);
     }
 
-    /// The client has gone to find an answer, or is back with it.
+    /// Records that the client left to find an answer, or returned.
     pub fn park(&self, parked: bool) {
         self.parked.store(parked, Ordering::Relaxed);
     }
 
-    /// Nobody wants the task any more that this call waits for. Its answer is of no interest.
+    /// Cancels the task that this call waits for, and ignores its response.
     pub fn cancel_task(&self, task: &str) {
         let id = self.link.inner.next.fetch_add(1, Ordering::Relaxed);
         let params = to_raw_value(&json!({ "taskId": task })).ok();
@@ -686,12 +686,12 @@ impl Call {
             .post(Message::request(id, "tasks/cancel", params).to_json(), Some("tasks/cancel".to_owned()));
     }
 
-    /// Does the server speak a stateless revision?
+    /// Is it a stateless revision?
     pub fn is_modern(&self) -> bool {
         self.link.is_modern()
     }
 
-    /// Like [`Self::next`], but the call as a whole also ends at `deadline`, however much progress it reports.
+    /// Like [`Self::next`], but the call also ends at `deadline`, however much progress it reports.
     pub async fn next_before(&mut self, quiet: Duration, deadline: Instant) -> Event {
         let left = deadline.saturating_duration_since(Instant::now());
         match self.next(quiet.min(left)).await {
@@ -709,9 +709,9 @@ impl Call {
     fn give_up(&mut self, reason: &str) {
         self.done = true;
         self.gone.cancel();
-        // A server that waits for an answer would wait for ever.
+        // Otherwise a server that waits for an answer would wait forever.
         for id in std::mem::take(&mut self.open) {
-            let message = format!("the call was given up: {reason}");
+            let message = format!("the call was cancelled: {reason}");
             self.link.respond(id, Err(ErrorObject::new(errors::INVALID_REQUEST, message)));
         }
         let was_pending = self.link.pending().remove(&self.id).is_some();
@@ -733,16 +733,16 @@ impl Drop for Call {
     }
 }
 
-/// A server has taken in a subscription (`2026-07-28/basic/patterns/subscriptions.mdx`).
+/// A server confirmed a subscription (`2026-07-28/basic/patterns/subscriptions.mdx`).
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
-/// Which of our subscriptions a notification belongs to, where it says so.
+/// The subscription that a notification belongs to, if it says so.
 fn subscription(params: &Raw) -> Option<u64> {
     let meta = RawObject::parse(RawObject::parse(params).ok()?.get("_meta")?).ok()?;
     meta.read::<Id>(meta::SUBSCRIPTION)?.as_ours()
 }
 
-/// Puts our progress token in the place of the caller's, where the caller wants progress.
+/// Replaces the caller's progress token by the hub's, if the caller wants progress.
 fn with_token(params: Option<Box<Raw>>, token: u64) -> Result<Option<Box<Raw>>, CallError> {
     let Some(raw) = params else { return Ok(None) };
     if !raw.get().contains("progressToken") {
@@ -770,7 +770,7 @@ mod tests {
     }
 
     impl Link {
-        /// A connection whose changes nobody hears of.
+        /// A connection whose notifications are ignored.
         pub(crate) fn unheard() -> (Self, Outbox) {
             Self::new(Box::new(Nobody), ServerLog::nowhere())
         }
@@ -868,7 +868,7 @@ mod tests {
         assert_eq!(link.in_flight(), 0);
     }
 
-    /// R14: the time for which the computer slept is nobody's fault.
+    /// R14: time during which the computer slept does not count.
     #[tokio::test(start_paused = true)]
     async fn an_answer_that_came_while_the_computer_slept_is_taken() {
         let (link, mut outbox) = link();
@@ -876,7 +876,7 @@ mod tests {
         assert!(outbox.recv().await.unwrap().sent.leaves());
         let mut next = Box::pin(call.next(WAIT));
         assert!(futures_poll(&mut next).is_none());
-        // Asleep for an hour; on waking the reader has its turn after the timer.
+        // Asleep for an hour; after waking, the reader runs after the timer.
         tokio::time::advance(Duration::from_secs(3600)).await;
         assert!(futures_poll(&mut next).is_none());
         link.incoming(Message::parse(r#"{"jsonrpc":"2.0","id":1,"result":{"late":true}}"#).unwrap());
@@ -897,7 +897,7 @@ mod tests {
         }
     }
 
-    /// The limit of a call: 60 s without progress, 10 min in all.
+    /// The limits of a call: 60 s without progress, 10 min in total.
     #[tokio::test(start_paused = true)]
     async fn progress_extends_a_call_and_never_beyond_its_end() {
         let (link, _outbox) = link();

@@ -13,27 +13,27 @@ use super::{
     link::{CallError, Event, Link},
 };
 
-/// How long after a stream of notifications ended another is asked for.
+/// The pause before a lost notification stream is reopened.
 const REOPEN: Duration = Duration::from_secs(5);
-/// A stream of notifications is quiet for long; this only bounds one wait of many.
+/// A notification stream is quiet for long periods; this only bounds one wait of many.
 const QUIET: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long a server may take to take in that a resource is watched.
+/// Timeout for subscribing to a resource.
 const ANSWER: Duration = Duration::from_secs(30);
 
-/// Streams that are kept beside the newest at most.
+/// Maximum number of earlier streams kept beside the newest.
 const OLDER: usize = 4;
 
-/// How a stream of notifications came to its end.
+/// Why a notification stream ended.
 enum StreamEnd {
-    /// The server will not have it.
+    /// The server rejected it.
     Refused,
     /// It broke off, or the server ended it.
     Lost,
-    /// Somebody wants other notifications.
+    /// Other notifications are wanted.
     Changed,
 }
 
-/// Until the connection ends or nobody can want notifications any more.
+/// Runs until the connection ends or nobody wants notifications any more.
 pub(super) async fn run(link: Link, dirty: Arc<Dirty>, mut wanted: watch::Receiver<BTreeSet<String>>) {
     let ended = link.clone();
     let listening = async {
@@ -49,7 +49,7 @@ pub(super) async fn run(link: Link, dirty: Arc<Dirty>, mut wanted: watch::Receiv
     }
 }
 
-/// Waits until it is known what resources the server has: one that is held back is not asked for.
+/// Waits until the server's resources are known, because held ones are not subscribed to.
 async fn looked_at(dirty: &Dirty) {
     while dirty.fresh(Dirty::bit("resources")).await.is_err() {
         tokio::time::sleep(REOPEN).await;
@@ -65,7 +65,7 @@ async fn ask(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSet<S
         let now = wanted.borrow_and_update().clone();
         let changes = now.difference(&told).map(|uri| ("resources/subscribe", uri));
         for (method, uri) in changes.chain(told.difference(&now).map(|uri| ("resources/unsubscribe", uri))) {
-            // A server that cannot do that says so; what it does not tell cannot be passed on.
+            // A server that does not support this responds with an error; there is nothing to forward then.
             let _ = link.request(method, to_raw_value(&json!({ "uri": uri })).ok(), ANSWER).await;
         }
         told = now;
@@ -77,7 +77,8 @@ async fn ask(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSet<S
 
 async fn stream(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSet<String>>) {
     let mut looked = false;
-    // Streams with another filter, kept until the server has taken in the newest: what it says in between is heard of.
+    // Streams with an earlier filter, kept until the server has confirmed the newest, so that nothing in between is
+    // missed.
     let mut older = vec![];
     loop {
         let mut resources = wanted.borrow_and_update().clone();
@@ -106,13 +107,13 @@ async fn stream(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSe
                             Event::Final(_) => break StreamEnd::Lost,
                             Event::Question { .. } | Event::Note { .. } => older.clear(),
                         },
-                        // It does not say that it has taken it in.
+                        // The server sends no confirmation.
                         () = &mut taken_in, if !older.is_empty() => older.clear(),
                         () = looked_at(dirty), if !looked => {
                             looked = true;
                             break StreamEnd::Changed;
                         }
-                        // Another filter needs another request; dropping this one takes it back.
+                        // Another filter requires another request; dropping this one cancels it.
                         changed = wanted.changed() => match changed {
                             Ok(()) => {
                                 looked = false;
@@ -135,7 +136,7 @@ async fn stream(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSe
         let pause = match end {
             StreamEnd::Changed => continue,
             StreamEnd::Lost => Some(REOPEN),
-            // It has no such stream. Somebody who wants a resource is a reason to try again.
+            // It has no such stream. A newly watched resource is a reason to try again.
             StreamEnd::Refused => None,
         };
         tokio::select! {
@@ -152,15 +153,15 @@ mod tests {
     use super::*;
     use crate::upstream::link::{Dialect, Outbox};
 
-    /// What is sent until nothing more is.
+    /// Everything that is sent until it is quiet.
     async fn sent(outbox: &mut Outbox) -> Vec<String> {
         tokio::time::sleep(Duration::from_secs(1)).await;
         let each = std::iter::from_fn(|| outbox.try_recv().ok());
-        // What never left needs no cancelling.
+        // What was never sent needs no cancelling.
         each.filter(|message| message.sent.leaves()).map(|message| message.json.to_string()).collect()
     }
 
-    /// What a server says while the filter changes is said on one of two streams, never on none.
+    /// While the filter changes, every notification arrives on at least one of the streams.
     #[tokio::test(start_paused = true)]
     async fn a_stream_is_given_up_when_the_next_one_is_taken_in() {
         let (link, mut outbox) = Link::unheard();

@@ -22,15 +22,15 @@ use crate::{
     },
 };
 
-/// Tokens of one server that are masked: those of its last renewals.
+/// Number of one server's tokens that are redacted: those of its last renewals.
 const TOKENS_KEPT: usize = 6;
-/// Half of what is kept on disk: a full file is set aside as `.1` and replaces the one before.
+/// Half of the disk limit: a full file is renamed to `.1`, replacing the previous one.
 const FILE_BYTES: u64 = 5 * 1024 * 1024;
-/// Lines kept in memory for error messages.
+/// Number of lines kept in memory for error messages.
 const TAIL_LINES: usize = 40;
-/// A longer line is cut: a server that never ends its line must not fill the log.
+/// Maximum length of a line: a server that never ends its line must not fill the log.
 const LINE_BYTES: usize = 8 * 1024;
-/// They hide nothing, and many a server writes them.
+/// These hide nothing, and many servers write them.
 const EMOJI_STYLES: [char; 2] = ['\u{fe0e}', '\u{fe0f}'];
 const LINE_ENDS: [char; 2] = ['\u{2028}', '\u{2029}'];
 
@@ -52,16 +52,16 @@ struct LogFile {
     file: Option<File>,
     bytes: u64,
     tail: VecDeque<String>,
-    /// The same of what is printed where only protocol belongs.
+    /// The same for non-protocol output on standard output.
     noise_tail: VecDeque<String>,
     redactor: Redactor,
-    /// What its entry has.
+    /// The secrets of its entry.
     filled: Vec<Secret>,
-    /// What it was signed in with lately.
+    /// Its recent access tokens.
     tokens: VecDeque<Secret>,
-    /// Secrets that the last line of standard error may have begun.
+    /// Secrets that may have begun on the last line of standard error.
     begun: Open,
-    /// Likewise of what is printed where only protocol belongs.
+    /// The same for standard output.
     begun_in_noise: Open,
 }
 
@@ -88,7 +88,7 @@ impl ServerLog {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Values that must not be kept, in none of the spellings that programs write them in. They replace those given before.
+    /// Redacts these values, in every spelling in which programs write them. Replaces the previous set.
     pub fn redact(&self, secrets: Vec<Secret>) {
         let mut state = self.state();
         state.filled = secrets;
@@ -96,7 +96,7 @@ impl ServerLog {
         (state.begun, state.begun_in_noise) = (Open::default(), Open::default());
     }
 
-    /// The same for a token; the last ones are remembered.
+    /// Redacts a token too; the most recent ones are kept.
     pub fn redact_token(&self, token: Secret) {
         let mut state = self.state();
         if state.tokens.contains(&token) {
@@ -109,7 +109,7 @@ impl ServerLog {
         state.renew_redactor();
     }
 
-    /// A line of the server's standard error.
+    /// Logs a line of the server's standard error.
     pub fn stderr(&self, line: &str) {
         let line = {
             let mut state = self.state();
@@ -120,7 +120,7 @@ impl ServerLog {
         remember(&mut self.state().tail, line);
     }
 
-    /// Text on the standard output that is no message.
+    /// Logs non-protocol text on standard output.
     pub fn noise(&self, text: &str) {
         self.inner.noise.fetch_add(1, Ordering::Relaxed);
         for line in text.lines() {
@@ -134,17 +134,17 @@ impl ServerLog {
         }
     }
 
-    /// A log message the server sent over the protocol.
+    /// Logs a log message that the server sent over MCP.
     pub fn message(&self, params: &str) {
         self.write("message", params);
     }
 
-    /// What the hub has to say.
+    /// Logs a message of the hub.
     pub fn hub(&self, line: &str) {
         self.write("satchel", line);
     }
 
-    /// How many stretches of noise were skipped.
+    /// Number of non-protocol lines.
     pub fn noise_count(&self) -> u64 {
         self.inner.noise.load(Ordering::Relaxed)
     }
@@ -155,21 +155,21 @@ impl ServerLog {
         state.tail.iter().skip(state.tail.len().saturating_sub(lines)).cloned().collect()
     }
 
-    /// Why it ended, as far as what it wrote last says.
+    /// Why it exited, as far as its last output says.
     pub fn reason(&self) -> Option<String> {
         let state = self.state();
         let said = |tail: &VecDeque<String>| reason::reason(&tail.iter().collect::<Vec<_>>());
         said(&state.tail).or_else(|| said(&state.noise_tail))
     }
 
-    /// Forgets the lines in memory, so that an error after a restart does not quote the run before.
+    /// Forgets the lines in memory, so that an error after a restart does not quote the previous run.
     pub fn begin_run(&self) {
         let mut state = self.state();
         state.tail.clear();
         state.noise_tail.clear();
     }
 
-    /// A text of the server without the secrets it was given.
+    /// Redacts the server's secrets in a text.
     pub fn redacted(&self, text: &str) -> String {
         self.state().redactor.hide(text)
     }
@@ -189,7 +189,7 @@ impl ServerLog {
     }
 }
 
-/// The frames of a stack say nothing by themselves, and there may be more of them than lines are remembered.
+/// Skips stack frames: they say nothing by themselves, and there may be more of them than lines are kept.
 fn remember(tail: &mut VecDeque<String>, line: String) {
     if reason::is_frame(&line) {
         return;
@@ -219,8 +219,8 @@ impl LogFile {
     }
 }
 
-/// Redactor secrets, cuts what is too long, takes out control characters that could act on a terminal, and writes out those
-/// that nobody sees.
+/// Redacts secrets, cuts long lines, removes control characters that could affect a terminal, and escapes invisible
+/// ones.
 fn clean(line: &str, redactor: &Redactor) -> String {
     let mut line = redactor.hide(line);
     if line.len() > LINE_BYTES {
@@ -236,7 +236,7 @@ fn clean(line: &str, redactor: &Redactor) -> String {
         match c {
             '\t' => shown.push(c),
             c if c.is_control() => shown.push('\u{fffd}'),
-            // What steers a text and is not seen: a line must not read as another than it is.
+            // Invisible control of text layout: a line must not read as something else.
             c if is_format(c) || is_selector(c) && !EMOJI_STYLES.contains(&c) || LINE_ENDS.contains(&c) => {
                 shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c)));
             }
@@ -246,7 +246,7 @@ fn clean(line: &str, redactor: &Redactor) -> String {
     shown
 }
 
-/// The last `lines` lines of a log file, without reading more of it than needed.
+/// The last `lines` lines of a log file, reading no more of it than necessary.
 pub fn read_tail(path: &Path, lines: usize) -> std::io::Result<Vec<String>> {
     use std::io::{Read, Seek, SeekFrom};
     let mut file = match File::open(path) {

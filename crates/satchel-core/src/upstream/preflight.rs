@@ -12,7 +12,7 @@ use crate::{
 type Look =
     dyn Fn(&TransportConfig) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync;
 
-/// Says of an entry, with every reference filled in, why it may not run. It reads files and may take a moment.
+/// Decides whether a resolved entry may run, and why not. Reads files, so it may take a moment.
 #[derive(Clone)]
 pub struct Preflight(pub Arc<Look>);
 

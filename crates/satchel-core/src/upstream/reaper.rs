@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// A zombie that is still there after so long is nobody's.
+/// A zombie of this age has no waiting parent.
 #[cfg(target_os = "linux")]
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Adopts from now on, until `end`.
+/// Adopts orphans until `end`.
 #[cfg(target_os = "linux")]
 pub(crate) fn start(tracker: &TaskTracker, end: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
@@ -43,11 +43,11 @@ pub(crate) fn start(tracker: &TaskTracker, end: CancellationToken) {
     });
 }
 
-/// Other systems give what loses its parent to the first process.
+/// Other systems give orphans to the first process.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn start(_tracker: &TaskTracker, _end: CancellationToken) {}
 
-/// Dead children of this process that nobody waited for, by id and time of start.
+/// Dead children of this process that nobody waited for, by id and start time.
 #[cfg(target_os = "linux")]
 fn zombies() -> Vec<(i32, u64)> {
     let own = std::process::id();
@@ -69,7 +69,7 @@ fn reap(before: &[(i32, u64)]) {
         unistd::Pid,
     };
     for (pid, _) in zombies().into_iter().filter(|zombie| before.contains(zombie)) {
-        // An error means that somebody waited for it after all.
+        // An error means that someone waited for it after all.
         let _ = waitpid(Pid::from_raw(pid), Some(WaitPidFlag::WNOHANG));
     }
 }

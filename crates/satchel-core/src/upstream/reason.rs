@@ -3,25 +3,25 @@
 
 use std::ops::ControlFlow;
 
-/// The longest reason, in characters.
+/// Maximum length of a reason, in characters.
 const LONGEST: usize = 300;
 
-/// How much a line says about what went wrong, least first.
+/// How informative a line is, least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
-    /// A process reports that another one failed, or a file where more can be read.
+    /// A process reports another one's failure, or a log file.
     Wrapper,
-    /// Something else.
+    /// Anything else.
     Plain,
-    /// It has a word in it that errors have.
+    /// It contains a word typical of errors.
     Suspicious,
     /// Logged as an error.
     Logged,
-    /// It begins as error messages do.
+    /// It starts like an error message.
     Error,
 }
 
-/// The line of `lines` (oldest first) that says best what went wrong; `None` where nothing was written that says anything.
+/// The line of `lines` (oldest first) that best explains the failure; `None` if there is none.
 pub(super) fn reason<T: AsRef<str>>(lines: &[T]) -> Option<String> {
     let lines: Vec<String> = lines.iter().map(|line| plain(line.as_ref())).collect();
     let mut best: Option<(Weight, String)> = None;
@@ -37,14 +37,14 @@ pub(super) fn reason<T: AsRef<str>>(lines: &[T]) -> Option<String> {
             continue;
         }
         usage = false;
-        // It stands behind the line that it explains already.
+        // It already follows the line that it explains.
         let explained = text.starts_with("Because ") && at > 0 && lines[at - 1].trim_end().ends_with(':');
         if explained || is_skipped(line) {
             continue;
         }
         let rest = &lines[at + 1..];
         let (weight, words) = match npm(text) {
-            // What npm explains after its first sentence is advice.
+            // What npm says after its first sentence is advice.
             Some(_) if npm_said => continue,
             Some(None) => continue,
             Some(Some(said)) => {
@@ -60,7 +60,7 @@ pub(super) fn reason<T: AsRef<str>>(lines: &[T]) -> Option<String> {
     best.map(|(_, words)| shortened(&words)).filter(|words| !words.is_empty())
 }
 
-/// Can this line never be the reason, however much of the output is looked at? Stacks can be longer than what is kept.
+/// Can this line never be the reason, whatever surrounds it? Stacks can be longer than what is kept.
 pub(super) fn is_frame(line: &str) -> bool {
     let text = line.trim_start();
     let indented = text.len() < line.len();
@@ -78,13 +78,13 @@ pub(super) fn is_frame(line: &str) -> bool {
         || text.starts_with("main.main()")
 }
 
-/// Without colours and the frames that some programs draw around their messages.
+/// Without colors and box-drawing frames around messages.
 fn plain(line: &str) -> String {
     let mut plain = String::with_capacity(line.len());
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            // The log writes U+FFFD where a control character was.
+            // The log replaces control characters by U+FFFD.
             '\u{1b}' | '\u{fffd}' if chars.peek() == Some(&'[') => {
                 chars.next();
                 for next in chars.by_ref() {
@@ -109,7 +109,7 @@ fn is_usage(text: &str) -> bool {
         .any(|head| lower.starts_with(head))
 }
 
-/// Says nothing: blank, part of a stack, a piece of the source, a notice.
+/// Uninformative: blank, part of a stack, a source excerpt, a notice.
 fn is_skipped(line: &str) -> bool {
     const BEGINS: [&str; 22] = [
         "Node.js v",
@@ -152,7 +152,7 @@ fn is_skipped(line: &str) -> bool {
             .all(|c| matches!(c, '^' | '~' | '|' | ' ' | '.' | '-' | '=' | '{' | '}' | '[' | ']' | ',' | ';'))
         || BEGINS.iter().any(|begin| text.starts_with(begin))
         || IS.contains(&text)
-        // It stands below what it is the cause of, and is told with that.
+        // It follows what it causes, and is reported with that.
         || line.starts_with([' ', '\t']) && text.starts_with("Caused by:")
         || text.starts_with("[signal ")
         || text.starts_with("File \"") && text.contains("line ")
@@ -163,7 +163,7 @@ fn is_skipped(line: &str) -> bool {
         || text.starts_with("error Command failed with exit code")
 }
 
-/// `/x/y.js:12`, `file:///x.mjs:3`, `12 | code`: a place in the source, or a piece of it.
+/// `/x/y.js:12`, `file:///x.mjs:3`, `12 | code`: a source location or excerpt.
 fn is_source(text: &str) -> bool {
     let numbered = text.split_once(" | ").or_else(|| text.split_once('|'));
     if numbered.is_some_and(|(number, _)| {
@@ -180,7 +180,7 @@ fn is_source(text: &str) -> bool {
     place && !text.contains("://localhost") && !text.starts_with("http")
 }
 
-/// `  code: 'MODULE_NOT_FOUND',` as Node prints what an error has besides its message.
+/// `  code: 'MODULE_NOT_FOUND',` as Node prints an error's properties.
 fn is_property(line: &str) -> bool {
     const NAMES: [&str; 12] = [
         "code",
@@ -201,7 +201,7 @@ fn is_property(line: &str) -> bool {
         || text.starts_with("- /")
 }
 
-/// What npm says: `None` where the line is not npm's, `Some(None)` where it says nothing yet.
+/// npm's message: `None` if the line is not npm's, `Some(None)` if it is uninformative.
 fn npm(text: &str) -> Option<Option<&str>> {
     const META: [&str; 13] = [
         "code ",
@@ -231,7 +231,7 @@ fn npm(text: &str) -> Option<Option<&str>> {
     Some((!meta).then_some(said))
 }
 
-/// A line with its weight, in the words to be shown. `rest` is what comes after it.
+/// A line with its weight, and the text to show. `rest` is what follows it.
 fn weighed(text: &str, rest: &[String]) -> (Weight, String) {
     if let Some(logged) = json_log(text) {
         return logged;
@@ -250,7 +250,7 @@ fn weighed(text: &str, rest: &[String]) -> (Weight, String) {
     (weight, continued(bare, rest))
 }
 
-/// `thread 'main' panicked at src/main.rs:3:5:`, whose message is on the next line; before Rust 1.73 on the same one.
+/// `thread 'main' panicked at src/main.rs:3:5:`, with the message on the next line; before Rust 1.73 on the same one.
 fn panicked(text: &str, rest: &[String]) -> Option<String> {
     let (_, at) = text.strip_prefix("thread '").and_then(|thread| thread.split_once(" panicked at "))?;
     if let Some(message) = at.strip_prefix('\'')
@@ -284,7 +284,7 @@ fn json_log(text: &str) -> Option<(Weight, String)> {
     Some((if is_error { Weight::Error } else { Weight::Plain }, message))
 }
 
-/// Without the time and the name of the program that stand before the message in many logs.
+/// Without the time stamp and program name that precede messages in many logs.
 fn without_stamp(text: &str) -> &str {
     let mut rest = text;
     for _ in 0..3 {
@@ -339,7 +339,7 @@ fn begins_as_error(text: &str) -> bool {
     if BEGINS.iter().any(|begin| lower.starts_with(begin)) {
         return true;
     }
-    // A class of exceptions, with what belongs to it in brackets: `Error [ERR_X]: …`.
+    // An exception class, with a code in brackets: `Error [ERR_X]: …`.
     let head = text.split_once(':').map_or(text, |(head, _)| head);
     let class = head.split([' ', '[', '(']).next().unwrap_or_default();
     let is_class = class.len() > 4
@@ -411,7 +411,7 @@ fn is_suspicious(text: &str) -> bool {
     WORDS.iter().any(|word| lower.contains(word)) || lower.starts_with("no ")
 }
 
-/// A line that ends with a colon, or whose cause follows, with that.
+/// Joins a line that ends with a colon, or is followed by its cause, with the next one.
 fn continued(text: &str, rest: &[String]) -> String {
     let said = |line: &&String| !is_skipped(line) && !is_usage(line.trim());
     let cause = rest.iter().filter(|line| !line.trim().is_empty()).try_fold(false, |inside, line| {
@@ -421,7 +421,7 @@ fn continued(text: &str, rest: &[String]) -> String {
         }
         match text.strip_prefix("Caused by:") {
             Some("") => ControlFlow::Continue(true),
-            // Java's has a class of its own and is weighed by itself.
+            // Java's causes have a class of their own and are weighed separately.
             Some(cause) if line.starts_with([' ', '\t']) => ControlFlow::Break(Some(cause.trim())),
             _ => ControlFlow::Break(None),
         }
@@ -438,7 +438,7 @@ fn continued(text: &str, rest: &[String]) -> String {
     }
 }
 
-/// `0: no such file` as anyhow numbers causes.
+/// `0: no such file`, as anyhow numbers causes.
 fn without_number(text: &str) -> &str {
     match text.split_once(": ") {
         Some((number, cause)) if number.bytes().all(|byte| byte.is_ascii_digit()) => cause,

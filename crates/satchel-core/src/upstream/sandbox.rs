@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{files, model::server::Sandbox};
 
-/// What a server is left with, resolved.
+/// A resolved sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxPlan {
-    /// May be read and executed, with everything below.
+    /// Paths that may be read and executed, with everything below.
     read: Vec<PathBuf>,
-    /// May be changed besides.
+    /// Paths that may also be changed.
     write: Vec<PathBuf>,
-    /// May it reach the network?
+    /// May it access the network?
     network: bool,
 }
 
@@ -41,7 +41,7 @@ const SYSTEM: [&str; 22] = [
     "/nix/store",
     "/snap",
     "/sys",
-    // What the computer is. Nothing of a process: what others were started with has credentials in it.
+    // Information about the computer, not about processes: other programs' environments contain credentials.
     "/proc/cpuinfo",
     "/proc/filesystems",
     "/proc/loadavg",
@@ -53,9 +53,9 @@ const SYSTEM: [&str; 22] = [
     "/run/systemd/resolve",
     "/var/lib/ca-certificates",
 ];
-/// Devices that are no way out.
+/// Harmless devices.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
-/// Where programs and packages of a person lie, below the home. None of it holds credentials.
+/// Where a user's programs and packages are, below the home directory. None of these contains credentials.
 const PROGRAMS: [&str; 19] = [
     ".nvm",
     ".volta",
@@ -78,25 +78,25 @@ const PROGRAMS: [&str; 19] = [
     ".local/share/mise",
 ];
 
-/// Why a server cannot be put in a sandbox.
+/// Why a server cannot be sandboxed.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// The entry names a place that is no whole path.
-    #[error("\"{0}\" in its sandbox must be a whole path, or begin with ~/")]
+    /// The entry names a relative path.
+    #[error("\"{0}\" in its sandbox must be an absolute path, or begin with ~/")]
     Relative(String),
-    /// Its own directory cannot be made.
-    #[error("its directory for temporary files cannot be made: {0}")]
+    /// Its temporary directory cannot be created.
+    #[error("its directory for temporary files cannot be created: {0}")]
     Temporary(std::io::Error),
-    /// There are none here.
-    #[error("a sandbox exists on Linux only; take \"sandbox\" out of its entry to start it without one")]
+    /// Not available on this system.
+    #[error("sandboxes exist on Linux only; remove \"sandbox\" from its entry to start it without one")]
     Absent,
 }
 
 impl SandboxPlan {
-    /// What this entry leaves to a server whose program lies at `program`. `temporary` is made and is its own.
+    /// The sandbox of this entry for a server whose program is at `program`. Creates `temporary`, which is its own.
     ///
     /// # Errors
-    /// [`SandboxError`] where the sandbox cannot be set up. The server must not be started then.
+    /// [`SandboxError`] if it cannot be set up. The server must not be started then.
     pub fn around(
         sandbox: &Sandbox,
         program: &Path,
@@ -121,7 +121,7 @@ impl SandboxPlan {
     }
 }
 
-/// The program itself, and what is installed beside it: `…/bin/node` needs `…/lib`. Never the whole home.
+/// The program and what is installed beside it: `…/bin/node` needs `…/lib`. Never the whole home directory.
 fn of_program(program: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let real = std::fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
     let mut places = vec![program.to_owned(), real.clone()];
@@ -145,14 +145,14 @@ fn whole(place: &str, home: Option<&Path>) -> Result<PathBuf, SandboxError> {
     is_whole.then_some(path).ok_or_else(|| SandboxError::Relative(place.to_owned()))
 }
 
-/// Where the process that becomes the server finds what its sandbox allows.
+/// The variable in which the process that becomes the server finds its sandbox.
 #[cfg(target_os = "linux")]
 use satchel_reaper::subreaper::SANDBOX as VARIABLE;
 
 #[cfg(target_os = "linux")]
 pub use linux::main;
 
-/// Nothing is started here that was to run in a sandbox.
+/// Sandboxed servers are not started on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn main() -> std::process::ExitCode {
     std::process::ExitCode::FAILURE
@@ -180,8 +180,8 @@ mod linux {
 
     use super::{SandboxPlan, VARIABLE};
 
-    /// What a process may read of itself. Neither its network, in which the sockets of all other programs are listed, nor
-    /// its tasks, which have the same; and no link, which would let it read what the link leads to.
+    /// The files in `/proc/self` that a process may read. Excludes its network, which lists the sockets of all
+    /// programs, its tasks, which include the same, and links, which would give access to their targets.
     const OWN: [&str; 24] = [
         "auxv",
         "cgroup",
@@ -209,14 +209,14 @@ mod linux {
         "gid_map",
     ];
 
-    /// Sets up the sandbox around this process and turns into the server.
+    /// Applies the sandbox to this process and executes the server.
     pub fn main() -> ExitCode {
         let mut words = std::env::args_os().skip(2);
         let Some(program) = words.next() else { return ExitCode::from(126) };
         let plan = std::env::var(VARIABLE).map_err(io::Error::other);
         let plan = plan.and_then(|text| serde_json::from_str::<SandboxPlan>(&text).map_err(io::Error::other));
         let error = match plan.and_then(|plan| raise(&plan)) {
-            // Only returns where it failed.
+            // Returns only on failure.
             Ok(()) => Command::new(&program).arg0(&program).args(words).env_remove(VARIABLE).exec(),
             Err(error) => error,
         };
@@ -224,16 +224,17 @@ mod linux {
         ExitCode::from(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 })
     }
 
-    /// Puts this process, and all that it starts from now on, in the sandbox. This cannot be undone.
+    /// Applies the sandbox to this process and its future children. Irreversible.
     fn raise(plan: &SandboxPlan) -> io::Result<()> {
-        files(plan)
-            .map_err(|error| io::Error::other(format!("its files cannot be put in a sandbox: {error}")))?;
+        files(plan).map_err(|error| {
+            io::Error::other(format!("its access to files cannot be restricted: {error}"))
+        })?;
         calls(plan.network)
     }
 
     fn files(plan: &SandboxPlan) -> Result<(), String> {
         let said = |error: &dyn std::fmt::Display| error.to_string();
-        // What an older kernel knows (5.13) would let a file be emptied that may not be written.
+        // With older kernels' features (5.13), a file that may not be written could still be truncated.
         let abi = ABI::V3;
         let own = OWN.map(|name| PathBuf::from(format!("/proc/{}/{name}", std::process::id())));
         let status = Ruleset::default()
@@ -247,7 +248,7 @@ mod linux {
             .map_err(|error| said(&error))?
             .add_rules(path_beneath_rules(&plan.read, AccessFs::from_read(abi)))
             .map_err(|error| said(&error))?
-            // It may know of itself.
+            // Information about itself.
             .add_rules(path_beneath_rules(own, AccessFs::from_read(abi)))
             .map_err(|error| said(&error))?
             .add_rules(path_beneath_rules(&plan.write, AccessFs::from_all(abi)))
@@ -260,14 +261,14 @@ mod linux {
         }
     }
 
-    /// System calls that are refused as if one had no right to them.
+    /// System calls that fail as if without permission.
     fn calls(network: bool) -> io::Result<()> {
         let broken =
             |error: &dyn std::fmt::Display| io::Error::other(format!("no filter of system calls: {error}"));
         let mut rules: BTreeMap<i64, Vec<SeccompRule>> = [
-            // Sockets and files by another way, which no filter sees.
+            // Sockets and files through io_uring, which no filter sees.
             libc::SYS_io_uring_setup,
-            // Other processes' memory and the kernel's keys.
+            // Other processes' memory, and the kernel's keys.
             libc::SYS_ptrace,
             libc::SYS_process_vm_readv,
             libc::SYS_process_vm_writev,
@@ -275,7 +276,7 @@ mod linux {
             libc::SYS_keyctl,
             libc::SYS_add_key,
             libc::SYS_request_key,
-            // What only programs of the system need.
+            // Needed by system programs only.
             libc::SYS_bpf,
             libc::SYS_perf_event_open,
             libc::SYS_userfaultfd,
@@ -286,7 +287,7 @@ mod linux {
         .map(|call| (call, Vec::new()))
         .collect();
         let families: &[i32] = match network {
-            // Name services ask the kernel for the computer's addresses.
+            // Name resolution asks the kernel for the computer's addresses.
             true => &[libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK],
             false => &[],
         };
@@ -296,7 +297,7 @@ mod linux {
         };
         let others: Vec<_> =
             families.iter().map(is_other).collect::<Result<_, _>>().map_err(|error| broken(&error))?;
-        // No condition at all means every call.
+        // No condition at all would match every call.
         let socket = match others.is_empty() {
             true => Vec::new(),
             false => vec![SeccompRule::new(others).map_err(|error| broken(&error))?],

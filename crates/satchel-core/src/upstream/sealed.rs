@@ -4,16 +4,16 @@
 
 use std::io;
 
-/// What ends a sealed process that does not end by itself.
+/// The limit that ended a sealed process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// It computed for too long.
+    /// CPU time.
     Computing,
-    /// It wanted memory that it does not get.
+    /// Memory.
     Memory,
 }
 
-/// The limit that ended a process; `None` where it ended otherwise, and where the system does not say.
+/// The limit that ended a process; `None` if it ended otherwise, or the system does not tell.
 pub fn limit_of(status: std::process::ExitStatus) -> Option<Limit> {
     #[cfg(unix)]
     {
@@ -21,9 +21,9 @@ pub fn limit_of(status: std::process::ExitStatus) -> Option<Limit> {
 
         use nix::libc::{SIGABRT, SIGKILL, SIGXCPU};
         match status.signal() {
-            // The first is sent when the time is over, the second to a process that goes on.
+            // The first is sent at the limit, the second to a process that continues.
             Some(SIGXCPU | SIGKILL) => Some(Limit::Computing),
-            // A program that gets no memory aborts.
+            // A program whose allocation fails aborts.
             Some(SIGABRT) => Some(Limit::Memory),
             _ => None,
         }
@@ -35,11 +35,11 @@ pub fn limit_of(status: std::process::ExitStatus) -> Option<Limit> {
     }
 }
 
-/// Seals this process. This cannot be undone. `memory` in bytes and `computing` in seconds are what it may use from now
-/// on, where the system can bound it.
+/// Seals this process irreversibly. `memory` in bytes and `computing` in seconds of CPU time limit it from now on,
+/// where the system supports that.
 ///
 /// # Errors
-/// Where the system does not do it; nothing that is not trusted may run then.
+/// If the system refuses; no untrusted code may run then.
 pub fn seal(memory: u64, computing: u64) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     linux::no_files()?;
@@ -55,7 +55,7 @@ pub fn seal(memory: u64, computing: u64) -> io::Result<()> {
 #[cfg(unix)]
 fn limits(memory: u64, computing: u64) -> io::Result<()> {
     use nix::sys::resource::{Resource, setrlimit};
-    // Nothing beyond the three streams it has.
+    // Only its three standard streams.
     const STREAMS: u64 = 3;
     let set = |resource, most| setrlimit(resource, most, most).map_err(io::Error::from);
     set(Resource::RLIMIT_CORE, 0)?;
@@ -65,7 +65,7 @@ fn limits(memory: u64, computing: u64) -> io::Result<()> {
     set(Resource::RLIMIT_DATA, memory)
 }
 
-/// Can it open anything? It must not.
+/// Verifies that it cannot open anything.
 fn proven() -> io::Result<()> {
     match std::fs::File::open("/") {
         Ok(_) if cfg!(unix) => Err(io::Error::other("the process can still open files")),
@@ -81,7 +81,7 @@ mod linux {
     use nix::libc;
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, SeccompRule, TargetArch};
 
-    /// What a program needs to compute, to read and write what is open, and to end.
+    /// The system calls needed to compute, to use open streams, and to exit.
     const CALLS: [i64; 30] = [
         libc::SYS_read,
         libc::SYS_write,
@@ -115,7 +115,8 @@ mod linux {
         libc::SYS_getrusage,
     ];
 
-    /// No file, no address, no signal outside. What the kernel does not know of it, the list of calls refuses too.
+    /// Denies files, addresses and signals to other processes. What the kernel's feature does not cover, the system
+    /// call filter denies too.
     pub(super) fn no_files() -> io::Result<()> {
         let created = Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
@@ -134,7 +135,7 @@ mod linux {
         let filter =
             SeccompFilter::new(rules, denied, SeccompAction::Allow, arch).map_err(io::Error::other)?;
         let program: BpfProgram = filter.try_into().map_err(io::Error::other)?;
-        // Other threads, if there are any, would be a way around it.
+        // Other threads, if any, would be a way around it.
         seccompiler::apply_filter_all_threads(&program).map_err(io::Error::other)
     }
 }

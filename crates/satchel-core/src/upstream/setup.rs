@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::model::{TransportConfig, oauth::OAuth};
 
-/// Names a setup by everything that decides what runs and where it connects. Values of secrets are not part of it.
+/// The fingerprint of everything that determines what runs and where it connects, without the values of secrets.
 pub fn setup_of(transport: &TransportConfig) -> String {
     let text = match transport {
         TransportConfig::Stdio { command, args, env, cwd } => {

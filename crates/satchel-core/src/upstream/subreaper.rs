@@ -14,20 +14,20 @@ use crate::secrets::clear_text;
 
 pub use satchel_reaper::subreaper::{Orders, Sandboxed, main};
 
-/// Room for what orders hold besides texts, in bytes.
+/// Buffer space for orders beyond their texts, in bytes.
 const ROOM: usize = 4096;
 
-/// Orders as they go over the pipe, in front of everything that is for the server.
+/// Serializes orders for the pipe, where they precede everything meant for the server.
 ///
 /// # Errors
-/// Where they cannot be written as JSON.
+/// If they cannot be serialized.
 pub fn to_line(orders: &Orders) -> serde_json::Result<String> {
-    // With room from the start: a buffer that grows leaves copies of what stands in it behind.
+    // Allocated at its final size: a growing buffer would leave copies of secrets in memory.
     let texts = orders.args.iter().chain(orders.env.keys()).chain(orders.env.values());
     let room = 2 * texts.map(String::len).sum::<usize>() + 32 * orders.env.len() + ROOM;
     let mut json = Vec::with_capacity(room);
     serde_json::to_writer(&mut json, orders)?;
-    // JSON is text.
+    // JSON is valid UTF-8.
     let mut json = String::from_utf8(json).unwrap_or_default();
     let mut line = String::with_capacity(json.len() + 32);
     line.push_str(&format!("{} ", json.len()));

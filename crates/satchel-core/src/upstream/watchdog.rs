@@ -35,7 +35,7 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts one. `run` is unique to this run of the hub. A watchdog that dies is replaced, until `end`.
+    /// Starts a watchdog. `run` is unique to this run of the hub. A watchdog that dies is replaced, until `end`.
     pub fn start(program: &Path, run: &str, tracker: &TaskTracker, end: CancellationToken) -> Self {
         keep_no_cores();
         let (lines, mut queue) = mpsc::unbounded_channel::<String>();
@@ -59,18 +59,18 @@ impl Watchdog {
         watchdog
     }
 
-    /// One that watches over nothing.
+    /// A watchdog without a process, for tests.
     #[cfg(all(test, unix))]
     pub(super) fn of_nobody() -> Self {
         Self { run: "test".into(), lines: mpsc::unbounded_channel().0, groups: Arc::default() }
     }
 
-    /// The mark of a process started for server number `server` in its `generation`.
+    /// The mark in the environment of a process of server number `server` in its `generation`.
     pub fn mark(&self, server: u64, generation: u64) -> String {
         format!("{}.{server}.{generation}", self.run)
     }
 
-    /// Ends whatever was started for a server in this run of the hub and has moved out of reach. On Linux only.
+    /// Kills processes of servers from this run that have escaped their process group. Linux only.
     pub(crate) async fn sweep(&self) {
         let marks = format!("{}.", self.run);
         let stragglers = tokio::task::spawn_blocking(move || kill_marked(&marks)).await.unwrap_or(0);
@@ -79,26 +79,26 @@ impl Watchdog {
         }
     }
 
-    /// Is this the process group of a server that runs?
+    /// Is this the process group of a running server?
     pub fn holds(&self, group: u32) -> bool {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner).contains(&group)
     }
 
-    /// A process group began.
+    /// Records a new process group.
     pub fn begins(&self, group: u32) {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner).insert(group);
         let _ = self.lines.send(format!("+{group}\n"));
     }
 
-    /// A process group is gone.
+    /// Records the end of a process group.
     pub fn gone(&self, group: u32) {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner).remove(&group);
         let _ = self.lines.send(format!("-{group}\n"));
     }
 }
 
-/// What a process had in its memory when it crashed, secrets too, would lie on the disk. Holds for whatever is started from
-/// here as well; a server that is to leave one can raise its own limit again.
+/// Disables core dumps, which would write secrets to disk. Inherited by child processes; a server that needs one can
+/// raise its own limit again.
 fn keep_no_cores() {
     #[cfg(unix)]
     {
@@ -111,7 +111,7 @@ fn keep_no_cores() {
     }
 }
 
-/// Runs one watchdog process until it is no longer needed (true) or it ends by itself (false).
+/// Runs one watchdog process until it is no longer needed (true) or dies (false).
 async fn keep_one(
     program: &Path,
     run: &str,
@@ -131,7 +131,7 @@ async fn keep_one(
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    // Its own group: a Ctrl-C in the terminal must reach the hub and leave the watchdog at its post.
+    // A separate group: Ctrl-C in the terminal must not reach the watchdog.
     #[cfg(unix)]
     command.process_group(0);
     let mut child = match command.spawn() {

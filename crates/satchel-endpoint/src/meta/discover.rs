@@ -15,10 +15,10 @@ use satchel_mcp::{Raw, RawObject};
 
 use super::{LIMIT, MOST, fault, text};
 
-/// How long a search that finds nothing waits for lists that are being read.
+/// How long a search without results waits for lists that are being read.
 const READING: Duration = Duration::from_secs(2);
 
-/// Tools that fit, or why there are none. `types`: with the types of what comes back, for scripts.
+/// Matching tools, or why there are none. `types`: with result types, for scripts.
 pub(crate) async fn discover(hub: &Hub, visit: &Visit, arguments: &RawObject, types: bool) -> Box<Raw> {
     let Some(query) = arguments.text("query") else {
         return fault("discover_mcp_tools needs a query: what the tool should do, in a few words");
@@ -44,13 +44,13 @@ pub(crate) async fn discover(hub: &Hub, visit: &Visit, arguments: &RawObject, ty
     text(&serde_json::to_string(&answer).expect("a JSON value always serializes"), false)
 }
 
-/// Searches again while nothing is found and lists are being read: at its first search a client often came sooner than
-/// the servers.
+/// Repeats the search while nothing is found and lists are being read: a client's first search often comes before the
+/// servers are ready.
 async fn search(hub: &Hub, visit: &Visit, asked: &Asked<'_>) -> Answer {
     let mut catalog = hub.watch_catalog();
     let mut answer = hub.search(visit, asked).await;
     let until_found = async {
-        // What is read between a search and the look at what is still to be read was not searched.
+        // Otherwise a list read between the search and this check would be missed.
         while answer.tools.is_empty()
             && (is_reading(hub, asked.server) || catalog.has_changed().unwrap_or_default())
             && catalog.changed().await.is_ok()
@@ -58,7 +58,7 @@ async fn search(hub: &Hub, visit: &Visit, asked: &Asked<'_>) -> Answer {
             answer = hub.search(visit, asked).await;
         }
     };
-    // In time or not, what was found last is the answer.
+    // The last result counts, whether in time or not.
     let _ = tokio::time::timeout(READING, until_found).await;
     if answer.tools.is_empty() && catalog.has_changed().unwrap_or_default() {
         answer = hub.search(visit, asked).await;
@@ -70,14 +70,14 @@ fn is_reading(hub: &Hub, server: Option<&str>) -> bool {
     hub.snapshot().servers.iter().any(|view| is_usable(hub, server, view) && will_be_read(view))
 }
 
-/// Are its lists read, or about to be, without anybody doing something for it?
+/// Are its lists read, or about to be without further action?
 fn will_be_read(view: &ServerView) -> bool {
     if view.tools.is_some() || view.not_started.is_some() {
         return false;
     }
     match view.state {
         ServerState::Starting { .. } | ServerState::Ready { .. } => true,
-        // Not started yet: a hub that has just begun reads the lists of one server after the other.
+        // Not started yet: a new hub reads the lists of one server after the other.
         ServerState::Asleep => view.starts == 0,
         ServerState::Off
         | ServerState::Stopping
@@ -109,20 +109,20 @@ fn nothing_found(hub: &Hub, server: Option<&str>) -> String {
             None => format!("{} ({})", view.name, view.state.name()),
         })
         .collect();
-    // A server that only has prompts or resources is no place to look for tools.
+    // A server with only prompts or resources has no tools to search.
     let has_tools = |view: &&&ServerView| view.tools.is_some_and(|tools| tools > 0);
     let names: Vec<&str> = usable.iter().filter(has_tools).map(|view| view.name.as_str()).collect();
     let mut hint = match names.as_slice() {
         [] if usable.is_empty() => match (hub.lens().is_shut(), hub.lens().narrows()) {
             (Some(why), _) => {
-                format!("Nothing can be used: {why}. The user can choose another profile in Satchel.")
+                format!("No tools are available: {why}. The user can choose another profile in Satchel.")
             }
-            (None, true) => "No server of the profile in use is switched on in Satchel.".to_owned(),
+            (None, true) => "No server of the active profile is switched on in Satchel.".to_owned(),
             (None, false) => "No server is switched on in Satchel.".to_owned(),
         },
         [] => "No server has tools.".to_owned(),
         names => format!(
-            "No tool fits. Try other words, or an empty query with one of these servers: {}.",
+            "No tool matches. Try other words, or an empty query with one of these servers: {}.",
             names.join(", ")
         ),
     };
@@ -132,7 +132,7 @@ fn nothing_found(hub: &Hub, server: Option<&str>) -> String {
     hint
 }
 
-/// A server that was named but cannot be used.
+/// The error for a named server that is unavailable.
 fn unusable(hub: &Hub, server: &str) -> Option<Box<Raw>> {
     let snapshot = hub.snapshot();
     let mut shown = snapshot.servers.iter().filter(|view| hub.shows(&view.name));
@@ -161,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// A server as the hub shows it, of which nothing has been read.
+    /// A server whose lists have not been read.
     fn unread(state: &str) -> ServerView {
         let view = json!({
             "name": "a", "title": null, "place": "computer", "enabled": true, "startup": "lazy", "state": state,

@@ -2,17 +2,17 @@
 
 use satchel_mcp::{Raw, RawObject};
 
-/// The path of the tool that is wanted. A search tells it as `tool`, and who copies that means it.
+/// The path of the wanted tool. Search results call it `tool`, so that key is accepted too.
 pub(crate) fn wanted_tool(arguments: &RawObject) -> Option<String> {
     arguments.text("tool_path").or_else(|| arguments.text("tool"))
 }
 
-/// The path and arguments of `execute_mcp_tool`. Models often write the arguments as a JSON string; that is taken too.
+/// The path and arguments of `execute_mcp_tool`. Models often write the arguments as a JSON string, which is accepted.
 pub(crate) fn execute_arguments(arguments: &RawObject) -> Result<(String, Box<Raw>), String> {
     let path = wanted_tool(arguments).ok_or(
         "execute_mcp_tool needs a tool_path of the form server:tool; find one with discover_mcp_tools",
     )?;
-    let fault = || "\"arguments\" must be an object, as the tool's signature says".to_owned();
+    let fault = || "\"arguments\" must be an object that fits the tool's signature".to_owned();
     let given = match arguments.get("arguments") {
         None => return Ok((path, RawObject::new().to_raw())),
         Some(raw) if raw.get() == "null" => return Ok((path, RawObject::new().to_raw())),

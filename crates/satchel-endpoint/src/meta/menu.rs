@@ -8,17 +8,17 @@ use serde_json::{Value, json};
 
 use super::{DISCOVER, EXECUTE, LIMIT, LIST_RESOURCES, MOST, READ_RESOURCE};
 
-/// Tokens of the line that names the servers, by a guess that is rather too high, so that all four definitions together
-/// stay below 450.
+/// Token budget of the line that lists servers, estimated conservatively, so that all four definitions together stay
+/// below 450.
 const SERVERS: usize = 98;
-/// Of them for saying that there are more.
+/// The part reserved for saying that there are more.
 const MORE: usize = 5;
 
-/// Keeps a tool in view of the model in a client that hides tools until they are searched for (Claude Code). A search
-/// for the tool that searches would be one too many.
+/// Keeps a tool visible in a client that hides tools until they are searched for (Claude Code): searching for the
+/// search tool would be one step too many.
 pub(super) const STAYS: &str = "anthropic/alwaysLoad";
 
-/// The definitions as clients list them. `servers` is what [`servers`] said when the session began.
+/// The definitions as clients list them. `servers` is the result of [`servers`] when the session began.
 pub(crate) fn definitions(servers: &[String]) -> Value {
     let object = |properties: Value, required: Value| json!({ "type": "object", "properties": properties, "required": required });
     let behind = match servers {
@@ -66,14 +66,14 @@ pub(crate) fn definitions(servers: &[String]) -> Value {
     ])
 }
 
-/// The servers a client can use, each with what it deals with as far as there is room. Made of names alone: what
-/// servers say of themselves at length has no place in a description of ours.
+/// The servers a client can use, with their subjects as far as there is room. Consists of names only: servers' own
+/// descriptions have no place in Satchel's.
 pub(crate) fn servers(hub: &Hub) -> Vec<String> {
     let (names, catalog) = (hub.enabled_servers(), hub.catalog());
     lines(names.iter().map(|name| (name.as_str(), catalog.subjects(name))))
 }
 
-/// The four definitions for these servers: what a client pays for before it asks anything.
+/// The four definitions for these servers, which every session pays for.
 pub fn menu(catalog: &Catalog) -> Value {
     let servers = catalog.servers().keys();
     definitions(&lines(servers.map(|server| (server.as_str(), catalog.subjects(server.as_str())))))
@@ -88,7 +88,7 @@ fn lines<'a>(servers: impl Iterator<Item = (&'a str, &'a [String])>) -> Vec<Stri
         };
         all.iter().map(line).collect()
     };
-    // One more each for what stands between them.
+    // Plus one separator each.
     let size = |lines: &[String]| lines.iter().map(|line| cost(line) + 1).sum::<usize>();
     let fitting = (0..=SUBJECTS).rev().map(with).find(|lines| size(lines) <= SERVERS);
     fitting.unwrap_or_else(|| {
@@ -105,7 +105,7 @@ fn lines<'a>(servers: impl Iterator<Item = (&'a str, &'a [String])>) -> Vec<Stri
     })
 }
 
-/// About how many tokens a text has: words of a language have few, and what is no word has many for its length.
+/// Estimates a text's tokens: natural words have few, other strings many for their length.
 fn cost(text: &str) -> usize {
     let kind = |c: char| match c {
         'a'..='z' => Kind::Letter,
@@ -120,7 +120,7 @@ fn cost(text: &str) -> usize {
     chars.chunk_by(|(_, a), (_, b)| a == b).map(of_one_kind).sum()
 }
 
-/// What a character is to a tokenizer.
+/// A character class for a tokenizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Letter,
@@ -133,11 +133,11 @@ enum Kind {
 }
 
 fn of_one_kind(run: &[(char, Kind)]) -> usize {
-    /// Words of most languages have no more consonants in a row.
+    /// Words of most languages have no longer runs of consonants.
     const CONSONANTS: usize = 3;
     let is_vowel = |(c, _): &(char, Kind)| "aeiouy".contains(*c);
     match run.first().map(|(_, kind)| kind) {
-        // It goes with the word after it.
+        // It belongs to the following word.
         None | Some(Kind::Blank) => 0,
         Some(Kind::Letter) if run.split(is_vowel).any(|part| part.len() > CONSONANTS) => {
             run.len().div_ceil(2)
@@ -191,7 +191,7 @@ mod tests {
         let tools =
             ["create_issue", "search_code", "list_pull_requests", "read_text_file", "execute_sql_query"];
         let counts = [0, 1, 7, 15, 30, 100];
-        // Names that are no words cost more tokens for their length.
+        // Strings that are not words cost more tokens for their length.
         let mixed = |at: usize| format!("x{:x}Q", (at + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let foreign = |at: usize| format!("天气服务器与数据库{at}");
         let symbols = |at: usize| format!("~$%^{at}&*=+");

@@ -28,11 +28,11 @@ pub(crate) const RUN_SCRIPT: &str = "run_mcp_script";
 
 pub(crate) const INSTRUCTIONS: &str = "Tools of many servers are reached through here. Find one with discover_mcp_tools, then call it with execute_mcp_tool.";
 
-/// Found tools when nothing else is said, and at most.
+/// Default and maximum number of results.
 const LIMIT: usize = 10;
 const MOST: usize = 50;
 
-/// A call that failed on our side, as text for the model and as data for programs.
+/// A call that failed in the hub, as text for the model and as data for programs.
 pub(crate) fn failure(failure: &CallFailure) -> Box<Raw> {
     let message = format!("{}. {}", failure.message.trim_end_matches('.'), failure.action);
     let mut meta = json!({ "dev.satchel/outcome": failure.outcome });
@@ -45,14 +45,14 @@ pub(crate) fn failure(failure: &CallFailure) -> Box<Raw> {
     raw(&json!({ "content": [{ "type": "text", "text": message.trim() }], "isError": true, "_meta": meta }))
 }
 
-/// A resource that its server would not give.
+/// A resource that its server could not return.
 pub(crate) fn unreadable(server: &ServerName, error: &ErrorObject) -> Box<Raw> {
     let message = format!("\"{server}\" could not read this resource: {error}");
     let meta = json!({ "dev.satchel/outcome": "upstream_error", "dev.satchel/server": server });
     raw(&json!({ "content": [{ "type": "text", "text": message }], "isError": true, "_meta": meta }))
 }
 
-/// A request to a meta-tool that makes no sense. Nothing was sent anywhere.
+/// An invalid request to a meta-tool. Nothing was sent.
 pub(crate) fn fault(message: &str) -> Box<Raw> {
     let meta = json!({ "dev.satchel/outcome": "not_sent" });
     raw(&json!({ "content": [{ "type": "text", "text": message }], "isError": true, "_meta": meta }))

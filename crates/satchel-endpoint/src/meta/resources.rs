@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{fault, put, raw, text};
 
-/// `list_mcp_resources`: from the catalog alone.
+/// `list_mcp_resources`: from the catalog only.
 pub(crate) fn list_resources(hub: &Hub) -> Box<Raw> {
     let catalog = hub.catalog();
     let all = |pick: fn(&Offer) -> &[ResourceEntry], key: &str| -> Vec<Box<Raw>> {
@@ -31,7 +31,7 @@ pub(crate) fn list_resources(hub: &Hub) -> Box<Raw> {
     text(answer.to_raw().get(), false)
 }
 
-/// A part of a result that was cut, as the result of `read_mcp_resource`.
+/// A page of a cut result, as the result of `read_mcp_resource`.
 pub(crate) fn result_page(hub: &Hub, client: &str, address: &str) -> Box<Raw> {
     let page = match hub.calls().results.page(client, hub.result_cap(client), address) {
         Ok(page) => page,
@@ -45,9 +45,11 @@ pub(crate) fn result_page(hub: &Hub, client: &str, address: &str) -> Box<Raw> {
     raw(&json!({ "content": content, "isError": false }))
 }
 
-/// The contents of a resource as the content of a tool's result. What the server added stays.
+/// The content of a resource as the content of a tool result. The server's additions are kept.
 pub(crate) fn resource_content(result: &Raw) -> Box<Raw> {
-    let Ok(mut fields) = RawObject::parse(result) else { return fault("the server's answer is no resource") };
+    let Ok(mut fields) = RawObject::parse(result) else {
+        return fault("the server's response is not a resource");
+    };
     let contents: Vec<Box<Raw>> = fields.read("contents").unwrap_or_default();
     fields.remove("contents");
     let block = |item: Box<Raw>| {

@@ -7,7 +7,7 @@ use super::{DISCOVER, RUN_SCRIPT, definitions, menu::STAYS};
 
 pub(crate) const INSTRUCTIONS: &str = "Tools of many servers are reached through here. Find them with discover_mcp_tools, then write one script for run_mcp_script that calls them and returns only what matters.";
 
-/// What a client that runs scripts lists: the search as other clients have it, and the tool that runs scripts.
+/// The tools of a client that runs scripts: the usual search, and the tool that runs scripts.
 pub(crate) fn script_definitions(servers: &[String]) -> Value {
     let mut listed: Vec<Value> = match definitions(servers) {
         Value::Array(all) => all.into_iter().filter(|one| one["name"] == DISCOVER).collect(),

@@ -10,7 +10,7 @@ pub(super) struct Group<'a> {
     pub(super) items: Vec<&'a ApprovalItem>,
 }
 
-/// The groups, and what is in none.
+/// The groups, and the items in none.
 pub(super) fn grouped<'a>(
     items: impl IntoIterator<Item = &'a ApprovalItem>,
 ) -> (Vec<Group<'a>>, Vec<&'a ApprovalItem>) {
@@ -25,7 +25,7 @@ pub(super) fn grouped<'a>(
             },
         }
     }
-    // One alone is shown word by word.
+    // A single item is shown in full.
     groups.retain(|group| {
         let alone = group.items.len() < 2;
         if alone {
@@ -36,7 +36,7 @@ pub(super) fn grouped<'a>(
     (groups, single)
 }
 
-/// Why it may be in a group.
+/// The reason that allows grouping an item.
 pub(super) fn reason(item: &ApprovalItem) -> Option<Why> {
     let why = item.held.filter(|why| matches!(why, Why::Added | Why::New))?;
     let plain = matches!(item.kind, Kind::Resource | Kind::Template);

@@ -7,14 +7,14 @@ use satchel_core::model::approvals::{
 use super::group::{Group, grouped};
 use crate::output::harmless;
 
-/// Of what is the same in both, so many characters are shown beside a change.
+/// Number of unchanged characters shown around a change.
 const AROUND: usize = 60;
-/// Of each definition of a group, so many characters.
+/// Maximum length of each definition in a group.
 const OF_EACH: usize = 160;
-/// Of a group, so many definitions.
+/// Maximum number of definitions in a group.
 const OF_GROUP: usize = 50;
 
-/// Whether what belongs to a group is shown as one.
+/// Whether groups are shown as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum As {
     Groups,
@@ -23,7 +23,7 @@ pub(super) enum As {
 
 pub(super) fn shown(server: &ServerApprovals, by: As) -> String {
     let mut lines = vec![match server.unseen {
-        Some(Unseen::New) => format!("{}: new; nobody has looked at it yet", server.server),
+        Some(Unseen::New) => format!("{}: new; not reviewed yet", server.server),
         Some(Unseen::Imported) => format!("{}: imported; its list counts as approved", server.server),
         None => format!("{}:", server.server),
     }];
@@ -36,7 +36,7 @@ pub(super) fn shown(server: &ServerApprovals, by: As) -> String {
     lines.join("\n")
 }
 
-/// Groups first, then the others word by word.
+/// Groups first, then the others in full.
 pub(super) fn items_shown<'a>(
     server: &str,
     items: impl IntoIterator<Item = &'a ApprovalItem>,
@@ -54,7 +54,7 @@ fn group_shown(server: &str, group: &Group<'_>) -> String {
     let mut lines = vec![format!("  {} (held back)", group.title())];
     for item in group.items.iter().take(OF_GROUP) {
         let text = words(&item.diff);
-        // Its address stands before them.
+        // Its address is shown already.
         let is_address =
             |line: &str| line.strip_prefix("uri: ").or(line.strip_prefix("uriTemplate: ")).is_some();
         let parts = text.lines().map(str::trim).filter(|line| !line.is_empty() && !is_address(line));
@@ -91,7 +91,7 @@ fn described(item: &ApprovalItem) -> String {
         Some(Why::Added) => "held back: it came later",
         Some(Why::New) => "held back: it is new",
         Some(Why::Alarming) => "held back: its text may deceive a model",
-        Some(Why::Lost) => "held back: what was approved got lost",
+        Some(Why::Lost) => "held back: its approval was lost",
         None => "on offer",
     };
     let mut lines = vec![format!("  {} {} ({why})", item.kind.as_str(), harmless(&item.name))];
@@ -110,7 +110,7 @@ fn described(item: &ApprovalItem) -> String {
     lines.join("\n")
 }
 
-/// What came stands in `{+…+}`, what went in `[-…-]`, what is risky in `!!…!!`.
+/// Additions in `{+…+}`, removals in `[-…-]`, risky passages in `!!…!!`.
 fn words(parts: &[Part]) -> String {
     let changed = parts.iter().any(|part| part.mark == Mark::Removed || part.mark == Mark::Same);
     let mut text = String::new();

@@ -5,17 +5,17 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// The most steps that a check may take; about a few milliseconds.
+/// Maximum number of steps of a check; about a few milliseconds.
 pub(super) const STEPS: u64 = 50_000;
-/// The most pairs of a schema and a value that are looked at to find that out.
+/// Maximum number of pairs of schema and value examined to estimate that.
 const PAIRS: usize = 20_000;
-/// Schemas within schemas, with references followed.
+/// Maximum nesting of schemas, with references followed.
 const DEPTH: usize = 256;
 
-/// Keywords whose schemas are for the value itself.
+/// Keywords whose schemas apply to the value itself.
 const HERE: &[&str] =
     &["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
-/// Keywords whose schema is for each item or each property.
+/// Keywords whose schema applies to each item or property.
 const WITHIN: &[&str] = &[
     "items",
     "additionalItems",
@@ -26,8 +26,7 @@ const WITHIN: &[&str] = &[
     "propertyNames",
 ];
 
-/// Is a check of this value against this schema so little work that it can be done at once? Also `false` where that
-/// cannot be told.
+/// Is checking this value against this schema cheap enough to do it inline? Also `false` if that cannot be determined.
 pub(super) fn is_small(schema: &Value, value: &Value) -> bool {
     let mut count = Count { root: schema, known: HashMap::new(), visited: 0 };
     count.steps(schema, value, 0).is_some_and(|steps| steps <= STEPS)
@@ -35,7 +34,7 @@ pub(super) fn is_small(schema: &Value, value: &Value) -> bool {
 
 struct Count<'a> {
     root: &'a Value,
-    /// By the addresses of both; `None` while it is being counted: a schema that comes back to itself ends there.
+    /// By the addresses of both; `None` while being counted, which ends recursion.
     known: HashMap<(usize, usize), Option<u64>>,
     visited: usize,
 }
@@ -129,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// Each leads to the next by two ways.
+    /// Each level refers to the next one twice.
     fn doubling(levels: usize, way: impl Fn(Value) -> Value) -> Value {
         let mut definitions = serde_json::Map::new();
         for level in 0..levels {

@@ -8,10 +8,10 @@ use jsonschema::{
 use satchel_mcp::{RawObject, exact};
 use serde_json::Value;
 
-/// A correction can uncover the next fault; so often it is looked again.
+/// Maximum number of rounds: a correction may uncover the next fault.
 const ROUNDS: usize = 3;
 
-/// Corrects what it can in arguments, and says what it did. Everything else stays as it was written.
+/// Corrects arguments where possible, and lists the corrections. Everything else stays as written.
 pub(super) fn all(validator: &Validator, schema: &Value, arguments: &str) -> (String, Vec<String>) {
     let (mut text, mut notes) = (arguments.to_owned(), Vec::new());
     for _ in 0..ROUNDS {
@@ -40,21 +40,21 @@ fn one(error: &ValidationError, schema: &Value, text: &mut String) -> Option<Str
         *text = fields.to_raw().get().to_owned();
         return Some(format!("{name}: null was left out"));
     }
-    // Another fault of this round may have been answered by the same correction.
+    // Another fault of this round may have been fixed by the same correction.
     let better = better(error, &given, &written).filter(|better| *better != written)?;
     let note = format!("{}: {written} was read as {better}", super::place(&path));
     *text = exact::with(text, &path, &better)?;
     Some(note)
 }
 
-/// A parameter at the top that is not required.
+/// An optional top-level parameter.
 fn may_be_left_out(schema: &Value, path: &str) -> bool {
     let name = path.strip_prefix('/').filter(|name| !name.contains('/'));
     let required = schema.get("required").and_then(Value::as_array);
     name.is_some_and(|name| !required.into_iter().flatten().any(|required| required == name))
 }
 
-/// What is meant by `given`, which is written so; as JSON.
+/// The intended value of `given`, written as `written`; as JSON.
 fn better(error: &ValidationError, given: &Value, written: &str) -> Option<String> {
     match error.kind() {
         ValidationErrorKind::Type { kind: TypeKind::Single(wanted) } => converted(given, written, *wanted),
@@ -63,7 +63,7 @@ fn better(error: &ValidationError, given: &Value, written: &str) -> Option<Strin
         }
         ValidationErrorKind::Enum { options } => option(options.as_array()?, given, written),
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-            // Of the ways it may be given, one that fails for nothing but this value.
+            // The alternative that fails only because of this value.
             let same = |errors: &&Vec<ValidationError<'static>>| matches!(errors.as_slice(), [only] if only.instance_path() == error.instance_path());
             context.iter().filter(same).find_map(|errors| better(&errors[0], given, written))
         }
@@ -80,7 +80,7 @@ fn converted(given: &Value, written: &str, wanted: JsonType) -> Option<String> {
             text @ ("true" | "false") => Some(text.to_owned()),
             _ => None,
         },
-        // With all the digits that it has: a version 1.10 is not 1.1.
+        // Keep all digits: version 1.10 is not 1.1.
         (JsonType::String, Value::Number(_) | Value::Bool(_)) => Some(quoted(written)),
         (JsonType::Array, Value::String(text)) if text.trim_start().starts_with('[') => json(text),
         (JsonType::Object, Value::String(text)) if text.trim_start().starts_with('{') => json(text),
@@ -91,12 +91,12 @@ fn converted(given: &Value, written: &str, wanted: JsonType) -> Option<String> {
     }
 }
 
-/// A text that is JSON, as it is written.
+/// A text that is JSON, unchanged.
 fn json(text: &str) -> Option<String> {
     serde_json::from_str::<Value>(text).ok().map(|_| text.trim().to_owned())
 }
 
-/// An integer of 64 bits, written as JSON writes it; also as `5.0`.
+/// A 64-bit integer in JSON form; `5.0` counts too.
 fn integer(text: &str) -> Option<String> {
     let digits = match text.split_once('.') {
         Some((digits, rest)) if !rest.is_empty() && rest.bytes().all(|byte| byte == b'0') => digits,
@@ -107,7 +107,7 @@ fn integer(text: &str) -> Option<String> {
     signed.or_else(|| digits.parse::<u64>().ok().map(|number| number.to_string())).and_then(exact)
 }
 
-/// A number that no reader of JSON takes for another one; without an exponent, whose digits nobody can see.
+/// A number that every JSON parser reads the same; without an exponent, which hides digits.
 fn number(text: &str) -> Option<String> {
     if integer(text).is_some_and(|whole| whole == text) {
         return Some(text.to_owned());
@@ -121,7 +121,7 @@ fn number(text: &str) -> Option<String> {
     fits.then(|| text.to_owned())
 }
 
-/// The one option that differs in nothing but case, or in being written as text.
+/// The only option that differs just in case, or in being written as text.
 fn option(options: &[Value], given: &Value, written: &str) -> Option<String> {
     let plain = |value: &Value, written: &str| match value {
         Value::String(text) => text.trim().to_lowercase(),

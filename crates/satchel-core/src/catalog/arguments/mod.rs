@@ -15,32 +15,32 @@ use serde_json::{Map, Value};
 
 use super::{ToolEntry, search};
 
-/// More faults than these say nothing more.
+/// Maximum number of faults listed.
 const FAULTS: usize = 8;
-/// Of what was given, in an error.
+/// Maximum length of a quoted value in an error.
 const SHOWN: usize = 120;
-/// The most patterns in one schema, and the most bytes that one may take when it is compiled: a server's patterns must not
-/// keep the hub busy.
+/// Maximum number of patterns in a schema, and maximum compiled size of one in bytes: a server's patterns must not
+/// slow down the hub.
 const PATTERNS: usize = 64;
 const PATTERN_BYTES: usize = 256 * 1024;
 
-/// Arguments as they will be sent.
+/// Arguments to send.
 #[derive(Debug)]
 pub struct Checked {
-    /// Byte for byte as given where nothing was corrected.
+    /// Byte for byte as given, unless corrected.
     pub arguments: Box<Raw>,
-    /// What was corrected, a sentence each.
+    /// The corrections, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// Arguments that cannot be right.
+/// Invalid arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Misfit {
-    /// Everything that is wrong, a sentence each.
+    /// All faults, one sentence each.
     pub faults: Vec<String>,
-    /// The same without anything that was given: for whoever keeps it.
+    /// The same without quoting values, for the history.
     pub plain_faults: Vec<String>,
-    /// What was given, with the faults replaced by placeholders: a JSON object.
+    /// The arguments with placeholders in place of faults: a JSON object.
     pub skeleton: String,
 }
 
@@ -48,7 +48,7 @@ impl ToolEntry {
     /// Checks arguments for this tool.
     ///
     /// # Errors
-    /// [`Misfit`] where its server could only refuse them.
+    /// [`Misfit`] if its server could only reject them.
     pub fn check(&self, given: &Raw) -> Result<Checked, Misfit> {
         let unchanged = || Checked { arguments: given.to_owned(), notes: vec![] };
         let Some(schema) = self.schema() else { return Ok(unchanged()) };
@@ -86,8 +86,7 @@ impl ToolEntry {
     }
 }
 
-/// `None` where the schema is faulty or refers to something outside itself. Patterns take time in the length of the text
-/// and no more; those that could not are left out.
+/// `None` if the schema is invalid or refers outside itself. Only linear-time patterns are used; others are left out.
 fn validator(mut schema: Value) -> Option<Validator> {
     let patterns = || PatternOptions::regex().size_limit(PATTERN_BYTES);
     let build =
@@ -105,13 +104,13 @@ fn validator(mut schema: Value) -> Option<Validator> {
     }
     each_pattern(&mut schema, &mut |pattern| {
         let alone = serde_json::json!({ "pattern": pattern });
-        // What no engine can read is a fault of the schema, as ever.
+        // A pattern that no engine accepts is a fault of the schema.
         build(&alone).is_ok() || jsonschema::options().offline().build(&alone).is_err()
     });
     build(&schema).ok()
 }
 
-/// Shows every pattern in a schema, and takes out those that are not to stay.
+/// Visits every pattern in a schema, and removes those that are rejected.
 fn each_pattern(schema: &mut Value, stays: &mut dyn FnMut(&str) -> bool) {
     match schema {
         Value::Object(keywords) => {
@@ -132,7 +131,7 @@ fn each_pattern(schema: &mut Value, stays: &mut dyn FnMut(&str) -> bool) {
     }
 }
 
-/// As it was written; of a key that occurs twice, the last one, which is what was checked.
+/// As written; of a duplicate key, the last value, which is the one that was checked.
 fn with_each_key_once(given: &Raw) -> String {
     let twice = RawObject::parse(given).is_err();
     let once = || serde_json::from_str::<BTreeMap<String, &Raw>>(given.get()).ok();
@@ -140,7 +139,7 @@ fn with_each_key_once(given: &Raw) -> String {
     text.unwrap_or_else(|| given.get().to_owned())
 }
 
-/// A skeleton, in which what was taken from the arguments stands as they were written.
+/// A skeleton in which values from the arguments keep their original spelling.
 fn with_numbers_as_given(skeleton: &Value, arguments: &Value, text: &str) -> String {
     let Some(fields) = skeleton.as_object() else { return skeleton.to_string() };
     let field = |(name, value): (&String, &Value)| {
@@ -151,10 +150,10 @@ fn with_numbers_as_given(skeleton: &Value, arguments: &Value, text: &str) -> Str
     format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
 }
 
-/// What becomes of given values in a complaint about them.
+/// Whether errors quote given values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Given<'a> {
-    /// As they were written in this text.
+    /// Quoted as written in this text.
     Shown(&'a str),
     LeftOut,
 }
@@ -176,7 +175,7 @@ fn faults(validator: &Validator, schema: &Value, arguments: &Value, values: Give
     faults
 }
 
-/// One error in words that name the place.
+/// An error as a sentence that names its place.
 fn sentences(error: &ValidationError, schema: &Value, values: Given<'_>) -> Vec<String> {
     let place = place(error.instance_path().as_str());
     let within = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
@@ -194,7 +193,7 @@ fn sentences(error: &ValidationError, schema: &Value, values: Given<'_>) -> Vec<
         }
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-            // Each is compared with every known one; nobody reads more of them.
+            // Each is compared with every known parameter, so only a few are examined.
             let some = unexpected.iter().take(FAULTS + 1);
             some.map(|name| unknown(name, &within(name), &place, schema)).collect()
         }
@@ -219,7 +218,7 @@ fn sentences(error: &ValidationError, schema: &Value, values: Given<'_>) -> Vec<
                 .filter(|way| !way.is_empty())
                 .take(4)
                 .collect();
-            vec![format!("{here} fits none of the ways it may be given: {}", ways.join("; or "))]
+            vec![format!("{here} matches none of its allowed forms: {}", ways.join("; or "))]
         }
         _ if values == Given::LeftOut => vec![format!("{here}: {}", shown(&error.masked().to_string()))],
         _ => vec![format!("{here}: {}", shown(&error.to_string()))],
@@ -240,7 +239,7 @@ fn types(kind: &jsonschema::error::TypeKind) -> String {
     }
 }
 
-/// A parameter that does not exist, and the one that may be meant.
+/// An unknown parameter, and the one that may be meant.
 fn unknown(name: &str, whole: &str, place: &str, schema: &Value) -> String {
     let known = if place.is_empty() { schema.get("properties").and_then(Value::as_object) } else { None };
     let names = known.into_iter().flatten().map(|(name, _)| name.as_str());
@@ -367,7 +366,7 @@ mod tests {
         assert_eq!(misfit.skeleton, r#"{"owner":"me","limit":0,"title":"…"}"#);
     }
 
-    /// A text keeps its digits, and a number its value; what would lose either is refused.
+    /// A string keeps its digits, and a number its value; a lossy correction is refused.
     #[test]
     fn a_number_is_corrected_only_without_loss() {
         let tool = tool(
@@ -462,7 +461,7 @@ mod tests {
         }
     }
 
-    /// S39: what would take longer than anybody waits is left to the server, and takes no time here.
+    /// S39: checks that would take too long are left to the server, and cost nothing here.
     #[test]
     fn what_is_too_much_to_check_is_passed_on_unchecked() {
         let mut definitions = Map::new();

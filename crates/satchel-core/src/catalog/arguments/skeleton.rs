@@ -5,25 +5,25 @@ use std::cell::Cell;
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
-/// Schemas within schemas, and references that lead to references: one that contains itself has no end.
+/// Maximum nesting of schemas and references: a recursive one has no end.
 const DEPTH: usize = 12;
-/// More items than these nobody wants to see.
+/// Maximum number of items in a list.
 const ITEMS: u64 = 50;
-/// Values in one skeleton; every one within another may have many more.
+/// Maximum number of values in a skeleton.
 const VALUES: usize = 2_000;
 const PLACEHOLDER: &str = "…";
 
-/// What must be given.
+/// The required parameters.
 pub(super) fn of(schema: &Value) -> Value {
     Writer::of(schema).value(schema, 0)
 }
 
-/// What was given, without what does not fit, and with what is missing.
+/// The given values without invalid ones, plus what is missing.
 pub(super) fn filled(schema: &Value, given: &Value, validator: &Validator) -> Value {
     let wanted = of(schema);
     let (Some(given), Some(wanted)) = (given.as_object(), wanted.as_object()) else { return wanted };
     let properties = schema.get("properties").and_then(Value::as_object);
-    // Faulty by the first step of their path; the others are right as they are.
+    // Those that a fault's path starts with are invalid; the others are fine.
     let whole = Value::Object(given.clone());
     let mut faulty: Vec<String> = Vec::new();
     for error in validator.iter_errors(&whole) {
@@ -106,7 +106,7 @@ impl<'a> Writer<'a> {
 
     fn object(&self, schema: &'a Value, depth: usize) -> Value {
         let mut object = Map::new();
-        // What is asked for beside the properties: all of `allOf`, the first way of `anyOf` and `oneOf`.
+        // Requirements beside the properties: all of `allOf`, the first of `anyOf` and `oneOf`.
         let list =
             |key: &str| schema.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let first = |key: &'a str| list(key).first();

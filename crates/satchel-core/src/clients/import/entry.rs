@@ -13,10 +13,10 @@ use crate::{
 
 type EntryFields = Map<String, Value>;
 
-/// Reads an entry.
+/// Parses an entry.
 ///
 /// # Errors
-/// The stable word for why it is no server for us.
+/// The code of why Satchel cannot use it.
 pub(super) fn read(
     shape: &Shape,
     name: &str,
@@ -58,8 +58,7 @@ pub(super) fn read(
     })
 }
 
-/// Puts an app that the user registered with the provider, as other programs name it, into a block of our own words. A
-/// remark where its secret stays behind.
+/// Translates a user-registered app from other programs' field names. Returns a remark if its secret is left out.
 fn take_app(unknown: &mut Map<String, Value>) -> Option<RemarkKind> {
     let text = |fields: &Map<String, Value>, name: &str| {
         fields.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned)
@@ -75,7 +74,7 @@ fn take_app(unknown: &mut Map<String, Value>) -> Option<RemarkKind> {
         }
     }
     let id = nested.or(flat)?;
-    // `false` there means that nobody signs in, whatever else is said.
+    // `false` means that nobody signs in, whatever else is configured.
     let oauth = unknown.entry("oauth").or_insert_with(|| Value::Object(Map::new())).as_object_mut()?;
     if !oauth.contains_key("client_id") {
         oauth.entry("clientId").or_insert(id.into());
@@ -89,7 +88,7 @@ fn take_app(unknown: &mut Map<String, Value>) -> Option<RemarkKind> {
 struct EntryReader<'a> {
     shape: &'a Shape,
     fields: &'a EntryFields,
-    /// The transport's fields, which some clients wrap in an object of their own.
+    /// The transport's fields, which some clients wrap in an object.
     inner: &'a EntryFields,
 }
 
@@ -119,7 +118,7 @@ impl<'a> EntryReader<'a> {
             } else {
                 return Err(format!("unsupported-transport:{word}"));
             };
-            // The arguments of such programs stand where addresses stand otherwise.
+            // The arguments of such programs are where addresses are otherwise.
             let only_program = kind == TransportKind::Stdio && shape.stdio_args_in_url;
             if has_command && has_url && !only_program {
                 return Err("command-and-url".into());
@@ -147,7 +146,7 @@ impl<'a> EntryReader<'a> {
         }
     }
 
-    /// Why an entry without a program and an address is there.
+    /// Why an entry without program and address exists.
     fn nothing(&self) -> String {
         let switches = [&self.shape.enabled_field, &self.shape.disabled_field];
         let is_switch = |key: &String| switches.iter().any(|known| known.as_ref() == Some(key));
@@ -282,7 +281,7 @@ impl<'a> EntryReader<'a> {
     fn timeout(&self) -> Option<u64> {
         let number = self.outer(self.shape.timeout_field.as_deref())?.as_f64()?;
         let ms = if self.shape.timeout_in_seconds { number * 1000.0 } else { number };
-        // A time that is no time, or longer than a year, is none.
+        // A time that is negative, zero or longer than a year is ignored.
         (ms > 0.0 && ms < 31_536_000_000.0).then(|| ms.round() as u64)
     }
 
@@ -341,7 +340,7 @@ fn strings(values: &[Value]) -> Vec<String> {
     values.iter().filter(|value| !value.is_null()).map(text).collect()
 }
 
-/// `npx mcp-remote URL` and its like only pass on what a hosted server says.
+/// Detects `npx mcp-remote URL` and the like, which only forward to a hosted server.
 fn unwrap(target: &Target) -> Option<Unwrap> {
     let Target::Program { command, args, env, .. } = target else { return None };
     let runner = |word: &str| {
@@ -369,7 +368,7 @@ fn unwrap(target: &Target) -> Option<Unwrap> {
     Some(Unwrap { via: "mcp-remote".into(), transport, url: url.clone(), headers })
 }
 
-/// The value with the entry's own variables.
+/// Substitutes the entry's own variables.
 fn filled(value: &str, env: &Map<String, Value>) -> String {
     env.iter().fold(value.to_owned(), |value, (name, inside)| {
         value.replace(&format!("${{{name}}}"), inside.as_str().unwrap_or_default())

@@ -16,26 +16,26 @@ pub struct Origin {
     pub path: PathBuf,
     /// `user`, `project` and so on.
     pub scope: String,
-    /// What it is called there.
+    /// Its name there.
     pub name: String,
 }
 
-/// One server, wherever it was found.
+/// A server, found in one or more places.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// What it would be called with us.
+    /// Its name after the import.
     pub name: String,
-    /// As it is in the first place, on where it is on in any.
+    /// As in the first place; enabled if any place has it enabled.
     pub server: FoundEntry,
     /// All places.
     pub origins: Vec<Origin>,
-    /// The name of the same server with us, where we have it.
+    /// Its name in Satchel, if it exists already.
     pub known: Option<String>,
-    /// Why it would not be called what it is called there, in a sentence.
+    /// Why its name would change, if so.
     pub renamed: Option<RemarkKind>,
 }
 
-/// What tells whether two servers are the same: the same program with the same arguments, or the same address.
+/// The identity of a server: its program with arguments, or its address.
 pub fn identity(server: &FoundEntry) -> String {
     match &server.target {
         Target::Program { command, args, .. } => identity_of_program(command, args),
@@ -55,7 +55,7 @@ pub fn identity_of_address(url: &str, sse: bool) -> String {
     format!("{} {}", if sse { "sse" } else { "http" }, plain_address(url))
 }
 
-/// A bare name for the usual runners, which differ only by where they are installed.
+/// The bare name of common launchers, which differ only in where they are installed.
 fn plain_program(command: &str) -> &str {
     let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
     let name = name.strip_suffix(".cmd").or_else(|| name.strip_suffix(".exe")).unwrap_or(name);
@@ -65,7 +65,7 @@ fn plain_program(command: &str) -> &str {
     }
 }
 
-/// With a host in small letters and no slash at the end.
+/// With the host in lower case and no trailing slash.
 fn plain_address(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -75,8 +75,8 @@ fn plain_address(url: &str) -> String {
     format!("{}://{}{}{query}", scheme.to_lowercase(), host.to_lowercase(), path.trim_end_matches('/'))
 }
 
-/// One candidate for every server, with names that nothing else has. `known` tells what we have already, by identity;
-/// `taken` the names that are in use.
+/// One candidate per server, with unique names. `known` has the existing servers by identity; `taken` has the used
+/// names.
 pub fn candidates(
     found: Vec<(Origin, FoundEntry)>,
     known: &BTreeMap<String, String>,
@@ -105,7 +105,7 @@ pub fn candidates(
     all
 }
 
-/// Takes from the second place what the first does not have.
+/// Fills gaps from the second place.
 fn complete(server: &mut FoundEntry, other: &FoundEntry) {
     let add = |mine: &mut serde_json::Map<String, Value>, theirs: &serde_json::Map<String, Value>| {
         for (key, value) in theirs {
@@ -125,12 +125,12 @@ fn complete(server: &mut FoundEntry, other: &FoundEntry) {
     }
 }
 
-/// Small letters and capitals are not told apart by everybody who reads a name.
+/// Compares names without case, because people may not notice the difference.
 pub fn is_same(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
 }
 
-/// A name that can be one of ours and that nothing else has, and why it is not the server's own.
+/// A valid, unused name, and why it differs from the server's own.
 fn free_name(server: &FoundEntry, taken: impl Fn(&str) -> bool) -> (String, Option<RemarkKind>) {
     let (mut name, mut why) = naming::plain(&server.name, server.words);
     if taken(&name) {

@@ -35,7 +35,7 @@ use crate::{
     platform::{Environment, Platform},
 };
 
-/// What a server speaks over.
+/// A server's transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TransportKind {
@@ -47,101 +47,101 @@ pub enum TransportKind {
     Sse,
 }
 
-/// A remote server that a program on this computer only passes on.
+/// A remote server behind a local forwarder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unwrap {
-    /// The program, for example `mcp-remote`.
+    /// The forwarder, for example `mcp-remote`.
     pub via: String,
-    /// What the remote server speaks over.
+    /// The remote server's transport.
     pub transport: TransportKind,
     /// Its address.
     pub url: String,
-    /// Headers for it.
+    /// Its headers.
     pub headers: Map<String, Value>,
 }
 
-/// Whose words a server's texts are, and so what a `${…}` in them may stand for.
+/// The origin of a server's texts, which determines how `${…}` in them is treated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Words {
-    /// A client's own file on this computer: its references are this person's, and are translated.
+    /// A client's own file on this computer: its references are the user's own, and are translated.
     #[default]
     Own,
-    /// A text that a person pasted, which somebody else may have written: what it refers to is asked for, and nothing that
-    /// is there already is given to it.
+    /// A pasted text, possibly written by someone else: references become new secrets to ask for, without access to
+    /// existing ones.
     Pasted,
-    /// A description by strangers: text, and never a reference.
+    /// A description by third parties: literal text without references.
     Described,
 }
 
-/// One server as a client has it, in one form for all clients.
+/// A server in another program's file, in a common form.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FoundEntry {
     /// Its name there.
     pub name: String,
-    /// What it speaks over.
+    /// Its transport.
     pub transport: TransportKind,
-    /// Is it on there?
+    /// Is it enabled there?
     pub enabled: bool,
-    /// The program and everything around it, or the address and its headers.
+    /// The program or the address, with everything around it.
     #[serde(flatten)]
     pub target: Target,
-    /// The time a call may take.
+    /// The timeout of a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Only these tools; an empty list means none.
+    /// Allowed tools; an empty list allows none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools_allow: Option<Vec<String>>,
-    /// Not these tools.
+    /// Denied tools.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools_deny: Vec<String>,
-    /// Tools that run there without a question; `*` for all.
+    /// Tools that run there without asking; `*` for all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub auto_approve: Vec<String>,
-    /// Placeholders, in the one spelling.
+    /// Placeholders in canonical form.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refs: Vec<String>,
-    /// Where credentials stand in plain text.
+    /// Where plain-text credentials are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub secret_fields: Vec<String>,
-    /// The remote server that this program only passes on.
+    /// The remote server, if this program only forwards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unwrap: Option<Unwrap>,
-    /// Variables whose values the client keeps in the keychain.
+    /// Variables whose values are in the client's keychain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keychain_env: Vec<String>,
-    /// `local` for one that holds in one project only.
+    /// `local` if it applies to one project only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
     /// That project.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Projects in which it is off.
+    /// Projects in which it is disabled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disabled_in_projects: Vec<String>,
-    /// What we do not understand, as it is.
+    /// Unknown fields, unchanged.
     #[serde(skip)]
     pub unknown: Map<String, Value>,
-    /// What its file says of it beside its entry and has no effect here.
+    /// Settings beside its entry that have no effect in Satchel.
     #[serde(skip)]
     pub remarks: Vec<RemarkKind>,
-    /// Whose words these are.
+    /// The origin of its texts.
     #[serde(skip)]
     pub words: Words,
 }
 
-/// Where a server is.
+/// Where a server runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Target {
-    /// A program to start.
+    /// A local program.
     #[serde(rename_all = "camelCase")]
     Program {
         /// The program.
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Variables for it.
+        /// Its environment variables.
         env: Map<String, Value>,
         /// Its working directory.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -150,36 +150,36 @@ pub enum Target {
         #[serde(skip_serializing_if = "Option::is_none")]
         env_file: Option<String>,
     },
-    /// An address to connect to.
+    /// A hosted server.
     Address {
         /// The address.
         url: String,
-        /// Headers for it.
+        /// Its headers.
         headers: Map<String, Value>,
     },
 }
 
-/// An entry that is no server for us, and why.
+/// An entry that Satchel cannot use, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     /// Its name.
     pub name: String,
-    /// A stable word, for example `url-without-type`.
+    /// A code, for example `url-without-type`.
     pub reason: String,
 }
 
-/// What one file holds.
+/// The content of one file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Contents {
     /// Servers, in the file's order.
     pub servers: Vec<FoundEntry>,
     /// What was left out.
     pub skipped: Vec<Skipped>,
-    /// What a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
-/// A file that may hold servers.
+/// A file that may contain servers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
     /// The client it belongs to.
@@ -188,16 +188,16 @@ pub struct Source {
     pub path: PathBuf,
     /// `user`, `project`, `user-legacy` and so on.
     pub scope: String,
-    /// The literal keys to the servers.
+    /// The keys to the servers.
     pub key: Vec<String>,
-    /// The client whose entries its entries look like.
+    /// The client whose entry format it uses.
     pub like: &'static Client,
 }
 
 /// Why a file was not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// It is no text.
+    /// It is not text.
     #[error(transparent)]
     Document(#[from] DocumentError),
     /// It is damaged.
@@ -206,7 +206,7 @@ pub enum ReadError {
 }
 
 impl Source {
-    /// The user's files of a client that exist.
+    /// A client's user files that exist.
     pub fn of_user(client: &'static Client, machine: &Machine) -> Vec<Self> {
         let own = machine.all_paths(&client.paths).into_iter().map(|path| Self {
             client,
@@ -229,7 +229,7 @@ impl Source {
         found
     }
 
-    /// The files of a client in one project that exist.
+    /// A client's files in one project that exist.
     pub fn of_project(client: &'static Client, project: &Path) -> Vec<Self> {
         let machine = Machine { environment: Environment::new::<String, String>(Platform::current(), []) };
         client
@@ -249,7 +249,7 @@ impl Source {
             .collect()
     }
 
-    /// Any file, as a client would read it if it were one of its own.
+    /// Any file, parsed as if it belonged to this client.
     pub fn of_file(client: &'static Client, path: &Path) -> Vec<Self> {
         let in_projects = client.project_files.iter().map(|file| (&file.key, file.like.as_deref()));
         let further = client.also_read.iter();
@@ -269,7 +269,7 @@ impl Source {
         all
     }
 
-    /// Reads the file. One that is not there holds nothing.
+    /// Reads the file. A missing file is empty.
     ///
     /// # Errors
     /// [`ReadError`]
@@ -280,7 +280,7 @@ impl Source {
         Ok(self.contents(&document, platform))
     }
 
-    /// What a document holds.
+    /// Parses a document.
     pub fn contents(&self, document: &Value, platform: Platform) -> Contents {
         let reader = FileReader {
             client: self.like,
@@ -312,7 +312,7 @@ impl Source {
     }
 }
 
-/// Some clients keep a server's name and whether it is on beside its entry.
+/// Some clients store a server's name and state beside its entry.
 fn beside(document: &Value, path: &[String], contents: &mut Contents) {
     let Some(Value::Object(extras)) = container(document, path) else { return };
     for server in &mut contents.servers {
@@ -325,7 +325,7 @@ fn beside(document: &Value, path: &[String], contents: &mut Contents) {
     }
 }
 
-/// Reads a block that was pasted, with the rules of one client.
+/// Parses a pasted block by one client's rules.
 fn read_with(client: &Client, shape_client: &Client, inside: &Value) -> Contents {
     let windows = Platform::current() == Platform::Windows;
     let reader =
@@ -341,7 +341,7 @@ fn excluded(client: &Client, document: &Value) -> Vec<String> {
     list.into_iter().flatten().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
 }
 
-/// A map of servers has no program and no address of its own.
+/// A map of servers has no program or address of its own.
 fn is_entry(value: &Value, shape: &Shape) -> bool {
     let fields = [Some(&shape.command), shape.type_field.as_ref(), shape.url.first()];
     fields
@@ -350,7 +350,7 @@ fn is_entry(value: &Value, shape: &Shape) -> bool {
         .any(|field| matches!(value.get(field), Some(Value::String(_) | Value::Array(_))))
 }
 
-/// The container without the other container that lies in it.
+/// The container without the other container nested in it.
 fn without_inner(inside: &Value, key: &[String], shape: &Shape, found: bool) -> Value {
     let mut inside = inside.clone();
     if let (true, Value::Object(map)) = (found, &mut inside) {
@@ -380,7 +380,7 @@ impl FileReader<'_> {
                     self.one(name, entry, contents);
                 }
             }
-            // Some clients' files in projects hold maps where their own holds a list, and the other way round.
+            // Some clients use maps in project files where their own file has a list, and vice versa.
             Value::Array(items) if self.client.entry.list => {
                 for (index, item) in items.iter().enumerate() {
                     let shape = &self.client.entry;
@@ -439,7 +439,7 @@ impl FileReader<'_> {
     }
 }
 
-/// Reads a text of some format, for callers that have no file.
+/// Parses a text of any format, for callers without a file.
 pub(super) fn any_format(text: &str) -> Result<Value, SyntaxError> {
     let start = text.trim_start();
     if start.starts_with(['{', '"']) || start.starts_with("//") || start.starts_with("/*") {

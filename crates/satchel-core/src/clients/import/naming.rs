@@ -6,12 +6,12 @@ use crate::model::{
     remark::{NameFault, RemarkKind},
 };
 
-/// In characters; leaves room for a number.
+/// Maximum length in characters; leaves room for a number.
 const LONGEST: usize = 240;
-/// More of a given name is not said.
+/// Maximum length of a quoted name.
 const SAID: usize = 60;
 
-/// A name that can be one of ours, and why it is not the given one.
+/// A valid name, and why it differs from the given one.
 pub(super) fn plain(given: &str, words: Words) -> (String, Vec<NameFault>) {
     let mut why = Vec::new();
     let mut name = given.to_owned();
@@ -42,7 +42,7 @@ pub(super) fn plain(given: &str, words: Words) -> (String, Vec<NameFault>) {
     }
 }
 
-/// What is said of a name that was not taken as it is.
+/// The remark on a changed name.
 pub(super) fn renamed(given: &str, name: &str, why: Vec<NameFault>) -> Option<RemarkKind> {
     let said: String = given.chars().take(SAID).collect();
     let more = if said.len() < given.len() { "…" } else { "" };
@@ -61,8 +61,8 @@ fn last_part(given: &str, why: &mut Vec<NameFault>) -> String {
     parts.iter().rfind(is_part).map_or_else(String::new, |part| (*part).to_owned())
 }
 
-/// Without characters that nobody sees, and without letters that only look like Latin ones beside Latin ones: such a name
-/// cannot be told from another.
+/// Removes invisible characters, and non-Latin letters that imitate Latin ones: such a name is indistinguishable from
+/// another.
 fn readable(name: &str, why: &mut Vec<NameFault>) -> String {
     let seen: String = name.chars().filter(|c| !is_format(*c) && !is_selector(*c)).collect();
     if seen != name {
@@ -104,11 +104,11 @@ mod tests {
         {
             check(Described, path, "server", Some("it is a path"));
         }
-        check(Described, "../..", "server", Some("it is a path and nothing else of it can be a name"));
+        check(Described, "../..", "server", Some("it is a path and no other part of it can be a name"));
         let alike = "it has letters that look like others: і (U+0456)";
         check(Described, "io.x/gіthub", "g-thub", Some(alike));
         check(Pasted, "gіthub", "g-thub", Some(alike));
-        check(Pasted, "git\u{200b}hub", "github", Some("it has characters that nobody sees"));
+        check(Pasted, "git\u{200b}hub", "github", Some("it has invisible characters"));
         check(Pasted, "a\nb", "a-b", Some("it has control characters"));
         check(Pasted, " a", "a", Some("it begins or ends with a blank"));
         for kept in ["@scope/package", "東京天気", "погода", "größe", "погода weather"] {

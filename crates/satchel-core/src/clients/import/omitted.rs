@@ -9,7 +9,7 @@ use super::{
 };
 use crate::model::remark::RemarkKind;
 
-/// Fields that say something about a server and change nothing about it.
+/// Fields that only describe a server.
 const ABOUT: &[&str] = &[
     "author",
     "bundled",
@@ -49,7 +49,7 @@ const ABOUT: &[&str] = &[
     "website",
 ];
 
-/// Words of our own configuration. In another program's file they mean what that program says.
+/// Satchel's own field names. In another program's file they have that program's meaning.
 const OURS: &[&str] = &[
     "enabled",
     "disabled",
@@ -74,20 +74,20 @@ const OURS: &[&str] = &[
     "sandbox",
 ];
 
-/// What means the same in most programs and here: how to sign in.
+/// The sign-in settings, which mean the same in most programs and in Satchel.
 const SIGN_IN: &str = "oauth";
 
-/// Those that a person may paste: they restrict, or only say how long something takes.
+/// Fields allowed in pasted text: they only restrict, or set timeouts.
 const PASTED: &[&str] = &["discoveryTimeout", "refreshInterval", "toolTimeouts", "sandbox"];
 
-/// Is this field, which we do not understand, written into our configuration as it is?
+/// Is this unknown field copied to the Satchel configuration?
 pub(super) fn is_kept(server: &FoundEntry, key: &str, value: &Value) -> bool {
     let is_ours = OURS.contains(&key);
     let pasted = server.words == Words::Pasted && PASTED.contains(&key);
     (!is_ours || pasted) && !is_secret(key, value) && !holds_credential(value)
 }
 
-/// What has no effect here; nothing where everything came along.
+/// Settings without effect in Satchel; empty if everything was imported.
 pub fn omitted(server: &FoundEntry) -> Vec<RemarkKind> {
     let mut said = Vec::new();
     if let Target::Program { env_file: Some(file), .. } = &server.target
@@ -122,7 +122,7 @@ pub fn omitted(server: &FoundEntry) -> Vec<RemarkKind> {
     said
 }
 
-/// A switch that is off and a list with nothing in it change nothing.
+/// Disabled switches and empty lists change nothing.
 fn says_something(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
@@ -189,7 +189,7 @@ mod tests {
         let entry = check(
             &found("claude-code", claude),
             &[
-                "\"oauth\" was left out, because a secret stands in it; store that with `satchel secrets set NAME`, and write \
+                "\"oauth\" was left out, because it contains a secret; store that with `satchel secrets set NAME`, and write \
                  \"oauth\" with ${secret:NAME} into its entry",
                 "\"headersHelper\" has no effect in Satchel",
             ],
@@ -201,13 +201,13 @@ mod tests {
         check(&found("cursor", r#"{"mcpServers": {"a": {"command": "npx", "cwd": "/x"}}}"#), &[]);
         let signs_in = r#"{"mcpServers": {"a": {"url": "https://a.example", "oauth": {"clientId": "app"}}}}"#;
         assert!(check(&found("cursor", signs_in), &[]).contains_key("oauth"), "it means the same here");
-        // Their words for the same.
+        // Their names for the same.
         for (theirs, ours, said) in [
             (
                 r#""auth": {"CLIENT_ID": "app", "CLIENT_SECRET": "s3cr3t", "scopes": ["read"]}"#,
                 json!({ "clientId": "app", "scopes": ["read"] }),
                 Some(
-                    "the secret of its app was left out; enter it with `satchel login NAME --client-id ID --client-secret`",
+                    "its client secret was left out; enter it with `satchel login NAME --client-id ID --client-secret`",
                 ),
             ),
             (r#""oauth_client_id": "app""#, json!({ "clientId": "app" }), None),

@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 use super::{Contents, FoundEntry, Words, any_format, container, read_with};
 use crate::clients::table::{self, Client};
 
-/// Why a pasted text is no server.
+/// Why a pasted text contains no server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PasteError {
     /// There is nothing.
     #[error("there is nothing to add")]
     Empty,
-    /// It is a block, but damaged.
+    /// A damaged block.
     #[error("this block cannot be read: {0}")]
     Damaged(super::SyntaxError),
     /// Nothing in it is a server.
@@ -21,7 +21,7 @@ pub enum PasteError {
     Nothing(String),
 }
 
-/// The keys that servers lie under, in all the programs we know.
+/// The keys of server containers in all known programs.
 fn containers() -> &'static [Vec<String>] {
     static ALL: OnceLock<Vec<Vec<String>>> = OnceLock::new();
     ALL.get_or_init(|| {
@@ -34,13 +34,13 @@ fn containers() -> &'static [Vec<String>] {
                 }
             }
         }
-        // The longer way first: what lies in `mcp.servers` is no server called "servers".
+        // The longest path first: `mcp.servers` contains servers, not a server called "servers".
         all.sort_by_key(|key| std::cmp::Reverse(key.len()));
         all
     })
 }
 
-/// A client that nobody has, whose entries may look like anybody's.
+/// A generic client whose entries may have any known form.
 fn anybody() -> &'static Client {
     static ANYBODY: OnceLock<Client> = OnceLock::new();
     ANYBODY.get_or_init(|| {
@@ -62,10 +62,10 @@ fn anybody() -> &'static Client {
     })
 }
 
-/// Reads a pasted text: a block of JSON, TOML or YAML, an address, or a command line.
+/// Parses a pasted text: a JSON, TOML or YAML block, an address, or a command line.
 ///
 /// # Errors
-/// [`PasteError`] with what is wrong with it.
+/// [`PasteError`] with the fault.
 pub fn read_pasted(text: &str) -> Result<Vec<FoundEntry>, PasteError> {
     read_text(text).map(|contents| contents.servers)
 }
@@ -73,7 +73,7 @@ pub fn read_pasted(text: &str) -> Result<Vec<FoundEntry>, PasteError> {
 /// The same, with what was left out.
 ///
 /// # Errors
-/// As [`read_pasted`].
+/// As for [`read_pasted`].
 pub fn read_text(text: &str) -> Result<Contents, PasteError> {
     let text = text.trim().trim_start_matches('\u{feff}');
     let text = fenced(text);
@@ -89,7 +89,7 @@ pub fn read_text(text: &str) -> Result<Contents, PasteError> {
     }
     let document = match any_format(text) {
         Ok(document) => document,
-        // A command line over several lines.
+        // A multi-line command.
         Err(_) if !text.starts_with(['{', '[', '"']) => return command_line(text),
         Err(error) => return Err(PasteError::Damaged(error)),
     };
@@ -99,14 +99,14 @@ pub fn read_text(text: &str) -> Result<Contents, PasteError> {
     found(servers_in(&document))
 }
 
-/// The inside of a code fence.
+/// The content of a code fence.
 fn fenced(text: &str) -> &str {
     let Some(rest) = text.strip_prefix("```") else { return text };
     let inside = rest.split_once('\n').map_or("", |(_, inside)| inside);
     inside.trim_end().strip_suffix("```").unwrap_or(inside).trim()
 }
 
-/// A map from names to entries, whatever the block looked like.
+/// A map from names to entries, for any form of block.
 fn servers_in(document: &Value) -> Value {
     for key in containers() {
         match container(document, key) {
@@ -150,7 +150,7 @@ fn name_of_entry(entry: &Map<String, Value>) -> String {
     name_of_command(&words)
 }
 
-/// `https://mcp.linear.app/sse` is called `linear`.
+/// `https://mcp.linear.app/sse` becomes `linear`.
 fn name_of_address(url: &str) -> String {
     let host = url.split("://").nth(1).unwrap_or(url).split(['/', '?', '#', ':']).next().unwrap_or_default();
     let host = host.rsplit('@').next().unwrap_or(host);
@@ -163,7 +163,7 @@ fn name_of_address(url: &str) -> String {
     }
 }
 
-/// `npx -y @modelcontextprotocol/server-filesystem /tmp` is called `filesystem`.
+/// `npx -y @modelcontextprotocol/server-filesystem /tmp` becomes `filesystem`.
 fn name_of_command(words: &[&str]) -> String {
     let runners = [
         "npx", "uvx", "npm", "exec", "run", "docker", "podman", "node", "python", "python3", "uv", "dnx",
@@ -182,7 +182,7 @@ fn name_of_command(words: &[&str]) -> String {
         !word.starts_with('-') && !word.contains('=') && !runners.contains(&plain(word).as_str())
     };
     let docker = words.first().is_some_and(|word| matches!(plain(word).as_str(), "docker" | "podman"));
-    // Of docker's words the image is the last before the program's own, and has a slash or a tag.
+    // In a docker command, the image is the last word before the program's own, and has a slash or a tag.
     let package = match docker {
         true => {
             words.iter().skip(1).filter(is_package).find(|word| word.contains('/') && !word.starts_with('/'))
@@ -227,7 +227,7 @@ fn command_line(text: &str) -> Result<Contents, PasteError> {
     found(json!({ name_of_command(rest): {"command": command, "args": args, "env": env} }))
 }
 
-/// On Windows a backslash is part of a path.
+/// On Windows, a backslash is part of a path.
 fn plain_words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
@@ -249,7 +249,7 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// `claude mcp add …`, `codex mcp add …`, `gemini mcp add …`, `code --add-mcp '{…}'`: the words other programs use.
+/// `claude mcp add …`, `codex mcp add …`, `gemini mcp add …`, `code --add-mcp '{…}'`: other programs' commands.
 fn add_command(words: &[&str]) -> Option<Value> {
     if let Some(at) = words.iter().position(|word| *word == "--add-mcp") {
         let entry: Value = serde_json::from_str(words.get(at + 1)?).ok()?;

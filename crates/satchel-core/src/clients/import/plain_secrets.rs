@@ -5,12 +5,12 @@ use serde_json::{Map, Value, json};
 use super::{FoundEntry, Target, TransportKind, Words, omitted::is_kept};
 use crate::clients::{document::fingerprint, references::holds_reference};
 
-/// What the names of credentials have in common. Something harmless that is kept safe costs nothing.
+/// Parts of credential names. Protecting something harmless costs nothing.
 const WORDS: &[&str] = &["TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE"];
-/// A flag with one of these names a place, not the thing.
+/// A flag with one of these names a location, not the credential.
 const PLACES: &[&str] = &["FILE", "PATH", "ENV"];
 
-/// Where credentials stand in plain text, for example `env.API_KEY` or `args[3]`.
+/// The locations of plain-text credentials, for example `env.API_KEY` or `args[3]`.
 pub(super) fn plain(target: &Target) -> Vec<String> {
     spots(target).into_iter().map(|spot| spot.field).collect()
 }
@@ -54,7 +54,7 @@ fn spots(target: &Target) -> Vec<FieldSpot> {
     }
 }
 
-/// Is the value a credential in plain text, by its name?
+/// Is the value a plain-text credential, judged by its name?
 pub(super) fn is_secret(name: &str, value: &Value) -> bool {
     sounds_secret(name) && value.as_str().is_some_and(is_plain)
 }
@@ -64,7 +64,7 @@ fn sounds_secret(name: &str) -> bool {
     WORDS.iter().any(|word| upper.contains(word))
 }
 
-/// Does a credential stand in plain text somewhere in it, by the names of its fields?
+/// Does it contain a plain-text credential, judged by field names?
 pub(super) fn holds_credential(value: &Value) -> bool {
     match value {
         Value::Object(fields) => {
@@ -75,8 +75,7 @@ pub(super) fn holds_credential(value: &Value) -> bool {
     }
 }
 
-/// Every credential that stands in plain text anywhere in a document, by the names of fields, flags and parts of
-/// addresses.
+/// Every plain-text credential in a document, judged by names of fields, flags and parts of addresses.
 pub fn credentials_in(value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     gather(value, &mut found);
@@ -111,7 +110,7 @@ fn gather(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Of `Bearer abc` the credential is `abc`.
+/// The credential in `Bearer abc` is `abc`.
 fn without_scheme(value: &str) -> String {
     let rest =
         ["Bearer ", "bearer ", "Basic ", "basic "].iter().find_map(|scheme| value.strip_prefix(scheme));
@@ -125,12 +124,12 @@ fn after_flag(arg: &str) -> &str {
     }
 }
 
-/// A value of its own, not a reference to one.
+/// A literal value rather than a reference.
 fn is_plain(value: &str) -> bool {
     !value.trim().is_empty() && !holds_reference(value) && !is_variable(value)
 }
 
-/// `${NAME}` in a spelling that the client does not fill is still no credential.
+/// `${NAME}` in a syntax that the client does not support is still not a credential.
 fn is_variable(value: &str) -> bool {
     let value = value.strip_prefix("Bearer ").unwrap_or(value).trim();
     value.starts_with("${") && value.ends_with('}')
@@ -181,14 +180,14 @@ fn query(url: &str) -> impl Iterator<Item = (&str, &str)> {
     query.split('&').filter_map(|pair| pair.split_once('='))
 }
 
-/// Where it begins, and the text before the `@`.
+/// Its position, and the text before the `@`.
 fn user_info(url: &str) -> Option<(usize, &str)> {
     let start = url.find("://")? + 3;
     let host = url[start..].split(['/', '?', '#']).next()?;
     host.rsplit_once('@').map(|(inside, _)| (start, inside))
 }
 
-/// Those, and what somebody said is a credential although its name does not tell.
+/// These, and those declared as credentials despite their names.
 fn all_spots(server: &FoundEntry) -> Vec<FieldSpot> {
     let mut all = spots(&server.target);
     for field in &server.secret_fields {
@@ -221,7 +220,7 @@ fn all_spots(server: &FoundEntry) -> Vec<FieldSpot> {
     all
 }
 
-/// A credential on its way to the keychain.
+/// A credential to be stored in the keychain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
     /// Its name there.
@@ -230,8 +229,8 @@ pub struct Moved {
     pub value: String,
 }
 
-/// The entry of our own configuration for a server, and the credentials that were in it. What needs a person before
-/// it can start says so in `needs`. `literal` writes a text so that our configuration takes nothing in it for a reference.
+/// The Satchel entry for a server, and its credentials. Inputs that a person has to supply are listed in `needs`.
+/// `literal` escapes a text so that the configuration contains no references.
 pub fn into_config(
     server: &FoundEntry,
     name: &str,
@@ -304,8 +303,7 @@ pub fn into_config(
     (entry, moved, needs)
 }
 
-/// Takes the credentials that stand in plain text out of an entry of our own configuration, and puts references in their
-/// places. What is not understood of the entry stays as it is.
+/// Replaces plain-text credentials in a Satchel entry by references. Unknown parts of the entry stay as they are.
 pub fn take_credentials(entry: &mut Map<String, Value>, name: &str) -> Vec<Moved> {
     let texts = |value: Option<&Value>| match value {
         Some(Value::Array(items)) => {
@@ -345,7 +343,7 @@ pub fn take_credentials(entry: &mut Map<String, Value>, name: &str) -> Vec<Moved
     match target {
         Target::Program { args, env, .. } => {
             if let Some(Value::Array(items)) = entry.get_mut("args") {
-                // What is no text stays what it is.
+                // Values that are not strings stay as they are.
                 let changed = items.iter_mut().zip(args).filter(|(item, _)| item.is_string());
                 changed.for_each(|(item, arg)| *item = arg.into());
             }
@@ -365,7 +363,7 @@ pub fn take_credentials(entry: &mut Map<String, Value>, name: &str) -> Vec<Moved
     moved
 }
 
-/// Addresses of databases and such, with a user's name and password in them, under names that tell nothing.
+/// Addresses of databases and the like that contain user name and password, under unsuspicious names.
 fn addresses_with_passwords(target: &Target) -> Vec<FieldSpot> {
     let Target::Program { args, env, .. } = target else { return vec![] };
     let has =
@@ -384,7 +382,7 @@ fn addresses_with_passwords(target: &Target) -> Vec<FieldSpot> {
     args.chain(env).filter(|spot| !known(&spot.field)).collect()
 }
 
-/// What strangers wrote, as our own configuration has it.
+/// Third parties' texts, translated to Satchel's configuration.
 struct Strangers<'a> {
     server: &'a str,
     words: Words,
@@ -394,7 +392,7 @@ struct Strangers<'a> {
 }
 
 impl Strangers<'_> {
-    /// Text stays text. Of a pasted text, what it refers to becomes a credential of this server that nobody has given yet.
+    /// Text stays literal. In a pasted text, references become new secrets of this server without a value.
     fn text(&self, text: &str, label: &str) -> String {
         let (mut out, mut plain, mut rest) = (String::with_capacity(text.len()), String::new(), text);
         while let Some(start) = rest.find("${") {
@@ -414,9 +412,9 @@ impl Strangers<'_> {
         out + &(self.literal)(&plain)
     }
 
-    /// The reference that may stand there, or the text.
+    /// The permitted reference, or the text.
     fn reference<'a>(&self, inside: &'a str, whole: &'a str, label: &str) -> Result<String, &'a str> {
-        // Put there by us a moment ago.
+        // Inserted by Satchel a moment ago.
         if inside
             .strip_prefix("secret:")
             .is_some_and(|name| self.moved.iter().any(|moved| moved.name == name))
@@ -446,8 +444,8 @@ fn is_name(id: &str) -> bool {
     !id.is_empty() && id.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
 }
 
-/// Placeholders as our own configuration has them. What only the other program knows becomes a credential that has
-/// to be set, or is named in `needs`.
+/// Placeholders in Satchel's form. What only the other program can resolve becomes a secret to set, or is listed in
+/// `needs`.
 fn ours(text: &str, server: &str, label: &str, needs: &mut Vec<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -482,14 +480,14 @@ fn secret_name(server: &str, label: &str) -> String {
     let whole = if server.is_empty() { label.to_owned() } else { format!("{server}.{label}") };
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let name: String = whole.chars().map(|c| if fits(c) { c } else { '_' }).collect();
-    // Two names that differ only in what does not fit must not become one.
+    // Different names must not become equal by dropping invalid characters.
     match name == whole {
         true => name,
         false => format!("{name}-{}", &fingerprint(whole.as_bytes())[..6]),
     }
 }
 
-/// Puts a reference in the place of the credential and gives the credential.
+/// Replaces the credential by a reference and returns it.
 fn put_reference(target: &mut Target, at: &FieldPath, secret: &str) -> Option<String> {
     let reference = format!("${{secret:{secret}}}");
     match (target, at) {
@@ -522,7 +520,7 @@ fn put_reference(target: &mut Target, at: &FieldPath, secret: &str) -> Option<St
     }
 }
 
-/// The scheme before a credential is none.
+/// Leaves the scheme before a credential unchanged.
 fn swap(value: &mut Value, reference: &str) -> Option<String> {
     let text = value.as_str()?.to_owned();
     let scheme =

@@ -9,11 +9,11 @@ use crate::{
     model::remark::RemarkKind,
 };
 
-/// Where `mcp-remote` keeps the sign-ins of all servers, whichever client starts it.
+/// Where `mcp-remote` stores the sign-ins of all servers, whichever client starts it.
 const MCP_REMOTE: [&str; 2] =
     ["${MCP_REMOTE_CONFIG_DIR:-${HOME}/.mcp-auth}", "${MCP_REMOTE_CONFIG_DIR:-${USERPROFILE}\\.mcp-auth}"];
 
-/// A remark for each file that is there and may hold a sign-in to this server.
+/// A remark for each existing file that may contain a sign-in to this server.
 pub fn left_behind(candidate: &Candidate, machine: &Machine) -> Vec<RemarkKind> {
     let server = &candidate.server;
     let mut kept = vec![];
@@ -36,7 +36,7 @@ pub fn left_behind(candidate: &Candidate, machine: &Machine) -> Vec<RemarkKind> 
     kept.into_iter().map(remark).collect()
 }
 
-/// An address without a header that signs in.
+/// An address without an authorization header.
 fn is_signed_in_to(server: &FoundEntry) -> bool {
     match &server.target {
         Target::Address { headers, .. } => {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::FoundEntry;
 use crate::{clients::table::Shape, model::remark::RemarkKind};
 
-/// The switches of one file.
+/// The tool switches of one file.
 #[derive(Debug, Default)]
 pub(super) struct Switches {
     all: Vec<Switch>,
@@ -15,13 +15,13 @@ pub(super) struct Switches {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Switch {
-    /// The client's name for tools, with `*` and `?`.
+    /// The client's tool name, with `*` and `?`.
     pattern: String,
     on: bool,
 }
 
 impl Switches {
-    /// Those of a client's document.
+    /// The switches in a client's document.
     pub(super) fn of(shape: &Shape, document: &Value) -> Self {
         let Some(places) = &shape.tool_switches else { return Self::default() };
         let agents = places.agents.iter().filter_map(|key| document.get(key)?.as_object());
@@ -34,7 +34,7 @@ impl Switches {
         }
     }
 
-    /// Has the server what they say of it.
+    /// Applies the switches to a server.
     pub(super) fn apply(&self, server: &mut FoundEntry) {
         let begin = begin_of(&server.name);
         let of_agents: Vec<_> = self.of_agents.iter().flat_map(|switch| tools_of(switch, &begin)).collect();
@@ -47,7 +47,7 @@ impl Switches {
             if of_agents.iter().any(|agent| meets(&agent)) {
                 continue;
             }
-            // The longer name is about fewer tools and counts.
+            // The longer pattern is more specific and takes precedence.
             let longer = |(other, _): &&(&Switch, String)| other.pattern.len() > switch.pattern.len();
             let except: Vec<String> =
                 switches.iter().filter(meets).filter(longer).map(|(_, tools)| tools.clone()).collect();
@@ -76,18 +76,18 @@ fn switches(block: Option<&Value>) -> impl Iterator<Item = Switch> {
     })
 }
 
-/// How the names of a server's tools begin there.
+/// The prefix of a server's tool names there.
 fn begin_of(server: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
     server.chars().map(plain).chain(['_']).collect()
 }
 
-/// Which tools of the server whose names begin so a switch is for.
+/// The tools of the server with this prefix that a switch matches.
 fn tools_of<'a>(switch: &'a Switch, begin: &str) -> Vec<(&'a Switch, String)> {
     rests(&switch.pattern, begin).into_iter().map(|rest| (switch, rest)).collect()
 }
 
-/// What is left of a pattern for the tool once it has fitted the beginning. A `*` can end at several places in it.
+/// What remains of a pattern after matching the prefix. A `*` can match several lengths of it.
 fn rests(pattern: &str, begin: &str) -> Vec<String> {
     let pattern: Vec<char> = pattern.chars().collect();
     let mut places = vec![0];
@@ -110,7 +110,7 @@ fn rests(pattern: &str, begin: &str) -> Vec<String> {
     rests.filter(|rest| !rest.is_empty()).collect()
 }
 
-/// Could one tool fit both? Told by what stands before the first `*` or `?`.
+/// Can one tool match both? Compares the text before the first `*` or `?`.
 fn may_meet(one: &str, other: &str) -> bool {
     let fixed = |pattern: &str| pattern.split(['*', '?']).next().unwrap_or_default().to_owned();
     let (one, other) = (fixed(one), fixed(other));
@@ -130,7 +130,7 @@ mod tests {
         platform::Platform,
     };
 
-    /// What stays on, what is off, and what is said of the server `my gh`.
+    /// What stays on, what is off, and the remarks for the server `my gh`.
     #[track_caller]
     fn check(rest: Value, allow: Option<&[&str]>, deny: &[&str], remarks: usize) {
         let client = table::client("opencode").unwrap();

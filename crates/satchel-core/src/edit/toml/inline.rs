@@ -9,7 +9,7 @@ use super::{
     bare_key, inline,
 };
 
-/// Puts the entry into this table, below the containers that are still to come.
+/// Adds the entry to this table, inside the missing containers.
 pub(super) fn put(
     mut table: &InlineTable,
     containers: &[String],
@@ -38,7 +38,7 @@ pub(super) fn put(
     }
 }
 
-/// Behind the last entry, so that everything else stays where it is.
+/// After the last entry, so that everything else stays in place.
 fn add(table: &InlineTable, name: &str, value: &str) -> Result<Ways, EditError> {
     let entry = format!("{} = {value}", bare_key(name));
     let patch = match table.iter().filter_map(|(_, value)| Some(value.span()?.end)).max() {
@@ -48,7 +48,7 @@ fn add(table: &InlineTable, name: &str, value: &str) -> Result<Ways, EditError> 
     Ok(vec![vec![patch]])
 }
 
-/// Takes an entry out, with the comma that belongs to it.
+/// Removes an entry with its comma.
 pub(super) fn take(table: &InlineTable, name: &str) -> Option<Vec<Patch>> {
     let mut members = Vec::new();
     for (key, value) in table.iter() {
@@ -66,7 +66,7 @@ pub(super) fn take(table: &InlineTable, name: &str) -> Option<Vec<Patch>> {
     Some(vec![Patch::new(range, "")])
 }
 
-/// The table in one line that this is.
+/// The inline table of this item, if it is one.
 pub(super) fn table_of(item: &Item) -> Option<&InlineTable> {
     item.as_value().and_then(toml_edit::Value::as_inline_table)
 }
@@ -81,7 +81,7 @@ mod tests {
         Spot { container, list: None, name: "satchel" }
     }
 
-    /// Puts an entry in, another in its place, and takes it out again.
+    /// Adds an entry, replaces it, and removes it again.
     fn check(container: &[&str], before: &str, with: &str) {
         let container: Vec<String> = container.iter().map(ToString::to_string).collect();
         let spot = spot(&container);

@@ -21,70 +21,70 @@ use crate::{
     upstream::{CallError, Dirty, Lease, LeaseError, Link, Outcome, link},
 };
 
-/// Where a caller says in `_meta` how many seconds without progress its call may take.
+/// The `_meta` key with which a caller sets its call's timeout without progress, in seconds.
 const TIMEOUT_META: &str = "dev.satchel/timeout";
-/// The least a caller can say there.
+/// Minimum of that timeout.
 const SHORTEST_PATIENCE: Duration = Duration::from_secs(1);
-/// How often what provably did not run is sent again. A session may expire just when it was made anew.
+/// How often a request that was provably not executed is resent. A session may expire just after it was opened.
 const REPEATS: usize = 3;
-/// How long after the end of a connection another is asked for.
+/// The pause before reconnecting after a connection ended.
 const AFTER_END: Duration = Duration::from_millis(10);
-/// How long a server may take to take in how much it should log.
+/// Timeout for setting a server's log level.
 const LEVEL_TIME: Duration = Duration::from_secs(5);
-/// How long a server is to keep a task that we wait for, in milliseconds.
+/// How long a server should retain a task, in milliseconds.
 const TASK_TTL_MS: u64 = 30 * 60 * 1000;
 
-/// A request to one server, and what it takes to have it answered.
+/// A request to one server, and the state needed to complete it.
 #[derive(Debug)]
 pub(super) struct Attempt {
     pub(super) server: ServerName,
-    /// The tool, where it is one: timeouts and lost connections count for it alone.
+    /// The tool, if it is a tool call: timeouts and lost connections count per tool.
     pub(super) tool: Option<ToolPath>,
     pub(super) registered: Registered,
     pub(super) method: String,
     /// As the caller wrote them.
     pub(super) params: RawObject,
-    /// The tool runs only as a task (`2025-11-25/basic/utilities/tasks.mdx`) and the caller did not ask for one, so we
-    /// keep it: begun, then waited for.
+    /// A tool that runs only as a task (`2025-11-25/basic/utilities/tasks.mdx`) while the caller did not request one:
+    /// the hub creates the task and waits for its result.
     pub(super) task: Option<Task>,
-    /// How often it may still be sent again, where it provably did not run.
+    /// How many more times it may be resent, if provably not executed.
     repeats: usize,
     quiet: Duration,
     pub(super) deadline: Instant,
-    /// Taken when it is sent; while a person is asked it is nobody's turn.
+    /// Acquired when it is sent, so that a pending question occupies no slot.
     slots: Option<(Slot, Slot)>,
-    /// The start that it waits for.
+    /// The server's start that it waits for.
     waking: Waking,
 }
 
-/// The start of a server, as a call waits for it that wants to be told of progress.
+/// The start of a server, for a call that reports progress.
 #[derive(Debug, Default)]
 struct Waking {
     asked: Option<oneshot::Receiver<Result<Lease, LeaseError>>>,
-    /// Keeps the server awake until the call is sent.
+    /// Keeps the server running until the call is sent.
     awake: Option<Lease>,
     told: u32,
 }
 
-/// How often a caller is told that its server is still being started.
+/// How often progress is reported while the server starts.
 const TELLING: Duration = Duration::from_secs(3);
 
-/// A task that we keep for a caller that knows none.
+/// A task that the hub manages for a caller without task support.
 #[derive(Debug)]
 pub(super) enum Task {
-    /// The call asks for it.
+    /// Requested in the call.
     Asked,
-    /// It runs; its result is waited for.
+    /// Running; waiting for its result.
     Running(String),
 }
 
-/// What came of waiting for a start.
+/// The result of waiting for a start.
 pub(super) enum Woken {
-    /// It can be sent.
+    /// Ready to send.
     Ready,
-    /// The caller is told how the start gets on.
+    /// A progress report for the caller.
     Told(Step),
-    /// It cannot be had.
+    /// The server is unavailable.
     Failed(CallFailure),
 }
 
@@ -111,17 +111,17 @@ impl Attempt {
         }
     }
 
-    /// Must its server be started, and does the caller want to be told how that gets on?
+    /// Does the server have to start, and does the caller want progress?
     pub(super) fn is_slow(&self) -> bool {
         self.registered.upstream.seen().connected.is_none() && self.wants_progress()
     }
 
-    /// Until when the next word of the server is waited for, without and with progress.
+    /// The timeout without progress, and the absolute deadline.
     pub(super) fn patience(&self) -> (Duration, Instant) {
         (self.quiet, self.deadline)
     }
 
-    /// Does a timeout say something about the server? Not where a caller waited for less.
+    /// Does a timeout count against the server? Not if the caller set a shorter one.
     pub(super) fn is_patient(&self) -> bool {
         self.quiet >= REQUEST_TIMEOUT_FLOOR
     }
@@ -131,7 +131,7 @@ impl Attempt {
         meta.is_some_and(|meta| meta.get("progressToken").is_some())
     }
 
-    /// Waits for the server's start, where the caller wants to be told how it gets on.
+    /// Waits for the server's start, reporting progress if the caller wants it.
     pub(super) async fn wake(&mut self) -> Woken {
         if !self.wants_progress() || self.waking.awake.is_some() {
             return Woken::Ready;
@@ -148,7 +148,7 @@ impl Attempt {
         self.waking.asked = None;
         match leased {
             Ok(lease) => self.waking.awake = Some(lease),
-            // Somebody may be asked for what is missing.
+            // A person may be asked for the missing value.
             Err(LeaseError::Failed(failure)) if !failure.missing.is_empty() => {}
             Err(error) => return Woken::Failed(refused(&self.server, &self.registered, &error)),
         }
@@ -163,16 +163,16 @@ impl Attempt {
         };
         let (told, server) = (self.waking.told, &self.server);
         let message = format!("{server} is {what}, for {} s so far", TELLING.as_secs() * u64::from(told));
-        // The caller's own token takes the place of this one.
+        // Replaced by the caller's own token.
         let params = json!({ "progressToken": 0, "progress": told, "message": message });
         let method = "notifications/progress".to_owned();
         Step::Note { method, params: to_raw_value(&params).ok() }
     }
 
-    /// Sends it.
+    /// Sends the request.
     ///
     /// # Errors
-    /// A [`CallFailure`] where that cannot be done.
+    /// A [`CallFailure`] if it cannot be sent.
     pub(super) async fn send(
         &mut self,
         hub: &Hub,
@@ -197,11 +197,11 @@ impl Attempt {
                     self.waking = Waking::default();
                     return Ok((call, lease));
                 }
-                // Between lease and call the connection ended. Nothing was sent: again, on a new one.
+                // The connection ended between lease and send. Nothing was sent, so retry on a new one.
                 Err(error) if error.outcome() == Outcome::NotSent && self.repeats > 0 => {
                     self.repeats -= 1;
                     drop(lease);
-                    // Its lifecycle learns of the end at the same moment as we do.
+                    // The lifecycle learns of the end at the same time.
                     tokio::time::sleep(AFTER_END).await;
                 }
                 Err(error) => return Err(self.explain(&error)),
@@ -209,8 +209,8 @@ impl Attempt {
         }
     }
 
-    /// The request in the words of the server's revision. A legacy server logs from one level on for everybody; it is
-    /// asked for more first where this caller wants more.
+    /// The request in the server's revision. A legacy server has one log level for all callers; it is raised first if
+    /// this caller wants more.
     async fn request(&mut self, hub: &Hub, caller: &Caller, lease: &Lease) -> link::Request {
         let modern = lease.link().is_modern();
         if let Some(from) = caller.log_from.filter(|_| caller.asks_logs && !modern) {
@@ -229,7 +229,7 @@ impl Attempt {
         }
     }
 
-    /// The server's slot first: whoever waits for it takes nothing from calls of other servers.
+    /// The server's slot first, so that waiting for it blocks no calls of other servers.
     async fn take_slots(&self, hub: &Hub, caller: &Caller) -> Result<(Slot, Slot), CallFailure> {
         let client = &caller.client;
         let busy = || {
@@ -237,7 +237,7 @@ impl Attempt {
             let action = "Try again in a moment.".to_owned();
             CallFailure::not_sent(Some(&self.server), None, message, action)
         };
-        // No longer than this caller waits for an answer.
+        // At most as long as this caller waits for a response.
         let take =
             async |slots: &Slots| tokio::time::timeout(self.quiet, slots.take(client)).await.ok().flatten();
         let of_server = take(&self.registered.calls).await.ok_or_else(busy)?;
@@ -245,7 +245,7 @@ impl Attempt {
         Ok((of_server, of_all))
     }
 
-    /// The arguments that the tool wants repeated in headers.
+    /// The arguments to repeat in headers.
     fn param_headers(&self, hub: &Hub, params: &RawObject) -> Vec<(String, String)> {
         let Some(path) = &self.tool_called() else { return vec![] };
         let wanted = hub.catalog().tool(path).map(ToolEntry::param_headers).unwrap_or_default();
@@ -265,10 +265,10 @@ impl Attempt {
         execution.and_then(|execution| execution.text("taskSupport")).as_deref() == Some("required")
     }
 
-    /// The server began the task: its result is asked for on the same connection, which is where the server asks, too.
+    /// Waits for a task's result, on the connection where the server also asks questions.
     ///
     /// # Errors
-    /// A [`CallFailure`] where the result cannot be asked for.
+    /// A [`CallFailure`] if the result cannot be requested.
     pub(super) async fn wait_for_task(
         &mut self,
         caller: &Caller,
@@ -292,7 +292,7 @@ impl Attempt {
             params: Some(params.to_raw()),
             owner: Some(caller.client.clone()),
         };
-        // A task may take as long as it takes, up to what any call may, unless the caller says otherwise.
+        // A task may take as long as any call, unless the caller sets a timeout.
         self.quiet = asked_patience(&self.params).unwrap_or(link::LONGEST_CALL);
         self.task = Some(Task::Running(id));
         lease.link().begin(request, self.quiet).await.map_err(|error| self.explain(&error))
@@ -303,7 +303,7 @@ impl Attempt {
         self.tool.clone().or_else(|| Some(ToolPath { server: self.server.clone(), tool: named()? }))
     }
 
-    /// Is it still on offer as it was when it was asked for?
+    /// Is the tool still available as it was when the call was made?
     fn still_offered(&self, hub: &Hub) -> Result<(), CallFailure> {
         let Some(tool) = &self.tool else {
             return approved::refuse_held_request(hub, &self.server, &self.method, &self.params);
@@ -317,7 +317,7 @@ impl Attempt {
         Err(CallFailure::not_sent(Some(&self.server), None, message, action))
     }
 
-    /// May it still be sent, now that a person has allowed it?
+    /// Can it still be sent, after a person has allowed it?
     pub(super) fn still_possible(&self, hub: &Hub) -> Result<(), CallFailure> {
         pause::refuse_while_paused(hub, &self.server)?;
         route::route_known_server(hub, &self.server)?;
@@ -327,7 +327,7 @@ impl Attempt {
         }
     }
 
-    /// It may be sent once more, and not again after that.
+    /// Allows one more attempt, and no further ones.
     pub(super) fn repeat_once(&mut self) {
         self.repeats = 0;
     }
@@ -336,8 +336,8 @@ impl Attempt {
         self.repeats > 0
     }
 
-    /// Only what provably did not run is sent again, and not for ever. What a tool says of itself
-    /// (`idempotentHint`) is no licence.
+    /// Resends only requests that were provably not executed, and only a few times. A tool's `idempotentHint` does not
+    /// permit resending.
     pub(super) fn repeat(&mut self, error: &CallError) -> bool {
         let safe = matches!(error, CallError::Ended(_, Outcome::NotSent | Outcome::NotExecuted));
         let repeated = safe && self.repeats > 0;
@@ -366,7 +366,7 @@ impl Attempt {
         }
     }
 
-    /// The server asked, and it led to nothing.
+    /// The server asked a question that could not be answered.
     pub(super) fn failed(&self, message: String) -> CallFailure {
         CallFailure {
             outcome: Outcome::NotExecuted,
@@ -378,7 +378,7 @@ impl Attempt {
     }
 }
 
-/// The lists that say what a request uses.
+/// The lists that a request depends on.
 fn lists_of(method: &str) -> u8 {
     match method {
         "tools/call" => Dirty::bit("tools"),
@@ -389,8 +389,8 @@ fn lists_of(method: &str) -> u8 {
     }
 }
 
-/// How long this call may take without progress: what the caller says (`_meta`, in seconds), else what the
-/// configuration says of the tool, else of the server.
+/// The call's timeout without progress: the caller's (`_meta`, in seconds), otherwise the configured one of the tool,
+/// otherwise that of the server.
 pub(super) fn patience(params: &RawObject, config: &ServerConfig, tool: Option<&str>) -> Duration {
     let configured = || tool.and_then(|tool| config.tool_timeouts.get(tool)).copied();
     match asked_patience(params) {
@@ -401,13 +401,13 @@ pub(super) fn patience(params: &RawObject, config: &ServerConfig, tool: Option<&
     }
 }
 
-/// What the caller says.
+/// The caller's timeout.
 fn asked_patience(params: &RawObject) -> Option<Duration> {
     let asked = meta::of(params).read::<f64>(TIMEOUT_META)?;
     Some(Duration::try_from_secs_f64(asked).ok()?.clamp(SHORTEST_PATIENCE, link::LONGEST_CALL))
 }
 
-/// Asks a legacy server to log from this severity on, where it logs less so far.
+/// Raises the log level of a legacy server if it is lower than this severity requires.
 pub(in crate::hub) async fn ask_for_logs(registered: &Registered, link: &Link, from: u8) {
     let seen = registered.upstream.seen();
     if !seen.connected.is_some_and(|(_, hello)| hello.offers("logging")) || !link.lower_log(from) {

@@ -19,55 +19,55 @@ use crate::{
     upstream::link,
 };
 
-/// How long a client may take to answer what a server asked.
+/// Timeout for a client's answer to a server's question.
 const ANSWER_TIME: Duration = Duration::from_secs(10 * 60);
-/// How often one request may ask for input.
+/// Maximum number of input rounds of one request.
 const ROUNDS: usize = 10;
 
-/// The questions of one call.
+/// The questions within one call.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     rounds: usize,
-    /// The server's own ids of what it asked, by the keys we gave them.
+    /// The server's ids of its questions, by the hub's keys.
     asked: HashMap<String, Id>,
     asked_in_all: usize,
-    /// What people are asked at our own faces.
+    /// Questions for people, through Satchel.
     pub(super) faces: AtFaces,
-    /// Since when an answer is waited for.
+    /// Since when it waits for an answer.
     waiting_since: Option<Instant>,
-    /// What the server asked for and the caller cannot do.
+    /// Capabilities that the server requires and the caller lacks.
     lacking: Map<String, Value>,
 }
 
-/// What is next in a round of questions.
+/// The next step of a round.
 pub(super) enum Next {
-    /// Its client is asked.
+    /// Ask the client.
     Ask(Question),
-    /// Something was answered; look again.
+    /// Something was answered; check again.
     GoOn,
-    /// Everything is answered: the request is made again with this.
+    /// Everything is answered: repeat the request with this.
     Retry,
-    /// It leads nowhere, for this reason.
+    /// It failed, for this reason.
     Over(String),
 }
 
 impl Conversation {
-    /// An answer is waited for from now on, if none was before.
+    /// Starts waiting for an answer, if not waiting already.
     pub(super) fn wait(&mut self) {
         self.waiting_since.get_or_insert_with(Instant::now);
     }
 
-    /// Is an answer waited for?
+    /// Is it waiting for an answer?
     pub(super) fn is_waiting(&self) -> bool {
         self.waiting_since.is_some()
     }
 
-    /// For how long one was waited for, which is over now.
+    /// Ends the wait and returns its duration.
     pub(super) fn waited(&mut self) -> Option<Duration> {
         self.waiting_since.take().map(|since| since.elapsed())
     }
 
-    /// Until when the next word is waited for: the server's, or while it waits for an answer, that one.
+    /// The timeout for the next event: the server's message, or the answer it waits for.
     pub(super) fn patience(&self, attempt: &Attempt) -> (Duration, Instant) {
         match self.waiting_since {
             None => attempt.patience(),
@@ -75,7 +75,8 @@ impl Conversation {
         }
     }
 
-    /// A legacy server asks. The question where its client has to answer it; else it has its answer, or people are asked.
+    /// Handles a legacy server's question. Returns it if the client has to answer; otherwise it is answered or queued
+    /// for people.
     pub(super) fn questioned(
         &mut self,
         hub: &Hub,
@@ -115,7 +116,7 @@ impl Conversation {
         }
     }
 
-    /// Answers a legacy server on its connection. Is nothing waited for any more?
+    /// Answers a legacy server on its connection. Returns whether nothing is pending.
     pub(super) fn answer(
         &mut self,
         call: &mut link::Call,
@@ -128,7 +129,7 @@ impl Conversation {
         self.asked.is_empty()
     }
 
-    /// A stateless server asks; `None` where that leads nowhere.
+    /// Starts a round of a stateless server; `None` if it is invalid.
     pub(super) fn begin_round(&mut self, result: &Raw) -> Option<Round> {
         self.rounds += 1;
         Round::read(result).filter(|_| self.rounds <= ROUNDS)
@@ -155,7 +156,7 @@ impl Conversation {
         if round.is_answered() {
             return Next::Retry;
         }
-        // Driven on by the answer, which gives this wait up.
+        // The answer cancels this wait.
         let until = self.waiting_since.unwrap_or_else(Instant::now) + ANSWER_TIME;
         match tokio::time::timeout_at(until, self.faces.next(&attempt.server)).await {
             Ok(answered) => {
@@ -204,7 +205,7 @@ impl Conversation {
         Next::GoOn
     }
 
-    /// Puts a server's question to people at our own faces.
+    /// Queues a server's question for people.
     fn pose(
         &mut self,
         hub: &Hub,
@@ -218,7 +219,7 @@ impl Conversation {
         self.faces.pose(hub, caller, whose, key, question)
     }
 
-    /// The error that says what the caller would have to be able to do, where a server asked for it.
+    /// The error that lists the capabilities the caller lacks.
     pub(super) fn lacking(&mut self) -> Option<ErrorObject> {
         if self.lacking.is_empty() {
             return None;
@@ -227,26 +228,26 @@ impl Conversation {
     }
 }
 
-/// What became of a legacy server's question.
+/// The handling of a legacy server's question.
 pub(super) enum Asked {
-    /// Its client has to answer it.
+    /// The client has to answer it.
     Client(Question),
-    /// It has this answer already.
+    /// Answered already.
     Answered(String, Box<Raw>),
-    /// Nothing is left to do now.
+    /// Nothing left to do.
     Settled,
 }
 
-/// Why a server may not ask people anything more, where it may not.
+/// Why a server may not ask people any further questions, if so.
 fn bears<'a>(hub: &'a Hub, attempt: &Attempt, method: &str) -> Option<&'a str> {
     let of_people = method == "elicitation/create";
     of_people.then(|| hub.inner.prompts.bear_question(&attempt.server)).flatten()
 }
 
-/// What became of a question of a round.
+/// Stores the answer to a question of a round.
 fn take_answer(round: &mut Round, Answered { key, result, unseen_page }: Answered) {
     let outcome = match unseen_page {
-        // Whoever called can be told where to go.
+        // The caller can be told which page to open.
         Some(page) => {
             let message = format!("open {page} in a browser, then call it again");
             Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message))

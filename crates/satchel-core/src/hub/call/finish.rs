@@ -4,20 +4,20 @@ use satchel_mcp::{Raw, RawObject};
 
 use crate::hub::{Hub, failure::Failed};
 
-/// The key in a result's `_meta` under which corrections are noted.
+/// The key in a result's `_meta` that lists corrections.
 const CORRECTED: &str = "dev.satchel/corrected";
 
-/// What is done with a result.
+/// How to post-process a result.
 #[derive(Debug)]
 pub(in crate::hub) struct Finish {
-    /// What was corrected in the call, a sentence each.
+    /// Corrections made in the call, a sentence each.
     pub(in crate::hub) corrected: Vec<String>,
-    /// Whether a long one is cut.
+    /// Whether long results are cut.
     pub(in crate::hub) capped: bool,
 }
 
 impl Finish {
-    /// Corrections are noted in the result's `_meta`; where there are none and it is short, it stays as it came.
+    /// Adds corrections to the result's `_meta`. A short result without corrections stays unchanged.
     pub(super) fn applied(
         &self,
         hub: &Hub,
@@ -44,7 +44,7 @@ impl Finish {
         }
         let Ok(mut fields) = RawObject::parse(&result) else { return result };
         let mut meta = fields.get("_meta").and_then(|meta| RawObject::parse(meta).ok()).unwrap_or_default();
-        // Texts always serialize.
+        // Strings always serialize.
         let _ = meta.put(CORRECTED, &self.corrected);
         fields.set("_meta", meta.to_raw());
         fields.to_raw()

@@ -36,7 +36,7 @@ use crate::{
 pub(super) use attempt::ask_for_logs;
 pub(super) use finish::Finish;
 
-/// A call under way. Dropping it cancels it.
+/// A running call. Dropping it cancels it.
 #[derive(Debug)]
 pub struct Running {
     hub: Hub,
@@ -44,55 +44,55 @@ pub struct Running {
     attempt: Attempt,
     conversation: Conversation,
     stage: Stage,
-    /// What is done with its result; nothing where it goes on as it came.
+    /// Post-processing of its result; `None` passes it through.
     finish: Option<Finish>,
-    /// A person was asked, and allowed it.
+    /// A person has allowed it.
     allowed: bool,
-    /// What its user was sent to a page for already, each once: who has signed in may have to allow more.
+    /// The sign-in pages its user was sent to, each once: after signing in, further consent may be necessary.
     visited: Vec<Code>,
 }
 
-/// Where a running call stands.
+/// The stage of a running call.
 #[derive(Debug)]
 enum Stage {
     /// To be sent.
     Begin,
-    /// To be sent once a person has allowed it.
+    /// Waiting for permission.
     Permission(Box<Permission>),
-    /// To be sent once a person has signed in.
+    /// Waiting for a sign-in.
     SignIn(Box<Visit>),
     /// Sent.
     Sent(link::Call, Lease),
-    /// A stateless server wants to know something first. The lease keeps it from being put to sleep meanwhile.
+    /// A stateless server needs input first. The lease keeps it running meanwhile.
     Asking { round: Round, _awake: Lease },
-    /// Refused without being run: what the tool wants repeated in headers is no longer what we know of it. To be sent
-    /// once more when its list was read again (`2026-07-28/basic/transports/streamable-http.mdx`).
+    /// Rejected without being executed: the headers did not match the tool's current definition. Resent once after
+    /// reading the list again (`2026-07-28/basic/transports/streamable-http.mdx`).
     Stale,
     /// Ended.
     Over,
 }
 
-/// What a running call yields.
+/// An event of a running call.
 #[derive(Debug)]
 pub enum Step {
-    /// A note that belongs to it.
+    /// A notification that belongs to it.
     Note {
         /// Its method.
         method: String,
         /// Its parameters, with the hub's progress token.
         params: Option<Box<Raw>>,
     },
-    /// The server wants to know something; it waits for [`Running::answer`].
+    /// A question from the server; it waits for [`Running::answer`].
     Question(Question),
-    /// Its end.
+    /// The result.
     End(Result<Box<Raw>, Failed>),
 }
 
-/// Calls a tool by its path. `params` are those of the caller's request without the name; they travel on as they
-/// are, but for what is between the caller and us alone.
+/// Calls a tool by its path. `params` are the caller's parameters without the name; they are forwarded unchanged,
+/// except for what concerns only caller and hub.
 ///
 /// # Errors
-/// A [`CallFailure`] where nothing was sent.
+/// A [`CallFailure`] if nothing was sent.
 pub(super) async fn call_tool_for(
     hub: &Hub,
     caller: &Caller,
@@ -104,10 +104,10 @@ pub(super) async fn call_tool_for(
     call_route(&hub, caller, route, params).await
 }
 
-/// The same for a tool that was looked up through this handle already.
+/// The same for a tool that was already looked up through this handle.
 ///
 /// # Errors
-/// As [`Hub::call_tool_for`].
+/// As for [`Hub::call_tool_for`].
 pub(super) async fn call_route(
     hub: &Hub,
     caller: &Caller,
@@ -137,10 +137,10 @@ async fn begin_call(
     run(hub, caller, whose, route.server, "tools/call", named, permission).await
 }
 
-/// Makes any request to one server.
+/// Sends any request to one server.
 ///
 /// # Errors
-/// A [`CallFailure`] where nothing was sent.
+/// A [`CallFailure`] if nothing was sent.
 pub(super) async fn ask(
     hub: &Hub,
     caller: &Caller,
@@ -169,10 +169,10 @@ fn permit_tool(hub: &Hub, path: &ToolPath) -> Result<(), CallFailure> {
     })
 }
 
-/// Reads a resource by its path; never from a cache. `params` are those of the caller's request without the URI.
+/// Reads a resource by its path, never from a cache. `params` are the caller's parameters without the URI.
 ///
 /// # Errors
-/// A [`CallFailure`] where nothing was sent.
+/// A [`CallFailure`] if nothing was sent.
 pub(super) async fn read_resource(
     hub: &Hub,
     caller: &Caller,
@@ -212,9 +212,9 @@ async fn run(
         visited: vec![],
     };
     match permission {
-        // Nothing is started, and nothing is sent, before a person has said yes.
+        // Start and send nothing until a person has allowed it.
         Permitted::Asking(permission) => running.stage = Stage::Permission(permission),
-        // It is told how its start gets on.
+        // Reports the progress of the start.
         Permitted::Freely | Permitted::Again if running.attempt.is_slow() => {}
         Permitted::Freely | Permitted::Again => {
             if let Err(failure) = running.begin().await {
@@ -225,7 +225,7 @@ async fn run(
     Ok(running)
 }
 
-/// What a call yielded; only its end matters.
+/// Records an event; only the end matters.
 fn tell_step(hub: &Hub, step: &Step) {
     match step {
         Step::Note { .. } | Step::Question(_) => return,
@@ -239,7 +239,7 @@ fn tell_step(hub: &Hub, step: &Step) {
 }
 
 impl Running {
-    /// The next thing that happens. After [`Step::End`] there is no other. May be given up and called again.
+    /// The next event. [`Step::End`] is the last one. Cancel safe.
     pub async fn next(&mut self) -> Step {
         let step = self.step().await;
         tell_step(&self.hub, &step);
@@ -268,7 +268,7 @@ impl Running {
         }
     }
 
-    /// Waits for a person's word.
+    /// Waits for a person's decision.
     async fn ask_permission(&mut self) -> Option<Step> {
         let Stage::Permission(permission) = &mut self.stage else { return None };
         let (rule, waited) = match permission.next(&self.hub).await {
@@ -282,7 +282,7 @@ impl Running {
         self.hub.recorder().written().await;
         self.attempt.deadline += waited;
         self.stage = Stage::Begin;
-        // Much may have happened while a person thought about it.
+        // Much may have changed while the person decided.
         self.attempt.still_possible(&self.hub).err().map(|failure| self.fail(failure))
     }
 
@@ -301,10 +301,10 @@ impl Running {
         Ok(())
     }
 
-    /// Has its user sign in, or allow more, where that is what is missing and the client can show a page.
+    /// Asks the user to sign in or grant more, if that is what is missing and the client can open a page.
     ///
     /// # Errors
-    /// The same failure otherwise.
+    /// Any other failure, unchanged.
     fn visit(&mut self, failure: CallFailure) -> Result<(), CallFailure> {
         let endpoint = self.hub.view().endpoint.clone();
         let accounts = &self.hub.inner.around.accounts;
@@ -333,12 +333,12 @@ impl Running {
         None
     }
 
-    /// Reads the list of tools once more, for a call that was refused because of what it says.
+    /// Reads the list of tools again, for a call that was rejected because of it.
     async fn read_again(&mut self) -> Option<Step> {
         let again =
             refresh::read_tools_again(&self.hub, &self.attempt.server, &self.attempt.registered.upstream);
         Box::pin(again).await;
-        // It may be another tool now, that nobody has approved.
+        // The tool may have changed and need approval.
         if let Err(failure) = self.attempt.still_possible(&self.hub) {
             return Some(self.fail(failure));
         }
@@ -347,7 +347,7 @@ impl Running {
         None
     }
 
-    /// The next question of a round, or the request once more when all are answered.
+    /// The next question of a round, or the repeated request when all are answered.
     async fn next_of_round(&mut self) -> Option<Step> {
         let Stage::Asking { round, .. } = &mut self.stage else { return None };
         let next = self.conversation.next_of_round(&self.hub, &self.caller, &self.attempt, round).await;
@@ -365,7 +365,7 @@ impl Running {
         None
     }
 
-    /// Waits for the server's next word, and for people's.
+    /// Waits for the server and for people.
     async fn listen(&mut self) -> Option<Step> {
         let Stage::Sent(call, _) = &mut self.stage else { return None };
         let (quiet, deadline) = self.conversation.patience(&self.attempt);
@@ -396,7 +396,7 @@ impl Running {
         }
     }
 
-    /// The server answered with a result.
+    /// Handles a result.
     async fn answered(&mut self, result: Box<Raw>) -> Option<Step> {
         let Stage::Sent(call, lease) = &self.stage else { return None };
         lease.prove();
@@ -412,7 +412,7 @@ impl Running {
         Some(self.ended(result, modern))
     }
 
-    /// The server answered with an error, or did not.
+    /// Handles an error or a missing response.
     fn not_answered(&mut self, error: CallError) -> Option<Step> {
         let Stage::Sent(call, lease) = &self.stage else { return None };
         let modern = call.is_modern();
@@ -438,7 +438,7 @@ impl Running {
             self.stage = Stage::Begin;
             return None;
         }
-        // That nobody is signed in says nothing about the tool.
+        // A missing sign-in does not count against the tool.
         if !matches!(error, CallError::SignIn(_)) {
             self.record(false, incident);
         }
@@ -446,7 +446,7 @@ impl Running {
         self.visit(failure).err().map(|failure| self.fail(failure))
     }
 
-    /// The server began the task: waits for its result.
+    /// Waits for the result of a task.
     async fn wait_for_task(&mut self, begun: &Raw) -> Option<Step> {
         let Stage::Sent(_, lease) = std::mem::replace(&mut self.stage, Stage::Over) else { return None };
         self.hub.calls().owned.begun(None, &self.attempt.server, begun);
@@ -546,25 +546,26 @@ impl Running {
         self.end(Err(Failed::Hub(failure)))
     }
 
-    /// The same call, whose result is finished for its caller.
+    /// Adds post-processing of the result.
     pub(super) fn finished(mut self, finish: Finish) -> Self {
         self.finish = Some(finish);
         self
     }
 
-    /// Its client has gone to find an answer, or is back with it: what the server asks meanwhile is about other calls.
+    /// Records that the client left to find an answer, or returned: what the server asks meanwhile concerns other
+    /// calls.
     pub fn park(&self, parked: bool) {
         if let Stage::Sent(call, _) = &self.stage {
             call.park(parked);
         }
     }
 
-    /// Does it wait for a word of people, and not for the server?
+    /// Does it wait for people rather than the server?
     pub(super) fn waits_for_people(&self) -> bool {
         matches!(self.stage, Stage::Permission(_) | Stage::SignIn(_)) || self.conversation.is_waiting()
     }
 
-    /// Answers a [`Step::Question`]. An answer to anything else is dropped.
+    /// Answers a [`Step::Question`]. Any other answer is ignored.
     pub fn answer(&mut self, key: &str, outcome: Result<Box<Raw>, ErrorObject>) {
         let is_all = match &mut self.stage {
             Stage::Sent(call, _) => self.conversation.answer(call, key, outcome),
@@ -587,7 +588,7 @@ impl Running {
         }
     }
 
-    /// The time people take to answer is not the server's.
+    /// The time people take to answer does not count as the server's.
     fn had_answer(&mut self) {
         if let Some(waited) = self.conversation.waited() {
             self.attempt.deadline += waited;
@@ -601,12 +602,12 @@ impl Running {
         }
     }
 
-    /// Waits for the end, passing over notes. Nobody is there to answer questions.
+    /// Waits for the end, ignoring notifications. Questions cannot be answered.
     pub async fn finish(self) -> Result<Box<Raw>, Failed> {
         self.finish_hearing(|_, _| {}).await
     }
 
-    /// The same for somebody who hears the notes: their methods and parameters.
+    /// The same with a callback for notifications: method and parameters.
     pub(super) async fn finish_hearing(
         mut self,
         mut hear: impl FnMut(&str, Option<&Raw>),
@@ -623,12 +624,12 @@ impl Running {
         }
     }
 
-    /// Who observes it.
+    /// Its observer.
     pub fn observer(&self) -> &Observer {
         &self.hub.context.observer
     }
 
-    /// The server it runs on.
+    /// Its server.
     pub fn server(&self) -> &ServerName {
         &self.attempt.server
     }
@@ -636,7 +637,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // A task goes on when the request that waits for it is taken back.
+        // Cancelling the request that waits for a task does not stop the task.
         if let (Some(Task::Running(id)), Stage::Sent(call, _)) = (&self.attempt.task, &self.stage) {
             call.cancel_task(id);
         }

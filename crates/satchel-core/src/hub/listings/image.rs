@@ -8,11 +8,11 @@ use tokio::{process::Command, time::timeout};
 use super::super::Hub;
 use crate::model::{Code, control::Refusal};
 
-/// An image may be large.
+/// Timeout for pulling an image, which may be large.
 const FETCHING: Duration = Duration::from_secs(600);
 const ENGINES: [&str; 2] = ["docker", "podman"];
 
-/// Where a program is.
+/// Finds a program.
 pub(super) async fn program(hub: &Hub, name: &str) -> Option<PathBuf> {
     let around = &hub.inner.around;
     let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd"] } else { &[""] };
@@ -22,7 +22,7 @@ pub(super) async fn program(hub: &Hub, name: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// The program that runs images here.
+/// The installed container engine.
 pub(super) async fn engine(hub: &Hub) -> Option<&'static str> {
     for name in ENGINES {
         if program(hub, name).await.is_some() {
@@ -32,14 +32,14 @@ pub(super) async fn engine(hub: &Hub) -> Option<&'static str> {
     None
 }
 
-/// Fetches an image and returns its name with its digest.
+/// Pulls an image and returns its name with its digest.
 pub(super) async fn pinned(hub: &Hub, engine: &str, image: &str) -> Result<String, Refusal> {
     let failed = |why: String| {
-        let message = format!("which image \"{image}\" is today cannot be told: {why}");
+        let message = format!("cannot resolve the image \"{image}\": {why}");
         Refusal::new(
             Code::NoDigest,
             message,
-            "See whether it can be fetched, or choose another way with --way.",
+            "Check that it can be pulled, or choose another way with --way.",
         )
     };
     let path = program(hub, engine).await.ok_or_else(|| failed(format!("{engine} is not installed")))?;

@@ -41,7 +41,7 @@ use crate::{
     trust::Fingerprint,
 };
 
-/// Everything that is needed to do what was shown.
+/// Everything needed to execute the plan.
 pub(super) struct Prepared {
     pub(super) plan: InstallPlan,
     source: Source,
@@ -52,7 +52,7 @@ pub(super) struct Prepared {
     provenance: provenance::Provenance,
 }
 
-/// What would be done.
+/// The plan of an installation or update.
 pub(super) async fn plan(hub: &Hub, ask: &InstallAsk) -> Result<InstallPlan, Refusal> {
     Ok(prepare(hub, ask).await?.plan)
 }
@@ -135,7 +135,7 @@ async fn prepare(hub: &Hub, ask: &InstallAsk) -> Result<Prepared, Refusal> {
 }
 
 impl Prepared {
-    /// The entry as it would be, and what of it is shown.
+    /// Writes the resulting entry and the plan that is shown.
     fn write(&mut self, hub: &Hub, before: Option<&update::Before>) -> Result<(), Refusal> {
         let Some(reviewed) = &self.reviewed else { return Ok(()) };
         let name = &self.source.release.name;
@@ -154,23 +154,22 @@ impl Prepared {
         self.plan.called =
             before.map_or_else(|| called(hub, name, Some(&found)), |before| before.server.clone());
         let (mut entry, mut moved, _) = into_config(&found, &self.plan.called, literal);
-        // What is missing has to be given first; it does not come in switched off.
+        // Missing inputs have to be given first; the server is not added switched off.
         entry.shift_remove("enabled");
         if let Some(before) = before {
             update::carry_over(before, &mut entry, &mut moved, &mut self.plan)?;
         }
         show(&entry, &found, &mut self.plan);
         if let Some(image) = self.image() {
-            let says = format!(
-                "\"{image}\" is fetched when it is installed, and the digest that it has then is pinned"
-            );
+            let says =
+                format!("\"{image}\" is pulled at installation, and pinned to the digest that it has then");
             self.plan.server.remarks.push(says);
         }
         (self.entry, self.moved) = (entry, moved);
         Ok(())
     }
 
-    /// The image that is named by a tag, which can be moved.
+    /// The image, if it is referenced by a movable tag.
     fn image(&self) -> Option<String> {
         let package = self.package.as_ref().filter(|package| package.registry_type == "oci")?;
         let args = self.plan.runs.get(1..)?;
@@ -178,7 +177,7 @@ impl Prepared {
         Some(args[at].clone()).filter(|image| !image.contains("@sha256:"))
     }
 
-    /// Stands for everything that a person sees.
+    /// The fingerprint of everything a person sees.
     fn fingerprint(&self) -> String {
         let secrets: Vec<&str> = self.moved.iter().map(|moved| moved.name.as_str()).collect();
         let seen = json!([
@@ -203,7 +202,7 @@ fn refuse_deleted(source: &Source) -> Result<(), Refusal> {
     Err(Refusal::new(Code::Deleted, message, ""))
 }
 
-/// Which way; `None` where several can be gone and nobody has said which.
+/// The chosen way; `None` if there are several and none was chosen.
 fn choose(
     source: &Source,
     document: &ServerDocument,
@@ -233,7 +232,7 @@ fn choose(
                 .iter()
                 .filter_map(|way| Some(format!("{}: {}", way.id, way.refused.as_ref()?)));
             let message = format!(
-                "\"{}\" is not installed, none of its ways can be gone: {}",
+                "\"{}\" is not installed, because no way of installing it works here: {}",
                 source.shown.name,
                 why.collect::<Vec<_>>().join("; ")
             );
@@ -242,14 +241,14 @@ fn choose(
     }
 }
 
-/// What the registry says against it, and what may be mistaken.
+/// Consents required by the registry's status or by a confusable name.
 fn consents(source: &Source, answers: &BTreeMap<String, Value>) -> Vec<Consent> {
     let mut consents = Vec::new();
     if source.release.status == Status::Deprecated {
         let said = source.shown.status_message.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
         consents.push(Consent { id: "accept.deprecated".into(), says: format!("it is deprecated{said}") });
     }
-    let twin = source.shown.remarks.iter().find(|remark| remark.contains("only in the case of its letters"));
+    let twin = source.shown.remarks.iter().find(|remark| remark.contains("only in upper and lower case"));
     if let Some(twin) = twin {
         consents.push(Consent { id: "accept.name".into(), says: twin.clone() });
     }
@@ -257,7 +256,7 @@ fn consents(source: &Source, answers: &BTreeMap<String, Value>) -> Vec<Consent> 
     consents
 }
 
-/// What is to be installed first, in a sentence.
+/// The launcher to install first, as a sentence.
 async fn runtime(hub: &Hub, needed: &[String], engine: Option<&str>) -> Option<String> {
     for name in needed {
         let is_here = match name.as_str() {
@@ -277,7 +276,7 @@ async fn runtime(hub: &Hub, needed: &[String], engine: Option<&str>) -> Option<S
     None
 }
 
-/// What was given and is no credential, to be given again for an update.
+/// Inputs other than credentials, stored for updates.
 fn given(reviewed: &Reviewed, answers: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
     let plain = reviewed.inputs.iter().filter(|input| !input.secret);
     let answer = |id: &str| {
@@ -304,7 +303,7 @@ fn called(hub: &Hub, name: &str, found: Option<&FoundEntry>) -> String {
     all.pop().map(|candidate| candidate.name).unwrap_or_default()
 }
 
-/// What a person sees of an entry: everything but credentials.
+/// The visible parts of an entry: everything except credentials.
 fn show(entry: &Map<String, Value>, found: &FoundEntry, plan: &mut InstallPlan) {
     let plain = |value: &Value| value.as_str().unwrap_or_default().replace("$${", "${");
     let map = |key: &str| -> BTreeMap<String, String> {
@@ -326,21 +325,21 @@ fn show(entry: &Map<String, Value>, found: &FoundEntry, plan: &mut InstallPlan) 
     .to_owned();
 }
 
-/// Does what was shown, and nothing else.
+/// Executes exactly the plan that was shown.
 pub(super) async fn carry_out(hub: &Hub, ask: &InstallAsk, seen: &str) -> Result<Installed, Refusal> {
     let mut prepared = prepare(hub, ask).await?;
     let name = prepared.source.shown.name.clone();
     if !prepared.plan.missing.is_empty() {
         let message = format!("\"{name}\" needs {}", prepared.plan.missing.join(", "));
-        return Err(Refusal::new(Code::Needs, message, "Say them with --set ID=VALUE, or a way with --way."));
+        return Err(Refusal::new(Code::Needs, message, "Set them with --set ID=VALUE, or a way with --way."));
     }
     if let Some(Consent { id, says }) = prepared.plan.consents.first() {
-        let message = format!("\"{name}\" is not installed without a yes to this: {says}");
+        let message = format!("\"{name}\" is not installed until you accept this: {says}");
         return Err(Refusal::new(Code::NeedsConsent, message, format!("`--set {id}=yes` says so.")));
     }
     if prepared.plan.seen != seen {
-        let message = format!("what \"{name}\" would run is not what was shown any more");
-        return Err(Refusal::new(Code::ChangedMeanwhile, message, "Look at it again."));
+        let message = format!("what \"{name}\" would run changed after it was shown");
+        return Err(Refusal::new(Code::ChangedMeanwhile, message, "Review it again."));
     }
     let mut stored = Vec::new();
     fetch(hub, &mut prepared, ask).await?;
@@ -356,7 +355,7 @@ pub(super) async fn carry_out(hub: &Hub, ask: &InstallAsk, seen: &str) -> Result
     put(hub, ask, &prepared.plan, entry, stored).await
 }
 
-/// What has to be fetched before the entry is whole: a bundle, or an image of which only a tag is known.
+/// Fetches what completes the entry: a bundle, or the digest of an image referenced by tag.
 async fn fetch(hub: &Hub, prepared: &mut Prepared, ask: &InstallAsk) -> Result<(), Refusal> {
     if let Some(image) = prepared.image() {
         let engine = prepared.plan.runs.first().cloned().unwrap_or_default();
@@ -376,13 +375,13 @@ async fn fetch(hub: &Hub, prepared: &mut Prepared, ask: &InstallAsk) -> Result<(
     let bytes = registry_http::bundle(&parsed, largest).await.map_err(|fault| bad(fault.to_string()))?;
     let is: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     if !is.eq_ignore_ascii_case(sha256) {
-        return Err(bad(format!("what came is not what its description names (SHA-256 {is}, not {sha256})")));
+        return Err(bad(format!("the download does not match its description (SHA-256 {is}, not {sha256})")));
     }
     let machine = Machine::here(&hub.inner.around.environment.clone().into_variables());
     let (found, directory, needs) = super::super::import::bundle_found(hub, &bytes, &ask.answers, &machine)?;
     if !needs.is_empty() {
         let message = format!("\"{}\" needs {}", prepared.source.shown.name, needs.join(", "));
-        return Err(Refusal::new(Code::Needs, message, "Say them with --set ID=VALUE."));
+        return Err(Refusal::new(Code::Needs, message, "Set them with --set ID=VALUE."));
     }
     if !directory.exists() {
         bundle::unpack(&bytes, &directory).map_err(|error| bad(error.to_string()))?;
@@ -403,7 +402,7 @@ async fn put(
     let secrets = stored.len();
     let config = hub.config();
     let edits = &hub.inner.clients.edits;
-    // Written down before it is done: whatever happens in between, it can be taken back.
+    // Recorded before the change, so that it can be undone after a crash.
     match (&ask.server, config.entry(&server)) {
         (Some(_), Some(before)) => edits.updated(server.clone(), before.clone(), stored),
         _ => edits.imported(vec![server.clone()], stored, vec![]),

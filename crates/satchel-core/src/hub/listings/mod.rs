@@ -27,7 +27,7 @@ use crate::{
     secrets::Secret,
 };
 
-/// Servers of one answer.
+/// Maximum number of servers in one answer.
 const MOST: usize = 500;
 
 pub(super) async fn search_listed(hub: &Hub, wanted: SearchListed) -> Result<ListedServers, Refusal> {
@@ -61,7 +61,7 @@ fn known(hub: &Hub) -> &Listings {
     &hub.inner.configured.entries.listings
 }
 
-/// The registries of the configuration; their tokens are read only where they are about to be asked.
+/// The configured registries; tokens are read only when a registry is queried.
 fn registries(hub: &Hub) -> Vec<Registry> {
     let config = hub.config();
     let parsed = |source: &crate::config::file::RegistrySource| Url::parse(&source.url).ok();
@@ -113,18 +113,18 @@ async fn ask(hub: &Hub, when: AskRegistries) -> Result<(), Refusal> {
 async fn refresh(hub: &Hub, waits: bool, always: bool) -> Result<(), Refusal> {
     let registries = with_tokens(hub).await?;
     let reading = known(hub).refresh(&registries, now_ms, waits, always);
-    // Nobody waits for a registry when the hub ends.
-    let news = tokio::select! {
-        news = reading => news,
+    // Shutdown does not wait for a registry.
+    let changed = tokio::select! {
+        changed = reading => changed,
         () = hub.inner.life.end().cancelled() => false,
     };
-    if news {
+    if changed {
         follow(hub)?;
     }
     Ok(())
 }
 
-/// What a registry has deleted since is not started anew.
+/// Stops servers that their registry has deleted from being started.
 fn follow(hub: &Hub) -> Result<(), Refusal> {
     let config = hub.config();
     let keeps = |server: &str| provenance::of(&config, server).is_some_and(|source| source.keep);
@@ -157,7 +157,7 @@ pub(super) async fn keep_deleted(hub: &Hub, server: &str) -> Result<(), Refusal>
     let change = Change::Put { name: server.to_owned(), entry, replace: true, rules: vec![] };
     apply::ask(hub, change, hub.context.is_for_a_person()).await?;
     follow(hub)?;
-    hub.did_here(AuditKind::Consent, server, "goes on although its registry has deleted it");
+    hub.did_here(AuditKind::Consent, server, "keeps running although its registry has deleted it");
     Ok(())
 }
 
@@ -181,7 +181,7 @@ fn search(hub: &Hub, wanted: &SearchListed) -> Result<ListedServers, Refusal> {
     Ok(ListedServers { servers, total, known: shelf.offered(), refused, registries })
 }
 
-/// A server that this could be done with, of what is known already: nobody is asked for it.
+/// A server that fits the query, from stored lists only.
 pub(super) fn suggested(hub: &Hub, query: &str) -> Option<String> {
     if !hub.config().suggests_servers() {
         return None;
@@ -236,7 +236,7 @@ fn unknown_listing(name: &str, version: Option<&str>, near: &[String]) -> Refusa
     Refusal::new(Code::UnknownListing, format!("no registry lists \"{name}\"{version}"), action)
 }
 
-/// Installed servers, and what their registries say of them by now.
+/// Installed servers and their state in their registries.
 fn installed(hub: &Hub) -> Result<Vec<InstalledServer>, Refusal> {
     let shelf = shelf(hub);
     let config = hub.config();

@@ -8,45 +8,45 @@ use serde_json::{Value, json};
 
 use crate::{config::Config, listings::page::Release, trust::Fingerprint};
 
-/// The key beside an entry.
+/// The key within an entry.
 pub(super) const KEY: &str = "source";
 
-/// Where it came from.
+/// The origin of an installed server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Provenance {
-    /// The address of the registry.
+    /// The registry's address.
     pub(super) registry: String,
     /// Its name there.
     pub(super) name: String,
-    /// The version that was installed.
+    /// The installed version.
     pub(super) version: String,
-    /// Which way of several.
+    /// The [`ListedWay::id`](crate::model::listings::ListedWay::id).
     pub(super) way: String,
-    /// What is run or reached: `npm NAME`, or the host of an address.
+    /// What runs or is connected to: `npm NAME`, or the host of an address.
     pub(super) package: String,
-    /// What the registry said is run then.
+    /// The digest of what the registry said would run.
     pub(super) digest: String,
-    /// What was given, but for credentials.
+    /// Inputs other than credentials.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) answers: BTreeMap<String, Value>,
-    /// A person lets it go on although the registry has deleted it.
+    /// A person decided to keep it running although the registry has deleted it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) keep: bool,
 }
 
-/// Of one entry, where it came from a registry.
+/// The origin of one entry, if it came from a registry.
 pub(super) fn of(config: &Config, server: &str) -> Option<Provenance> {
     let written = config.entry(server)?.get(KEY)?;
     Provenance::deserialize(written).ok()
 }
 
-/// Of all entries.
+/// The origins of all entries.
 pub(super) fn all(config: &Config) -> Vec<(String, Provenance)> {
     let names = config.servers().keys();
     names.filter_map(|name| Some((name.to_string(), of(config, name.as_str())?))).collect()
 }
 
-/// Stands for what a release runs: the same release with other contents has another one.
+/// The digest of what a release runs; changes if the release's content is replaced.
 pub(super) fn digest(release: &Release) -> String {
     let value = release.value();
     let runs = json!([value.get("packages"), value.get("remotes")]);

@@ -23,9 +23,9 @@ use crate::{
     },
 };
 
-/// Stands where a credential is that was given before.
+/// Placeholder for a credential that was given before.
 const KEPT: &str = "satchel-keeps-this-credential";
-/// What an update writes anew; everything else of an entry is its user's.
+/// The fields that an update rewrites; all others belong to the user.
 const WRITTEN: [&str; 6] = ["command", "args", "env", "url", "headers", "type"];
 
 /// An installed server as it is.
@@ -35,11 +35,11 @@ pub(super) struct Before {
     entry: Value,
 }
 
-/// The server, where it came from a registry.
+/// Finds the server, if it came from a registry.
 pub(super) fn before(hub: &Hub, server: &str) -> Result<Before, Refusal> {
     let config = hub.config();
     let all = provenance::all(&config);
-    // People know it by either name.
+    // Accept its local name and its registry name.
     let named = all.iter().find(|(name, _)| name == server).or_else(|| {
         let mut same = all.iter().filter(|(_, source)| source.name == server);
         same.next().filter(|_| same.next().is_none())
@@ -49,13 +49,13 @@ pub(super) fn before(hub: &Hub, server: &str) -> Result<Before, Refusal> {
             return Err(Refusal::unknown_server(server));
         }
         let message = format!("\"{server}\" was not installed from a registry, so no update of it is known");
-        return Err(Refusal::new(Code::NotFromARegistry, message, "`satchel pin` has it run one version."));
+        return Err(Refusal::new(Code::NotFromARegistry, message, "`satchel pin` pins it to one version."));
     };
     let entry = config.entry(name).cloned().ok_or_else(|| Refusal::unknown_server(server))?;
     Ok(Before { server: name.clone(), source: source.clone(), entry })
 }
 
-/// The release that it is updated to.
+/// The release to update to.
 pub(super) fn source(
     shelf: &Shelf,
     before: &Before,
@@ -85,26 +85,26 @@ pub(super) fn source(
                 "the update of \"{server}\" to {} is held back: it names another package than the installed one ({other}, not {})",
                 found.release.version, source.package
             );
-            let action = format!("If you trust it, `satchel uninstall {server}` and install it anew.");
+            let action = format!("If you trust it, `satchel uninstall {server}` and install it again.");
             return Err(Refusal::new(Code::PackageSwapped, message, action));
         }
         None => {
             let message =
                 format!("{} of \"{server}\" cannot be run as {} any more", found.release.version, source.way);
-            return Err(Refusal::new(Code::WayGone, message, "Uninstall it, and install it anew."));
+            return Err(Refusal::new(Code::WayGone, message, "Uninstall it, and install it again."));
         }
     }
     if found.release.version == source.version && provenance::digest(&found.release) != source.digest {
         let message = format!(
-            "the registry's {} of {} is not what was installed any more; it is not taken over",
+            "the registry's {} of {} differs from what was installed, and is not applied",
             source.version, source.name
         );
-        return Err(Refusal::new(Code::ChangedInPlace, message, "A newer version would be."));
+        return Err(Refusal::new(Code::ChangedInPlace, message, "A newer version would be applied."));
     }
     Ok(found)
 }
 
-/// What is run or reached, without its version.
+/// What runs or is connected to, without its version.
 pub(super) fn package(document: &ServerDocument, choice: Choice) -> String {
     match choice {
         Choice::Package(at) => document.packages.get(at).map_or_else(String::new, |package| {
@@ -117,7 +117,7 @@ pub(super) fn package(document: &ServerDocument, choice: Choice) -> String {
                 name.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).map_or(name, |(name, _)| name)
             });
             match package.registry_type.as_str() {
-                // Every version of a bundle has an address of its own, below the same owner.
+                // Every version of a bundle has its own address, below the same owner.
                 "mcpb" => format!("mcpb {}", owner(&package.identifier)),
                 kind => format!("{kind} {}", name.unwrap_or(&package.identifier)),
             }
@@ -136,7 +136,7 @@ fn owner(address: &str) -> String {
     format!("{}/{}", url.host_str().unwrap_or_default(), path.join("/"))
 }
 
-/// What was given before, what is given now, and a mark where a credential is kept.
+/// Stored and new inputs, with a placeholder for each kept credential.
 pub(super) fn answers(
     before: &Before,
     document: &ServerDocument,
@@ -164,7 +164,7 @@ pub(super) fn answers(
     answers
 }
 
-/// Puts credentials where they were, and says what else changes.
+/// Puts kept credentials back, and lists the other changes.
 pub(super) fn carry_over(
     before: &Before,
     entry: &mut Map<String, Value>,
@@ -182,7 +182,7 @@ pub(super) fn carry_over(
     Ok(())
 }
 
-/// Where this reference stands in the new entry, what stood there before is put; `false` where nothing did.
+/// Replaces this reference in the new entry by the old value at its place; `false` if there was none.
 fn keep(before: &Value, entry: &mut Map<String, Value>, reference: &str) -> bool {
     let mut all = true;
     for block in ["env", "headers"] {
@@ -223,7 +223,7 @@ fn keep(before: &Value, entry: &mut Map<String, Value>, reference: &str) -> bool
     all && entry.get("url").and_then(Value::as_str) != Some(reference)
 }
 
-/// What is different afterwards, one line each.
+/// The changes, one line each.
 fn changes(before: &Value, after: &Map<String, Value>) -> Vec<String> {
     let words = |entry: &dyn Fn(&str) -> Option<Value>| -> Vec<String> {
         let text = |value: Value| value.as_str().unwrap_or_default().replace("$${", "${");
@@ -245,7 +245,7 @@ fn changes(before: &Value, after: &Map<String, Value>) -> Vec<String> {
     gone.chain(came).collect()
 }
 
-/// What its user has set for it stays.
+/// Keeps the user's own settings.
 pub(super) fn keep_settings(before: &Value, entry: &mut Value) {
     let (Some(before), Some(entry)) = (before.as_object(), entry.as_object_mut()) else { return };
     let own = before.iter().filter(|(key, _)| !WRITTEN.contains(&key.as_str()) && *key != provenance::KEY);
@@ -254,7 +254,7 @@ pub(super) fn keep_settings(before: &Value, entry: &mut Value) {
     }
 }
 
-/// What a registry says by now of what is installed.
+/// What a registry currently says about an installed server.
 pub(super) fn state(shelf: &Shelf, server: String, source: &provenance::Provenance) -> InstalledServer {
     let here = shelf.source_at(&source.registry, &source.name, Some(&source.version));
     let offered = shelf.source_at(&source.registry, &source.name, None);
@@ -267,7 +267,7 @@ pub(super) fn state(shelf: &Shelf, server: String, source: &provenance::Provenan
         && provenance::digest(&here.release) != source.digest
     {
         remarks.push(format!(
-            "the registry's {} is not what was installed any more: it was changed in place, and is not taken over",
+            "the registry's {} differs from what was installed: it was changed in place, and is not applied",
             source.version
         ));
     }

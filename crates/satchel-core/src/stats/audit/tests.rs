@@ -17,11 +17,11 @@ fn audited(number: u64) -> Event {
     })
 }
 
-/// A ledger with so many records, closed.
+/// A closed ledger with this many records.
 fn ledger(dir: &Path, records: u64) -> PathBuf {
     let path = dir.join("ledger.db");
     let (mut store, _) = Store::open(&path, "none", 0).unwrap();
-    // In several goes, as they come.
+    // In several batches, as they arrive.
     for chunk in (0..records).map(audited).collect::<Vec<_>>().chunks(7) {
         store.record(chunk).unwrap();
     }
@@ -32,7 +32,7 @@ fn problems(path: &Path) -> Vec<String> {
     verify(path, None).unwrap().problems
 }
 
-/// Somebody who can write to the file, and knows of the triggers.
+/// An attacker who can write to the file and knows the triggers.
 fn tamper(path: &Path, words: &str) {
     let connection = Connection::open(path).unwrap();
     connection.execute_batch("DROP TRIGGER trail_is_not_changed; DROP TRIGGER trail_is_not_cut;").unwrap();
@@ -51,7 +51,7 @@ fn what_is_written_is_whole_and_goes_on_after_a_restart() {
     let page = page(&path, &AuditQuery { after: 29, limit: 1 }).unwrap();
     assert!(page.more);
     assert_eq!((page.records[0].seq, page.records[0].subject.as_str()), (30, "server:tool-29"));
-    // An end that somebody noted: this one, an earlier one, and one of another log.
+    // A noted end: this one, an earlier one, and one of another log.
     let head = verdict.head.unwrap();
     let noted = |head: &AuditHead| verify(&path, Some(head)).unwrap().problems.len();
     assert_eq!(noted(&head), 0);
@@ -73,7 +73,8 @@ fn a_hundred_times_each_way_of_tampering_is_found() {
             assert_eq!(problems(&path), Vec::<String>::new(), "the copy is whole");
             tamper(&path, &words(*time));
             let found = !problems(&path).is_empty();
-            // Nor does it look whole again when the hub goes on with it. Now and then: it waits for the disk each time.
+            // It does not look intact again when the hub appends to it. Checked occasionally, because each append
+            // waits for the disk.
             if time % 10 > 0 {
                 return found;
             }
@@ -178,7 +179,7 @@ fn what_is_too_old_goes_and_the_rest_stays_provable() {
     store.record(&[audited(41)]).unwrap();
     store.retain(1_020 + DAYS * DAY, 36_500, u64::MAX).unwrap();
     assert_eq!(problems(&path), Vec::<String>::new());
-    // A person wants no history: nothing of it is left, and what comes after is provable.
+    // A person deletes the history: nothing of it is left, and what follows is verifiable.
     store.delete_history(true).unwrap();
     store.record(&[audited(42)]).unwrap();
     drop(store);
@@ -187,7 +188,7 @@ fn what_is_too_old_goes_and_the_rest_stays_provable() {
     assert_eq!((verdict.records, verdict.first, verdict.problems), (2, 43, vec![]));
     let bytes = std::fs::read(&path).unwrap();
     assert!(!bytes.windows(7).any(|window| window == b"tool-20"));
-    // Pruned is not what somebody cut: that is told apart.
+    // Pruning is distinguished from truncation.
     tamper(&path, "DELETE FROM trail WHERE kind = 'pruned'");
     assert!(!problems(&path).is_empty());
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::fold::Folded;
 use crate::trust::fingerprint::Tree;
 
-/// Names of things that open one service, in parts as they are written in `snake_case`.
+/// Names of credentials for one service, as `snake_case` words.
 const OF_A_SERVICE: [&[&str]; 9] = [
     &["password"],
     &["passwd"],
@@ -21,7 +21,7 @@ const OF_A_SERVICE: [&[&str]; 9] = [
     &["client", "secret"],
 ];
 
-/// And of those that open much, or are a person's.
+/// Names of powerful or personal credentials.
 const OF_A_PERSON: [&[&str]; 15] = [
     &["bearer", "token"],
     &["session", "token"],
@@ -40,11 +40,10 @@ const OF_A_PERSON: [&[&str]; 15] = [
     &["otp"],
 ];
 
-/// Whose password it is: what stands beside it.
+/// Arguments beside a password that show whose it is.
 const LOGINS: [&str; 6] = ["user", "username", "login", "email", "account", "mail"];
 
-/// Tools that are there to set, check or make one.
-/// And parts of an argument that hold one.
+/// Tools that set, check or create secrets, and parts of arguments that contain one.
 const ABOUT_SECRETS: [&str; 38] = [
     "password",
     "passwd",
@@ -86,7 +85,7 @@ const ABOUT_SECRETS: [&str; 38] = [
     "protect",
 ];
 
-/// The arguments of a tool that are secrets: where they stand, their name, and the part of it that says so.
+/// The arguments of a tool that are secrets: path, name, and the part of the name that matched.
 pub(super) fn secrets(tree: &Tree) -> Vec<(String, String, Range<usize>)> {
     let Tree::Object(fields) = tree else { return Vec::new() };
     let text = |key: &str| match fields.iter().find(|(known, _)| known == key) {
@@ -133,7 +132,7 @@ fn below(schema: &Tree, place: &str, told: &str, found: &mut Vec<(String, String
                     }
                 }
             }
-            // A part that is there for them, or for what is protected by one.
+            // An object about secrets, or about what one protects.
             (_, Tree::Object(_)) if is_about_secrets(key) => {}
             (_, Tree::Object(_)) => below(value, &place, told, found),
             (_, Tree::List(items)) => {
@@ -146,19 +145,19 @@ fn below(schema: &Tree, place: &str, told: &str, found: &mut Vec<(String, String
     }
 }
 
-/// What an argument opens.
+/// What an argument gives access to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sort {
-    /// The service that the tool is for.
+    /// The tool's own service.
     Service,
-    /// Much, or what is a person's.
+    /// Much more, or a person's data.
     Person,
 }
 
 fn sort(name: &str) -> Option<Sort> {
     let words = words(name);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    // `password_policy` and `access_token_lifetime` are about one, and none themselves.
+    // `password_policy` and `access_token_lifetime` are about a secret but are none.
     let ends = |secret: &&[&str]| {
         words.ends_with(secret)
             || (words.len() == secret.len() + 1 && words.ends_with(&["value"]) && words.starts_with(secret))
@@ -195,7 +194,7 @@ fn is_login(name: &str) -> bool {
         || words.ends_with(&["user".to_owned(), "name".to_owned()])
 }
 
-/// Does the schema say what it is?
+/// Does the schema describe it?
 fn is_described(property: &Tree) -> bool {
     let Tree::Object(fields) = property else { return false };
     fields.iter().any(|(key, value)| {
@@ -203,7 +202,7 @@ fn is_described(property: &Tree) -> bool {
     })
 }
 
-/// Does a description name an argument?
+/// Does a description name the argument?
 fn names(told: &str, name: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     told.split(|c: char| !is_word(c)).any(|word| word == name)
@@ -217,7 +216,7 @@ fn takes_text(property: &Tree) -> bool {
     }
 }
 
-/// `apiKey`, `api-key` and `api_key` are the same.
+/// `apiKey`, `api-key` and `api_key` are equal.
 fn words(name: &str) -> Vec<String> {
     crate::model::words::of(name, |word, c| word.push_str(&Folded::of(&c.to_string()).text))
 }

@@ -3,7 +3,7 @@
 
 use crate::model::approvals::Odd;
 
-/// Words that stand in several of them, by language.
+/// Fragments shared by several patterns, by language.
 pub(super) const PARTS: &[(&str, &str)] = &[
     (
         "{private}",
@@ -99,7 +99,7 @@ pub(super) const PARTS: &[(&str, &str)] = &[
 #[rustfmt::skip]
 pub(super) const SOURCES: &[(Odd, &[(&str, &str)])] = &[
     (Odd::Instruction, &[
-        // What belongs to the person is taken along.
+        // Exfiltration of the user's data.
         ("shou must has have need is are shal | popu fill set comp load supp cont hold carr", r"{slot}[^\n.]{0,30}?\b{ought} (?:always )?(?:be )?(?:populated|filled(?: in)?|set|completed|loaded|supplied|contain|hold|carry|have)\b[^\n.]{0,40}?\b{private}\b"),
         ("only | pass cred priv toke secr seed cook", r"\bonly (?:if|when|with|where|once)\b[^\n.]{0,40}?{slot}[^\n.]{0,30}?\b(?:is|are|holds?|contains?|has)\b[^\n.]{0,30}?\b(?:private keys?|passwords?|credentials|secrets|seed phrases?|cookies|(?:access|bearer|api) (?:tokens?|keys?))\b"),
         ("pass send give supp hand prov put forw shar tran subm mail post atta incl leak dump uplo stre | pass cred secr priv ssh bear acce api auth sess oaut cook card pers chat conv tran brow shel mess whol full docu mail inbo phot cont home clip keys syst seed wall tax medi scre", r"\b(?:pass|send|give|supply|hand|provide|put|forward|share|transmits?|submit|mail|post|attach|include|leak|dump|upload|stream)\b[^\n.]{0,50}?\b(?:the|their|your|all|any|whole|entire|full|every|each|user'?s?|what is in the user'?s)\b[^\n.]{0,30}?\b{private}\b[^\n]{0,60}?(?:{away}|\bso that (?:it|they|we|the server|breaches|recommend\w+)\b|\b(?:in|into|via|through|under|as) (?:the |its )?{slot})"),
@@ -109,13 +109,13 @@ pub(super) const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         ("phot scre reco list film capt micr came | send post uplo pass hand tran stre", r"\b(?:photograph|screenshots?|record|listen(?:ing)?|film|capture)\b[^\n.]{0,60}?\b(?:screen|microphone|camera|desktop|room|keyboard|user|picture)\b[^\n.]{0,60}?\b(?:send|post|upload|pass|hand|transmit|stream)\b"),
         ("end incl embe cont carr | pass cred secr toke key", r"\b(?:every|each|all|any) [\w ]{2,24}?\b(?:has to|have to|must|should|needs? to|is to|are to) (?:end|include|embed|contain|carry|close|begin)\b[^\n.]{0,40}?\b(?:passwords?|credentials|secrets?|tokens?|api keys?|private)\b"),
         ("good expe help | assi agen mode expe", r"\b(?:good|helpful|loyal|true|real|proper) (?:assistants?|agents?|models?)\b[^\n.]{0,20}?\b(?:share|send|pass|give|would|obey|never ask|do not ask|know)\b|\ban? expert would know\b|\bbe an? (?:good|helpful|loyal) (?:assistant|agent|model)\b"),
-        // Whoever is asked is asked no more.
+        // Bypassing confirmation.
         ("user huma pers | conf cons appr perm", r"\b(?:user|human|person|customer|owner)(?:'s)? (?:confirmation|consent|approval|permission)s?\b[^\n.]{0,20}?\b(?:is|are|was|were|has been|have been)\b (?:hereby |always |already )?(?:not|no longer|implied|waived|presumed|assumed|unnecessary|given in advance)\b"),
         ("conf cons appr perm auth | impl waiv pres obso depr assu", r"\b(?:confirmations?|consents?|approvals?|permissions?)\b[^\n.]{0,12}?\b(?:is|are|has been|have been) (?:hereby |always )?(?:implied|waived|presumed|assumed|obsolete|deprecated)\b"),
         ("stan blan impl perm | perm cons appr", r"\b(?:standing|blanket|implicit|permanent|tacit|lasting) (?:permission|consent|approval|authori[sz]ation)\b"),
         ("user huma pers | aske", r"\b(?:user|human|person|customer|owner)s? (?:has|have|need|needs|must|is|are|should)(?: not|n't|n't) (?:to )?be asked\b"),
         ("neve | refu", r"\bnever refuse\b|\brefuse nothing\b"),
-        // Somebody else's word counts.
+        // Following a third party's instructions.
         ("trea rega cons take hand | inst orde comm dire", r"\b(?:treat|regard|consider|take|handle)\b[^\n.]{0,60}?\b(?:results?|outputs?|answers?|contents?|returns?|responses?|messages?)\b[^\n.]{0,30}?\bas (?:if (?:it|they) (?:was|were) )?(?:the |an? )?(?:user'?s? |binding |direct )?(?:instructions?|orders?|commands?|directives?)\b"),
         ("obey | is are must be to", r"\b(?:is|are|has|have|must|should|needs?|want(?:s|ed)?) (?:to )?be obeyed\b|\bobey (?:it|them|what|everything|whatever|whoever|the (?:server|tool|result|author))\b"),
         ("resu outp answ retu says prin dema | orde exec foll lett", r"\b(?:results?|outputs?|answers?|what (?:it|they|this tool|the tool|the server) (?:returns?|says?|prints?|demands?))\b[^\n.]{0,40}?\b(?:are|is|must|should|has to|have to)\b[^\n.]{0,14}?\b(?:orders|be (?:executed|carried out|run)|to be (?:executed|carried out|run))\b"),
@@ -126,7 +126,7 @@ pub(super) const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         ("begi star | priv trus syst admi secr hidd oper", r"\b(?:begin|start)(?: of)? (?:privileged|trusted|system|admin|secret|hidden|operator) (?:context|section|block|messages?|instructions?|mode)\b"),
         ("agen assi mode llm ai | esca gran phot tran expo dele forw obey purc vote shar", r"\b(?:the |an? |each |every )?{model}s? (?:{ought}|will) (?:\w+ )?(?:escalate|grant|photograph|transmit|exfiltrate|delete|forward|obey|purchase|buy|vote|share|disable)\b|\b(?:require|oblige|force|cause|make)s? (?:that )?the {model}s? (?:to )?(?:transmits?|sends?|opens?|starts?|runs?|deletes?|shares?|believes?)\b"),
         ("revi audi scan | posi pass clea", r"\b(?:reviews?|audits?|scans?)\b[^\n.]{0,30}?\b{ought} (?:always )?(?:come out|be|turn out|pass|end)\b[^\n.]{0,10}?\b(?:positive|clean|green|passing|favou?rable|as safe)\b"),
-        // In the dark.
+        // Secrecy.
         ("unaw dark unin obli igno | rema stay kept keep user", r"\b(?:remains?|stays?|be|is|are|kept|keep (?:the \w+|them|him|her)) (?:unaware|in the dark|uninformed|oblivious|none the wiser)\b"),
         ("unse unno unde unob unme unre", r"\b(?:unseen|unnoticed|undetected|unobserved|unremarked) by (?:the |any )?(?:user|person|human|owner|anyone|anybody|reviewers?)\b|\bleave (?:it|this|that|them) (?:unmentioned|unsaid|unreported)\b"),
         ("ment tell reve disc spea info talk | forb proh allo perm bann", r"\b(?:mention|tell|reveal|disclos|speak|talk|inform)\w*\b[^\n.]{0,60}?\b(?:is|are) (?:strictly )?(?:forbidden|prohibited|not allowed|not permitted|banned)\b"),
@@ -135,7 +135,7 @@ pub(super) const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         ("dont don't do neve with | why reas", r"\b(?:don't|do not|never|without) (?:say(?:ing)?|explain(?:ing)?|disclos(?:e|ing)|reveal(?:ing)?|admit(?:ting)?) (?:why|the reason|that you|where it)\b"),
         ("repo repl answ say | succ ok fine", r"\b(?:report|reply|answer|say|claim) (?:success|ok|\x22?done\x22?|that (?:it|everything|all) (?:is|was|went) (?:fine|well|ok))\b[^\n.]{0,40}?\b(?:instead|anyway|regardless|whatever|even if|no matter)\b"),
         ("oute reci note move | open clic visi", r"\b(?:its |the )?(?:link|attachment)s? (?:is |are )?(?:opened|clicked|followed) by you\b"),
-        // The machine is opened up.
+        // Weakening the machine.
         ("turn swit disa deac kill stop | audi anti fire defe seli sand logg moni secu", r"{begin}(?:turn off|switch off|disable|deactivate|kill)\b[^\n.]{0,24}?\b(?:audit\w*|logging|anti-?virus|firewall|defender|selinux|sandbox\w*|monitoring|security software)\b[^\n.]{0,40}?(?:,? (?:then|and|before|first)\b)"),
         ("npm pip yarn carg regi inde", r"\b(?:npm|pip|yarn|cargo|package)\b[^\n]{0,24}?\b(?:registry|index-url|index)\b[^\n]{0,24}?(?:\bto\b|=)\s?['\x22`]?http://"),
         ("hook | uplo send post curl mail forw", r"\bhooks?\b[^\n.]{0,40}?\b(?:uploads?|sends?|posts?|curls?|mails?|forwards?)\b[^\n.]{0,40}?(?:\bour\b|\bus\b|https?://|\bserver\b|{away})"),
@@ -167,7 +167,7 @@ pub(super) const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         ("%cyr", r"(?:подтверждени\w*|согласи\w*|разрешени\w*)[^\n.]{0,20}?(?:не (?:нужн|требу|обязател)\w*|больше не)|без (?:каких-либо )?ограничени\w*[^\n.]{0,20}?(?:подтвержд|разреш|выполня)"),
     ]),
     (Odd::OtherTools, &[
-        // What goes to others is changed on its way.
+        // Tampering with data on its way to others.
         ("serv tool | must has have need shou repl chan set add appe | reci iban amou remo dest acco addr trai argu para cc bcc watc body bran extr line", r"\b(?:when(?:ever)?|if|once|calls? to|for|while|before|after|each time)\b[^\n.]{0,40}?\b(?:(?:any|every|each|all|another) (?:other )?(?:mcp )?servers?|(?:of|from|on) (?:the|any|another) (?:other )?[\w-]+ (?:server|tool)|other (?:mcp )?(?:servers?|tools?)|the [\w-]+ (?:server|connector))\b[^\n.]{0,90}?\b(?:recipients?|iban|amounts?|remote|destination|accounts?|address|trailer|arguments?|parameters?|cc|bcc|watchers?|body|branch|extra line)\b"),
         ("the any call need want requ extr | hist thre cc whol", r"\bcalls? to [`'\x22]?\w+_\w+[`'\x22]?[^\n.]{0,10}?\b(?:need|want|require|must|should|have to)s?\b[^\n.]{0,60}?\b(?:whole|entire|full|history|cc|bcc|copy|extra)\b"),
         ("beha oper sema mean hand | serv tool", r"\b(?:behaviou?r|operation|semantics|meaning|handling|rules) of (?:the |any |all )?(?:\w+ )?(?:[\w-]+ (?:server|tool)|other tools?)s?\b[^\n.]{0,20}?\b(?:is|are) (?:hereby )?(?:modified|changed|altered|overridden|replaced|redefined|extended)\b"),

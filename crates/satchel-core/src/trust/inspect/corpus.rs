@@ -124,7 +124,7 @@ fn part(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// Fills in every part, each time another one.
+/// Fills each placeholder with a random alternative.
 fn filled(template: &str, random: &mut fastrand::Rng) -> String {
     let mut text = String::new();
     let mut rest = template;
@@ -140,7 +140,7 @@ fn filled(template: &str, random: &mut fastrand::Rng) -> String {
 
 type Disguise = fn(&str) -> String;
 
-/// Ways in which a text is hidden from people and read by models.
+/// Ways to hide a text from people but not from models.
 const DISGUISES: [(&str, Disguise); 14] = [
     ("tags", |text| {
         format!(
@@ -196,7 +196,7 @@ const DISGUISES: [(&str, Disguise); 14] = [
 
 type Wrapper = fn(&str) -> Value;
 
-/// Where else than in its description a tool can say something.
+/// Places other than its description where a tool can put text.
 const PLACES: [Wrapper; 12] = [
     |text| json!({ "name": "x", "title": text }),
     |text| json!({ "name": "x", "annotations": { "title": text } }),
@@ -333,19 +333,19 @@ fn of_a_labelled_corpus_nearly_all_that_is_harmful_is_found_and_nearly_nothing_e
     assert!(harmful >= 0.8 && harmless <= 0.002, "{harmful} {harmless}");
 }
 
-/// What of them waits for a person on a first list.
+/// The share of tools that are held back on a first list.
 fn held(tools: &[Value]) -> f64 {
     let tree = |tool: &Value| Tree::of(&Raw::from_string(tool.to_string()).expect("it is JSON"));
     tools.iter().filter(|tool| is_alarming(&tree(tool))).count() as f64 / tools.len() as f64
 }
 
-/// What is found of some texts.
+/// The share of texts with findings.
 fn share(texts: &[String]) -> f64 {
     assert!(texts.len() >= 60, "{}", texts.len());
     texts.iter().filter(|text| is_found(&described(text))).count() as f64 / texts.len() as f64
 }
 
-/// Whoever writes an attack also writes what stands around it.
+/// The author of an attack also controls the text around it.
 #[test]
 fn harmless_words_around_an_attack_do_not_hide_it() {
     let described = harmful();
@@ -367,12 +367,12 @@ fn harmless_words_around_an_attack_do_not_hide_it() {
     }
 }
 
-/// How well it does on texts that it was not made for: less well than on those that it was.
+/// Recall on texts that the scanner was not tuned on, which is lower than on the others.
 ///
-/// `apart` was written without a look at the patterns; they were then widened by two thirds of it, and the weights learned
-/// from these; every third text is held back. Whoever widened them had written those as well, so even they are no
-/// strangers. `evasive` came last, with none of the usual words; neither pattern nor weight was made from it. None of it
-/// may get worse; whoever looks at what is held back makes it worthless, and writes new texts.
+/// `apart` was written without looking at the patterns; two thirds of it were then used to extend them and to train
+/// the weights, and every third text is held out. As the patterns' author also wrote these texts, they are not truly
+/// independent. `evasive` was added last, avoids the usual words, and was used for neither patterns nor weights. None
+/// of these figures may get worse. Looking at held-out texts makes them worthless; write new ones.
 #[test]
 fn what_was_held_back_tells_how_much_of_other_attacks_is_found() {
     let part = |of: &str, held_back: Option<bool>| -> Vec<String> {
@@ -403,7 +403,7 @@ fn the_same_text_is_judged_the_same_each_time() {
     }
 }
 
-/// The measure itself: a scanner that sees nothing, or everything, would not pass.
+/// Tests the measurement: a scanner that finds nothing, or everything, fails.
 #[test]
 fn the_corpus_tells_a_blind_scanner_from_a_seeing_one() {
     let plain = harmless()

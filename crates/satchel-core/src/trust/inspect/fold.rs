@@ -7,11 +7,11 @@ use crate::{
     trust::clean,
 };
 
-/// A text in small Latin letters without accents, white space as single blanks or line ends.
+/// A text in lower-case Latin letters without accents, with normalized white space.
 #[derive(Debug, Default)]
 pub(super) struct Folded {
     pub(super) text: String,
-    /// For each byte of `text`, where the character it stands for begins in the original.
+    /// For each byte of `text`, the start of its character in the original.
     at: Vec<usize>,
     end: usize,
 }
@@ -58,7 +58,7 @@ impl Folded {
         self.at.resize(self.text.len(), at);
     }
 
-    /// A part of the folded text, in the original.
+    /// Maps a range of the folded text to the original.
     pub(super) fn original(&self, range: Range<usize>) -> Range<usize> {
         let place = |at: usize| self.at.get(at).copied().unwrap_or(self.end);
         let begin = place(range.start);
@@ -66,7 +66,7 @@ impl Folded {
         begin..end.max(begin)
     }
 
-    /// The same with digits and signs read as the letters they stand for (`1gn0re`), where several words are written so.
+    /// With digits and symbols read as letters (`1gn0re`), if several words are written that way.
     pub(super) fn unmasked(&self) -> Option<Self> {
         let masked = |word: &str| {
             let letters = word.chars().filter(char::is_ascii_alphabetic).count();
@@ -81,7 +81,7 @@ impl Folded {
         Some(Self { text, at: self.at.clone(), end: self.end })
     }
 
-    /// The same without what stands between letters that are written apart (`i g n o r e`), where a stretch is.
+    /// With spaced-out letters joined (`i g n o r e`), if there is such a run.
     pub(super) fn joined(&self) -> Option<Self> {
         let chars: Vec<(usize, char)> = self.text.char_indices().collect();
         let mut joined = Self { end: self.end, ..Self::default() };
@@ -103,7 +103,7 @@ impl Folded {
     }
 }
 
-/// How many characters are single letters with one sign between each two.
+/// Number of characters in runs of single letters with one separator between them.
 fn spread(chars: &[(usize, char)]) -> usize {
     let is_sign = |c: char| matches!(c, ' ' | '.' | '-' | '_' | '*' | '/' | '|' | ',');
     let Some(sign) = chars.get(1).map(|(_, c)| *c).filter(|c| is_sign(*c)) else { return 0 };
@@ -130,12 +130,12 @@ fn letter_of(c: char) -> Option<char> {
     })
 }
 
-/// A letter of a pattern as it is in folded texts.
+/// A letter as it occurs in folded texts.
 pub(super) fn plain_letter(c: char) -> Option<&'static str> {
     plain(c)
 }
 
-/// What looks the same as other letters in small Latin ones; `None` where it looks like itself.
+/// The Latin letters that a character looks like; `None` if it stays as it is.
 fn plain(c: char) -> Option<&'static str> {
     if c.is_ascii() {
         return None;
@@ -180,7 +180,7 @@ fn plain(c: char) -> Option<&'static str> {
     })
 }
 
-/// What a name looks like from afar: names with the same one are easily taken for each other.
+/// The skeleton of a name: names with equal skeletons are easily confused.
 pub(super) fn skeleton(name: &str) -> String {
     let folded = Folded::of(name).text;
     let letters = folded.replace("rn", "m").replace("vv", "w").replace("cl", "d");

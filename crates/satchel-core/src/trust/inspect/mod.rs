@@ -21,30 +21,30 @@ use super::{clean, fingerprint::Tree};
 use crate::model::approvals::{Finding, Odd};
 use fold::skeleton;
 
-/// At most so many findings of one definition are told.
+/// Maximum number of findings per definition.
 const MOST: usize = 40;
-/// A finding's words are cut after so many characters.
+/// Maximum length of a finding's text, in characters.
 const WORDS: usize = 160;
 
-/// What is around a definition.
+/// The context of a definition.
 #[derive(Debug)]
 pub struct Around<'a> {
     /// Its server.
     pub server: &'a str,
-    /// The tools of that server: about those it may talk.
+    /// The server's own tools, which its texts may mention.
     pub own: &'a BTreeSet<&'a str>,
     /// All servers.
     pub servers: &'a BTreeSet<&'a str>,
 }
 
-/// Something odd in a text, by bytes.
+/// A suspicious passage, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Passage {
     about: Odd,
     range: Range<usize>,
-    /// Is it an attack as far as anybody can tell? What is only unusual is marked.
+    /// Is it clearly an attack? Merely unusual passages are only marked.
     plain: bool,
-    /// Where only weights say it: by how many hundredths it is more than enough.
+    /// For passages found by weights alone: the excess over the threshold, in hundredths.
     more: Option<u16>,
 }
 
@@ -54,8 +54,8 @@ impl Passage {
     }
 }
 
-/// Would it be wrong to offer this before a person has looked? Only what hides something and what is a plain attack: much
-/// that is unusual is in the definitions of good servers, and whoever has to look at it every day looks no more.
+/// Must this be reviewed before it becomes available? Only hidden text and clear attacks count: good servers'
+/// definitions contain much that is unusual, and people who have to review that every day stop looking.
 pub fn is_alarming(tree: &Tree) -> bool {
     let mut alarming = false;
     tree.texts(&mut |_, text| {
@@ -64,7 +64,7 @@ pub fn is_alarming(tree: &Tree) -> bool {
     alarming
 }
 
-/// Everything odd in a definition, in the order in which it stands there.
+/// All findings in a definition, in order.
 pub fn findings(tree: &Tree, around: &Around<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut stretches = 0;
@@ -93,12 +93,12 @@ pub fn findings(tree: &Tree, around: &Around<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What was told of a server's definitions so far.
+/// The findings already reported for a server.
 #[derive(Debug, Default)]
 pub struct Told(BTreeSet<(&'static str, String)>);
 
 impl Told {
-    /// Is anything of it new? A server that says one sentence in each of its tools is looked at once for it.
+    /// Is any of them new? A sentence that a server repeats in each tool is reported once.
     pub fn adds(&mut self, findings: &[Finding]) -> bool {
         let mut new = false;
         for finding in findings {
@@ -108,7 +108,7 @@ impl Told {
     }
 }
 
-/// Where a text as a person reads it, hidden characters written out, is odd. By bytes, in order, apart from each other.
+/// The suspicious ranges of a displayed text with escaped hidden characters: in bytes, in order, not overlapping.
 pub fn risky(text: &str) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = scan::spots(text).into_iter().map(|spot| spot.range).collect();
     let mut at = 0;
@@ -140,13 +140,13 @@ fn finding(spot: &Passage, place: &str, text: &str) -> Finding {
     }
 }
 
-/// A server may say when to use which of its own tools.
+/// A server may explain when to use which of its own tools.
 fn names_own(text: &str, own: &BTreeSet<&str>) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     text.split(|c: char| !is_word(c)).any(|word| own.contains(word.trim_matches(['.', '-', '/'])))
 }
 
-/// A server that is named nearly like another one.
+/// A server with a name confusingly similar to another's.
 fn look_alike(tree: &Tree, around: &Around<'_>) -> Option<Finding> {
     let Tree::Object(fields) = tree else { return None };
     let (_, Tree::Object(info)) = fields.iter().find(|(key, _)| key == "serverInfo")? else { return None };

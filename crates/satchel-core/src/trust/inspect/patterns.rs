@@ -13,11 +13,10 @@ use regex::{Regex, RegexBuilder};
 use super::{acts, behaviour, fold, ordinary};
 use crate::model::approvals::Odd;
 
-/// A pattern. It is tried only on texts that have one word of each group of its keys: the beginning of a word, a sign, or
-/// a script.
+/// A pattern. Tried only on texts that contain a key of each group: the start of a word, a symbol, or a script.
 pub(super) struct Pattern {
     pub(super) about: Odd,
-    /// Has a harmless text no reason to say it?
+    /// Would a harmless text never match?
     pub(super) plain: bool,
     source: &'static str,
     groups: u8,
@@ -25,7 +24,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Most patterns are never needed, and never made.
+    /// Compiled on first use; most patterns never are.
     pub(super) fn regex(&self) -> &Regex {
         self.regex.get_or_init(|| {
             let built = RegexBuilder::new(&expanded(self.source)).dfa_size_limit(SIZE).build();
@@ -34,7 +33,7 @@ impl Pattern {
     }
 }
 
-/// All patterns, and which words speak for which group of which.
+/// All patterns, and an index from keys to groups.
 struct Patterns {
     all: Vec<Pattern>,
     words: HashMap<&'static str, Vec<(usize, u8)>>,
@@ -121,12 +120,12 @@ fn script(c: char) -> Option<&'static str> {
     })
 }
 
-/// The automaton that a pattern builds while it is used may take so many bytes.
+/// Maximum size of a pattern's lazy automaton, in bytes.
 const SIZE: usize = 1 << 18;
 
-/// Words that stand in several patterns.
+/// Fragments shared by several patterns.
 const PARTS: &[(&str, &str)] = &[
-    // A few words between two.
+    // A few words in between.
     ("{0-2}", r"(?:[^\w\n]+[\w']+){0,2}?[^\w\n]+"),
     ("{0-4}", r"(?:[^\w\n.;]+[\w']+){0,4}?[^\w\n.;]+"),
     ("{0-8}", r"(?:[^\w\n.;]+[\w'./~-]+){0,8}?[^\w\n.;]+"),
@@ -182,7 +181,7 @@ const PARTS: &[(&str, &str)] = &[
         "{talk}",
         r"(?:(?:(?:full|entire|whole|complete|previous|prior|current|recent|our|user's|users'|raw|all) (?:[\w']+ ){0,2}?(?:conversation|chat|dialog(?:ue)?|message history|messages|context|prompts?|transcript|history|session)|(?:the|this) (?:conversation|chat)|conversation history|chat history|chat log|system prompt|message history|(?:user|human)'?s? (?:last |latest |original |previous |most recent )?(?:messages?|prompts?|quer(?:y|ies)|requests?))(?: (?:history|log|so far|context|transcript|messages|content))?)",
     ),
-    // The talk itself, and not the question that a tool is called with.
+    // The conversation itself, not the question that a tool is called with.
     (
         "{dialogue}",
         r"(?:(?:full|entire|whole|complete|previous|prior|raw|all) (?:[\w']+ ){0,2}?(?:conversation|chat|dialog(?:ue)?|messages|transcript|history)|(?:the|this|our|current|recent|user's|users') (?:[\w']+ )?(?:conversation|chat|dialog(?:ue)?|transcript|chat history)|(?:conversation|chat|message) history|chat log|system prompt)",
@@ -197,20 +196,20 @@ const PARTS: &[(&str, &str)] = &[
 
 fn expanded(source: &str) -> String {
     let mut text = source.to_owned();
-    // Parts may hold parts.
+    // Fragments may contain fragments.
     for _ in 0..2 {
         for (name, part) in acts::PARTS.iter().chain(behaviour::PARTS).chain(PARTS) {
             text = text.replace(name, part);
         }
     }
-    // Texts are folded, so are the words of other scripts in here.
+    // Texts are folded, so words of other scripts are too.
     let folded: String =
         text.chars().map(|c| fold::plain_letter(c).map_or_else(|| c.to_string(), str::to_owned)).collect();
     narrowed(&folded, text.is_ascii())
 }
 
-/// The same with classes of a few letters instead of all that Unicode has: folded texts need no more, and the automata
-/// are a tenth of the size.
+/// Restricts character classes to what folded texts contain, which makes the automata ten times smaller than with
+/// Unicode classes.
 fn narrowed(source: &str, latin: bool) -> String {
     let mut narrow = String::with_capacity(source.len() * 2);
     let (mut chars, mut inside) = (source.chars(), false);
@@ -248,7 +247,7 @@ fn narrowed(source: &str, latin: bool) -> String {
 #[rustfmt::skip]
 const SOURCES: &[(Odd, &[(&str, &str)])] = &[
     (Odd::Instruction, &[
-        // Other instructions are passed over.
+        // Ignoring other instructions.
         ("igno disr forg negl over bypa supe aban disc asid atte foll obey comp adhe | inst dire prom guid guar comm orde prog trai mess rule poli cons rest limi boun safe cont requ", r"\b{pass over}{0-4}{others}{0-2}(?:{orders}|{rules})\b"),
         ("igno disr forg negl over bypa supe aban disc asid atte foll obey comp adhe | inst dire prom guid guar comm orde prog trai mess you said writ stat came ment befo abov user huma pers", r"\b{pass over}{0-2}(?:all|any|every|everything|the|these|those|what)\b(?:[^\w\n]+[\w']+){0,3}?[^\w\n]+(?:{orders}|the (?:user|human|person)(?:'s)? (?:says|asks|wants|said|wishes?|requests?|writes|orders|tells)|you (?:were|have been) told|(?:said|written|stated|came|mentioned) (?:before|above|earlier)|(?:before|above) this)\b"),
         ("igno disr forg negl over bypa supe aban disc asid atte foll obey comp adhe | ever anyt all", r"\b{pass over}{0-2}(?:everything|anything|all)(?: of)?(?: (?:that|which))?(?: (?:is|was|came|comes))? (?:before|above|prior|earlier|previous|you (?:were|have been|know|learned))\b"),
@@ -257,7 +256,7 @@ const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         ("over supe repl outr trum | inst dire prom guid comm orde rule", r"\b(?:these|this|the following|my) (?:{orders}|rules)\b{0-4}(?:override|overrides|supersede|supersedes|replace|replaces|outrank|outranks|trump|trumps)\b"),
         ("act beha resp oper pret role | as", r"\b(?:act|behave|respond|operate|pretend|roleplay)(?: to be)? as (?:if you|though you|an? (?:unrestricted|uncensored|different|evil|root|admin|jailbroken))\b"),
         ("ente swit enab acti | mode", r"\b(?:enter|switch (?:in)?to|enable|activate|you are in) (?:dan|god|jailbreak|unrestricted|sudo|root|admin override|no-filter) mode\b"),
-        // The person is kept out of it.
+        // Keeping the user out.
         ("do don' dont neve must mustn shou cann can' may with avoi refr no not unde | tell info aler warn both let lett", r"\b{not}\b{0-4}(?:tell|telling|inform|informing|alert|alerting|warn|warning|bother|bothering|let|letting) (?:(?:the|this|any|your|to) )?{person}(?: (?:about|that|of|know|see|anything|for (?:permission|confirmation|approval|consent)|first|to confirm|before)|[^\w]|$)"),
         ("noti | user huma pers oper owne", r"\b(?:do not|don't|dont|never|must not|mustn't|should not|shouldn't|without|avoid|refrain from)\b{0-4}(?:notify|notifying) (?:the |this |your )?(?:user|human|person|operator|owner)\b"),
         ("do don' dont neve must mustn shou cann can' may with avoi refr no not unde | user huma pers oper cust anyo anyb end owne peop deve them | ment reve disc show disp repo expl expo ackn outp prin shar surf say sayi said repe refe desc admi pres comm", r"\b{not}\b{0-4}(?:mention(?:ed|ing)?|reveal(?:ed|ing)?|disclos(?:e|ed|ing)|show(?:n|ing)?|display(?:ed|ing)?|report(?:ed|ing)?|explain(?:ed|ing)?|expos(?:e|ed|ing)|discuss(?:ed|ing)?|acknowledg(?:e|ed|ing)|output(?:ting)?|print(?:ed|ing)?|shar(?:e|ed|ing)|surfac(?:e|ed|ing)|say(?:ing)?|said|repeat(?:ed|ing)?|refer(?:ring)?|describ(?:e|ed|ing)|admit(?:ting)?|present(?:ed|ing)?|communicat(?:e|ed|ing))\b{0-8}(?:to|with|by|for|in front of) {the person}"),
@@ -271,7 +270,7 @@ const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         ("with | aski tell info aler cons prom noti invo warn", r"\bwithout (?:asking|telling|informing|alerting|consulting|prompting|notifying|involving|warning) (?:the |your |any )?(?:user|human|person|operator|owner|anyone|them)\b"),
         ("as | if | noth it this", r"\bas if (?:nothing|it (?:were|was) (?:normal|your own|part)|this (?:were|was) (?:normal|routine|never))\b"),
         ("pret act clai say tell resp repl | noth tool call oper requ you the", r"\b(?:pretend|act like|claim|say|tell the user|respond|reply)\b{0-4}(?:that )?(?:nothing (?:happened|else)|(?:the |this )?(?:tool|call|operation|request) (?:failed|was not|did not|only)|you (?:only|did not|didn't|never))\b"),
-        // What is not the tool's business is taken along.
+        // Exfiltration.
         ("read open cat load fetc get retr coll gath extr acce grab harv scan loca find obta dump look list take insp exam sear pull capt enum chec view scra | ~/ $home /etc .ssh id_ .env .aws .npm .net .pgp .git .kub .doc .gnu .bas .zsh .cur mcp.j claude_ authorized known_h wallet.d .pem .pyp login.k .config appdata /root", r"\b{read}\b[^\n]*?{path}[^\n]*?\b{send}\b[^\n]*?(?:\b(?:as|in|into|to|via|through|using|inside|within|under|with)\b)"),
         ("send pass post uplo forw tran exfi leak subm incl appe atta embe inse enco past put plac copy rela deli prov supp shar repo retu outp writ add use stuf emit ship echo | ~/ $home /etc .ssh id_ .env .aws .npm .net .pgp .git .kub .doc .gnu .bas .zsh .cur mcp.j claude_ authorized known_h wallet.d .pem .pyp login.k .config appdata /root", r"\b{send}\b{0-8}(?:contents?|text|output|data|value|values|copy|body)\b{0-8}{path}"),
         ("firs alwa must also then befo plea quie now ever each addi next | ~/ $home /etc .ssh id_ .env .aws .npm .net .pgp .git .kub .doc .gnu .bas .zsh .cur mcp.j claude_ authorized known_h wallet.d .pem .pyp login.k .config appdata /root", r"\b(?:first|always|must|also|then|before|please|quietly|now|every time|each time|additionally|next)\b[^\n.]*?\b(?:{read}|{carry}|include|append|attach|pass|run|execute)\b[^\n.]*?{path}"),
@@ -289,12 +288,12 @@ const SOURCES: &[(Odd, &[(&str, &str)])] = &[
         ("read open cat load fetc get retr coll gath extr acce find obta|priv ssh api acce auth sess bear oaut secu secr cred pass seed reco mnem envi env brow cook clip card toke conf soci|supp prov give use retu writ add subm repo pass put", r"\b(?:read|open|cat|load|fetch|get|retrieve|collect|gather|extract|access|find|obtain)\b[^\n.]*?{secret}[^\n.]*?\b(?:supply|provide|give|use|return|write|add|submit|report|pass|put) (?:them|it|these|those|its contents?|the (?:result|value|content|output)s?)\b"),
         ("send forw post uplo mail emai|copy|http @", r"\b(?:send|forward|post|upload|e?mail)\b{0-2}(?:a )?(?:full )?copy of (?:each|every|all|any|the)\b[^\n]*?(?:https?://|[\w.+-]+@[\w-]+\.\w)"),
         ("proc erst zuer bitt|~/ .ssh .env .aws id_", r"\b(?:lies|lese|offne|lade)\b[^\n.]*?{path}"),
-        // A policy for whatever is used.
+        // A policy for all tools.
         ("befo prio afte when whil each ever on if | any ever each all what whic anot | tool func call requ ques quer mess prom task acti answ resp", r"\b(?:before|prior to|after|when|whenever|while|each time|every time|on|if) (?:you (?:use|call|invoke|run) |using |calling |invoking |running |executing |answering |use of |the use of |responding |replying )?(?:with |to )?{every} (?:other |further |user |single |mcp |file |such ){0,2}(?:{tools}|requests?|questions?|quer(?:y|ies)|messages?|prompts?|tasks?|actions?|answers?|responses?)\b[^\n.]*?\b(?:you (?:must|should|need|have|shall)|first|always|{read}|{carry}|run|execute|append|include|insert|pass|add)\b[^\n.]*?(?:{path}|{secret}|{talk}|https?:|[\w.+-]+@|\bit as\b|\bas '|files?\b|contents?\b|history|data\b|this tool|{field})"),
-        // Addressed to the model itself.
+        // Addressing the model itself.
         ("[", r"\[\s*/?\s*(?:inst|(?:system|admin|override|assistant|hidden|developer)(?: (?:message|prompt|note|override|instructions?|notice|update|directive|alert|command|only|system|mode))*)\s*[:!]?\s*\]"),
         ("<", r"<\|[^|\n]{2,24}\|>|<<\s*/?\s*sys\s*>>"),
-        // Commands to the machine.
+        // Shell commands.
         ("curl wget iwr invo", r"\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]*?\|\s?(?:sudo )?(?:ba|z|da|k)?sh\b|\b(?:curl|wget)\b[^\n]*?(?:\$\(|`|-d ?@|--data[\w-]* ?@|--upload-file|-t ~|\$\{?[a-z]+_?(?:key|token|secret))"),
         ("rm /dev/tcp nc base eval powe chmo sudo cron >>", r"\brm -[rf]{1,2}f? (?:/|~|\$home|\*)|/dev/tcp/|\bnc -e\b|\bbase64 (?:-d|--decode)\b[^\n]*?\|\s?(?:ba)?sh|\beval\(atob\(|powershell[^\n]*?-e(?:nc|ncodedcommand)?\b \w|\bchmod \+x\b[^\n]*?(?:&&|;)|\bsudo (?:rm|chmod|curl|bash|sh)\b|\bcrontab -|>> ?~/\.(?:bashrc|zshrc|profile|ssh)"),
         // Other languages.

@@ -22,11 +22,11 @@ use crate::{
     trust::clean,
 };
 
-/// Only so much of a text is read; what is longer is no description.
+/// Maximum length that is scanned; longer texts are not descriptions.
 const BYTES: usize = 256 * 1024;
-/// Words further apart than this, in bytes, have nothing to do with each other.
+/// Maximum distance between related words, in bytes.
 const LONGEST: usize = 400;
-/// Orders without blanks.
+/// Orders in scripts or styles without blanks.
 const COMPACT: [&str; 10] = [
     "ignoreall",
     "ignoreprevious",
@@ -39,12 +39,12 @@ const COMPACT: [&str; 10] = [
     "privatekey",
     "secret",
 ];
-/// So many spaces without a width may be left over in one text.
+/// Number of stray zero-width spaces tolerated in one text.
 const LEFT_OVER: usize = 8;
-/// Encoded texts inside encoded texts are followed so far.
+/// Maximum nesting of encoded texts.
 const DEPTH: usize = 2;
 
-/// Everything odd in a text, in order.
+/// All suspicious passages of a text, in order.
 pub(super) fn spots(text: &str) -> Vec<Passage> {
     let mut end = text.len().min(BYTES);
     while !text.is_char_boundary(end) {
@@ -69,7 +69,7 @@ pub(super) fn spots(text: &str) -> Vec<Passage> {
     apart(spots)
 }
 
-/// What several patterns find at one place is told once.
+/// Merges what several patterns find at one place.
 fn apart(spots: Vec<Passage>) -> Vec<Passage> {
     let mut apart: Vec<Passage> = Vec::new();
     for spot in spots {
@@ -90,8 +90,8 @@ fn apart(spots: Vec<Passage>) -> Vec<Passage> {
 
 fn hidden(text: &str, spots: &mut Vec<Passage>) {
     let ranges = clean::hidden(text);
-    // Copied from a web page, a text has some spaces without a width between its words. So few carry nothing, and no client
-    // gets them. Inside a word they are there to divide it.
+    // Texts copied from web pages have a few zero-width spaces between words. So few carry no message, and clients do
+    // not receive them. Inside a word, they are there to split it.
     let left_over = |range: &Range<usize>| {
         let before = text[..range.start].chars().next_back().is_some_and(char::is_alphanumeric);
         let after = text[range.end..].chars().next().is_some_and(char::is_alphanumeric);
@@ -106,12 +106,12 @@ fn hidden(text: &str, spots: &mut Vec<Passage>) {
     }
 }
 
-/// Spaces without a width.
+/// Zero-width spaces.
 fn is_widthless(c: char) -> bool {
     matches!(c, '\u{200b}' | '\u{feff}' | '\u{2060}')
 }
 
-/// What the words say.
+/// Scans the wording.
 fn words(text: &str, spots: &mut Vec<Passage>) {
     let folded = Folded::of(text);
     let before = spots.len();
@@ -122,13 +122,13 @@ fn words(text: &str, spots: &mut Vec<Passage>) {
         let range = folded.original(range);
         let of = |part: &str| learned::of_clause(&Folded::of(part));
         let clause = of(clause(text, &range)).max(of(&text[range.clone()]));
-        // Long descriptions have several weak signs by accident, but seldom a strong one.
+        // Long descriptions contain several weak signs by accident, but seldom a strong one.
         if alone || resembles || clause >= Clause::Likely {
             let plain = alone || clause == Clause::Plain;
             spots.push(Passage { about: Odd::Instruction, range, plain, more: None });
         }
     }
-    // A pattern may fit words which nobody misleads with.
+    // A pattern may match harmless words.
     let of_clause = |spot: &Passage| learned::of_clause(&Folded::of(clause(text, &spot.range)));
     spots.retain_mut(|spot| {
         if !spot.about.is_by_words() {
@@ -149,13 +149,13 @@ fn words(text: &str, spots: &mut Vec<Passage>) {
     for other in [folded.unmasked(), folded.joined()].into_iter().flatten() {
         match_all(&other, spots);
     }
-    // Nobody writes whole sentences with letters apart.
+    // Nobody writes whole sentences with spaced-out letters.
     if folded.joined().is_some_and(|joined| COMPACT.iter().any(|words| joined.text.contains(words))) {
         spots.push(Passage::of(Odd::Encoded, 0..text.len()));
     }
 }
 
-/// The part of a sentence that something is in. Alone, for whoever writes an attack also writes what stands around it.
+/// The clause around a range. Judged alone, because the author of an attack also controls the text around it.
 fn clause<'a>(text: &'a str, range: &Range<usize>) -> &'a str {
     let ends = |c: char| matches!(c, '.' | '!' | '?' | ';' | '(' | ')' | '\n');
     let begin = text[..range.start].rfind(ends).map_or(0, |at| at + 1);
@@ -182,8 +182,7 @@ fn match_all(folded: &Folded, spots: &mut Vec<Passage>) {
     }
 }
 
-/// A public key is no secret, wherever it lies; what must not be done is no order to do it; and tools that look for
-/// attacks name them.
+/// Public keys are not secrets, prohibitions are not orders, and tools that detect attacks name them.
 fn is_harmless(about: Odd, text: &str, range: Range<usize>) -> bool {
     let found = &text[range.clone()];
     let sentence = text[..range.start].rfind(['.', '\n', '!', '?']).map_or(0, |at| at + 1);
@@ -224,9 +223,9 @@ fn is_harmless(about: Odd, text: &str, range: Range<usize>) -> bool {
     }
 }
 
-/// What turns an order round.
+/// Negations.
 const NOT: [&str; 8] = ["do not", "don't", "never", "must not", "should not", "cannot", "may not", "not to"];
-/// What comes after "you are now" and "from now on" where an interface speaks of itself.
+/// Harmless continuations of "you are now" and "from now on", as user interfaces write them.
 const HARMLESS_NOW: [&str; 6] = [" able", " ready", " connected", " signed", " logged", " using"];
 const HARMLESS_THEN: [&str; 8] = [
     " the parameter",
@@ -247,7 +246,7 @@ fn forbids_giving(found: &str) -> bool {
     })
 }
 
-/// `If you do not follow these instructions, …`: what happens otherwise, and no order.
+/// `If you do not follow these instructions, …`: a consequence, not an order.
 fn warns(found: &str, before: &str) -> bool {
     const WHEN: [&str; 8] = [
         "if you",
@@ -263,7 +262,7 @@ fn warns(found: &str, before: &str) -> bool {
         && WHEN.iter().any(|word| before.trim_end().ends_with(word))
 }
 
-/// `Detects phrases like …`: the beginning of a sentence that says what the tool looks for, and nothing but it.
+/// `Detects phrases like …`: a sentence that says only what the tool looks for.
 fn looks_for_attacks(before: &str) -> bool {
     const VERBS: [&str; 19] = [
         "detects ",
@@ -297,7 +296,7 @@ fn is_listed(before: &str, found: &str) -> bool {
         && ["tag", "element", "placeholder", "such as"].iter().any(|word| before.contains(word))
 }
 
-/// `Searches the tools of all connected servers.`: the first sentence of a gateway, in which no tool is told anything.
+/// `Searches the tools of all connected servers.`: the first sentence of a gateway, which gives no instructions.
 fn describes_itself(text: &str, before: &str) -> bool {
     const VERBS: [&str; 10] = [
         "calls ",
@@ -318,7 +317,7 @@ fn describes_itself(text: &str, before: &str) -> bool {
         && !["must", "always", "before", "instead", "every call"].iter().any(|word| before.contains(word))
 }
 
-/// `list_items is deprecated; use search_items`: one tool of a server is named after another.
+/// `list_items is deprecated; use search_items`: names a tool's successor on the same server.
 fn names_successor(found: &str, after: &str) -> bool {
     let both = format!("{found}{after}");
     let Some((_, rest)) = both.split_once("deprecated").or_else(|| both.split_once("removed")) else {
@@ -330,7 +329,7 @@ fn names_successor(found: &str, after: &str) -> bool {
     named.is_some_and(|word| word.contains('_'))
 }
 
-/// Does it say anything that is odd, once it can be read?
+/// Is the decoded text suspicious?
 fn says_something(text: &str) -> bool {
     const WORDS: [&str; 22] = [
         "curl ",
@@ -368,7 +367,7 @@ fn says_order(text: &str) -> bool {
     spots.iter().any(|spot| spot.about != Odd::OtherTools)
 }
 
-/// Letters that are not what they look like.
+/// Finds letters that imitate others.
 fn letters(text: &str, spots: &mut Vec<Passage>) {
     if text.is_ascii() {
         return;
@@ -387,7 +386,7 @@ fn letters(text: &str, spots: &mut Vec<Passage>) {
             && letters.len() >= 3
             && alike + ascii == letters.len()
             && !is_formula(&letters);
-        // A whole word that only looks Latin, in a Latin text.
+        // A word that only looks Latin, in a Latin text.
         let posing = alike == letters.len()
             && letters.len() >= 3
             && latin > 3 * (own + alike)
@@ -399,12 +398,12 @@ fn letters(text: &str, spots: &mut Vec<Passage>) {
     }
 }
 
-/// Full width letters are usual where characters are wide.
+/// Full-width letters are common in East Asian texts.
 fn is_wide(c: char) -> bool {
     matches!(u32::from(c), 0xff21..=0xff5a)
 }
 
-/// Single Greek letters before or behind Latin ones are quantities: `ρgh`, `μs`.
+/// Single Greek letters beside Latin ones are quantities: `ρgh`, `μs`.
 fn is_formula(letters: &[char]) -> bool {
     let greek = |c: &char| matches!(u32::from(*c), 0x370..=0x3ff);
     letters.len() <= 4
@@ -430,7 +429,7 @@ fn words_of(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// A part that is pushed out of sight.
+/// Finds text that is pushed out of sight.
 fn layout(text: &str, spots: &mut Vec<Passage>) {
     let (mut begin, mut lines, mut blanks) = (None, 0, 0);
     for (at, c) in text.char_indices().chain([(text.len(), '\0')]) {
@@ -454,7 +453,7 @@ fn layout(text: &str, spots: &mut Vec<Passage>) {
     }
 }
 
-/// Texts inside the text that have to be decoded to be read.
+/// Decodes and scans encoded texts inside the text.
 fn encoded(text: &str, depth: usize, spots: &mut Vec<Passage>) {
     for (range, decoded) in decodings(text) {
         let mut inner = Vec::new();
@@ -472,7 +471,7 @@ fn encoded(text: &str, depth: usize, spots: &mut Vec<Passage>) {
     }
 }
 
-/// Ends of words that orders have, written backwards, and whole ones with letters moved by thirteen places.
+/// Reversed endings of words that are typical of orders, and whole words in ROT13.
 const TURNED: [&str; 8] = ["erong", "snoitcurtsn", "resu", "drowssap", "terces", "ton od", "daer", "loot"];
 const SHIFTED: [&str; 8] =
     ["vtaber", "Vtaber", "vafgehpgvba", "hfre", "cnffjbeq", "frperg", "qb abg", "gbby"];
@@ -496,7 +495,7 @@ fn rot13(c: char) -> char {
 
 fn decodings(text: &str) -> Vec<(Range<usize>, String)> {
     let mut found = Vec::new();
-    // Without `=`: padding need not be there, and `key=` in front of it is no part of it.
+    // Without `=`: padding is optional, and a preceding `key=` is not part of it.
     for (range, word) in runs(text, |c| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_')) {
         if word.len() >= 16
             && let Some(decoded) = base64(word).or_else(|| hex(word))
@@ -530,7 +529,7 @@ fn decodings(text: &str) -> Vec<(Range<usize>, String)> {
     found
 }
 
-/// Stretches of such characters, with their place.
+/// Runs of such characters, with their ranges.
 fn runs(text: &str, is_part: impl Fn(char) -> bool) -> Vec<(Range<usize>, &str)> {
     let (mut runs, mut begin) = (Vec::new(), None);
     for (at, c) in text.char_indices().chain([(text.len(), '\0')]) {
@@ -562,7 +561,7 @@ fn hex(word: &str) -> Option<String> {
     readable((0..word.len()).step_by(2).filter_map(byte).collect())
 }
 
-/// Bytes that are a text: no other characters, and letters for the most part. A drawing is none.
+/// Bytes that are text: no control characters, and mostly letters. ASCII art is not.
 fn readable(bytes: Vec<u8>) -> Option<String> {
     let text = String::from_utf8(bytes).ok()?;
     let plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t' | '\r');
@@ -574,7 +573,7 @@ fn readable(bytes: Vec<u8>) -> Option<String> {
         .then_some(text)
 }
 
-/// Letters written as their numbers: `\x69`, `\u0069`, `&#105;`, `%69`.
+/// Letters in escapes: `\x69`, `\u0069`, `&#105;`, `%69`.
 fn escapes(text: &str) -> Vec<(Range<usize>, String)> {
     let mut found = Vec::new();
     let bytes = text.as_bytes();

@@ -7,13 +7,13 @@
 
 use std::path::{Path, PathBuf};
 
-/// A batch file's way of saying where it lies.
+/// How batch files refer to their own directory.
 const HERE: [&str; 2] = ["%dp0%", "%~dp0"];
 
-/// The program to start, and its arguments.
+/// The program to start and its arguments.
 ///
 /// # Errors
-/// In words, where an argument cannot be handed over as it is.
+/// A message, if an argument cannot be passed unchanged.
 pub(in crate::upstream) fn directly(
     program: PathBuf,
     args: Vec<String>,
@@ -40,10 +40,10 @@ fn is_batch(program: &Path) -> bool {
     ["cmd", "bat"].iter().any(|batch| batch.eq_ignore_ascii_case(extension))
 }
 
-/// What a batch file starts: the runtime and its script. `None` where it is not of a kind that is known.
+/// What a batch file starts: the runtime and its script. `None` if its form is unknown.
 fn behind(program: &Path, text: &str, exists: &impl Fn(&Path) -> bool) -> Option<(PathBuf, String)> {
     let here = program.parent()?;
-    // The last line that hands all arguments on.
+    // The last line that passes all arguments on.
     let line = text.lines().rev().find(|line| line.contains("%*"))?;
     let parts: Vec<&str> = line.split('"').skip(1).step_by(2).collect();
     let [.., runtime, script] = parts[..] else { return None };
@@ -65,7 +65,7 @@ fn behind(program: &Path, text: &str, exists: &impl Fn(&Path) -> bool) -> Option
     Some((runtime, script.into_os_string().into_string().ok()?))
 }
 
-/// A path that begins where the batch file lies, and names nothing else in a variable.
+/// A path relative to the batch file's directory, without other variables.
 fn place(here: &Path, written: &str) -> Option<PathBuf> {
     let rest = HERE.iter().find_map(|start| written.strip_prefix(start))?;
     let parts = rest.split(['\\', '/']).filter(|part| !part.is_empty());
@@ -83,7 +83,7 @@ mod tests {
     /// As it comes with Node.
     const NPX: &str = "@ECHO OFF\r\nSETLOCAL\r\nSET \"NODE_EXE=%~dp0\\node.exe\"\r\nSET \"NPX_CLI_JS=%~dp0\\node_modules\\npm\\bin\\npx-cli.js\"\r\n\"%NODE_EXE%\" \"%NPX_CLI_JS%\" %*\r\n";
 
-    /// Awkward for a shell, and all of them things people write.
+    /// Arguments that are difficult for a shell but that people write.
     fn awkward() -> Vec<String> {
         let args =
             ["a b", "", "\"q\"", "%PATH%", "^&|<>", "!x!", "tail\\", "\\\\\"", "https://h/?a=1&b=2", "é漢"];

@@ -36,49 +36,49 @@ use crate::{
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long after a lost GET stream another is opened.
+/// The pause before a lost GET stream is reopened.
 const REOPEN: Duration = Duration::from_secs(5);
-/// How often a broken stream of an answer is taken up again without anything new on it.
+/// How often a broken response stream is resumed without anything new on it.
 const RESUMES: usize = 5;
-/// How long before that, unless the server says otherwise.
+/// The pause before that, unless the server says otherwise.
 const RESUME_AFTER: Duration = Duration::from_millis(500);
-/// How often a request is sent again that the server refused because it is busy, and how long is waited at most.
+/// How often a request is resent to a busy server, and the maximum wait.
 const BUSY_TRIES: usize = 3;
 const BUSY_WAIT: Duration = Duration::from_secs(30);
 
-/// After how long a request is sent again that never left, because nobody took the connection.
+/// Pauses before a request that never left is resent, because the connection was refused.
 const UNREACHED: [Duration; 3] =
     [Duration::from_millis(250), Duration::from_millis(750), Duration::from_millis(2000)];
-/// How long the stream for what the server says unasked is waited for, before the first request goes out: what the first
-/// call brings about would be missed otherwise.
+/// How long the first request waits for the GET stream, so that notifications triggered by the first call are not
+/// missed.
 const OPENING: Duration = Duration::from_secs(1);
-/// How often a request is sent again in a new session, and how long opening one may take.
+/// How often a request is resent in a new session, and the timeout for opening one.
 const RENEWALS: usize = 2;
 const RENEWAL_TIME: Duration = Duration::from_secs(10);
-/// How often a connection that is to end looks whether it owes answers still.
+/// Interval of checking whether an ending connection still expects responses.
 const LAST_ANSWERS_EVERY: Duration = Duration::from_millis(50);
 
-/// Where a server is, with every reference filled in.
+/// An address with all references resolved.
 #[derive(Debug)]
 pub struct Address {
     /// The endpoint.
     pub url: String,
-    /// Sent with every request.
+    /// Headers of every request.
     pub headers: BTreeMap<String, String>,
-    /// How it is signed in to, where it may be.
+    /// Its sign-in, if it may use one.
     pub credential: Option<Credential>,
 }
 
-/// What all requests of one connection share.
+/// State shared by all requests of a connection.
 #[derive(Debug)]
 struct Http {
     client: Client,
     credential: Option<Credential>,
     url: reqwest::Url,
     session: Mutex<Option<String>>,
-    /// How the session was opened, so that it can be opened again.
+    /// The `initialize` request, for reopening the session.
     opening: Mutex<Option<String>>,
-    /// Held while another session is opened.
+    /// Held while a new session is opened.
     renewing: tokio::sync::Mutex<()>,
     renewed: tokio::sync::Notify,
     revision: Mutex<Option<String>>,
@@ -89,10 +89,10 @@ struct Http {
     tracker: TaskTracker,
 }
 
-/// Makes a link to an address. Nothing is sent before the handshake.
+/// Creates a link to an address. Sends nothing before the handshake.
 ///
 /// # Errors
-/// A [`Failure`] where the address or a header cannot be used.
+/// A [`Failure`] if the address or a header is invalid.
 pub fn connect(
     address: &Address,
     changed: Box<dyn OnChange>,
@@ -126,31 +126,31 @@ pub fn connect(
     Ok(Connection { link, pid: None, signs, stop, done })
 }
 
-/// A client that sends the address's headers with everything, and follows no redirect to somebody else.
+/// An HTTP client that adds the address's headers to every request, and follows redirects only within the origin.
 pub(super) fn client(address: &Address) -> Result<(Client, reqwest::Url), Failure> {
     let refuse = |message: String| Failure { code: Code::ConfigInvalid, message, missing: vec![] };
     let url = reqwest::Url::parse(&address.url)
-        .map_err(|error| refuse(format!("its url is no address: {error}")))?;
+        .map_err(|error| refuse(format!("its url is not an address: {error}")))?;
     let mut headers = HeaderMap::new();
     for (name, value) in &address.headers {
         let name =
             HeaderName::try_from(name).map_err(|_| refuse(format!("{name:?} cannot be a header's name")))?;
-        // The value may be a credential; it must not stand in an error.
+        // The value may be a credential, so it must not appear in an error.
         let mut value = HeaderValue::try_from(value)
             .map_err(|_| refuse(format!("the value of header {name} cannot be sent")))?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }
-    // Fails only where one is installed already.
+    // Fails only if one is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let origin = url.origin();
     Client::builder()
         .default_headers(headers)
         .user_agent(concat!("satchel/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT_TIMEOUT)
-        // Headers hold credentials: they may not follow a redirect to somebody else.
+        // Headers contain credentials, so they must not follow a redirect to another origin.
         .redirect(redirect::Policy::custom(move |attempt| {
-            // These would have a POST become a GET, which asks for something else.
+            // These would turn a POST into a GET, which means something else.
             let changes = matches!(attempt.status().as_u16(), 301..=303);
             if changes || attempt.previous().len() > 5 || attempt.url().origin() != origin {
                 attempt.stop()
@@ -173,11 +173,11 @@ impl Http {
             };
             let Some(outgoing) = outgoing else { break };
             if outgoing.id.is_none() {
-                // The end of its stream has told a stateless server already (`basic/patterns/cancellation.mdx`).
+                // Closing its stream has already told a stateless server (`basic/patterns/cancellation.mdx`).
                 if self.link.is_modern() && outgoing.method.as_deref() == Some("notifications/cancelled") {
                     continue;
                 }
-                // Notifications keep their order and come before the requests that follow them.
+                // Notifications keep their order and precede the requests that follow them.
                 let initialized = outgoing.method.as_deref() == Some("notifications/initialized");
                 self.notify(outgoing).await;
                 if initialized {
@@ -229,10 +229,11 @@ impl Http {
             if response.status() != StatusCode::NOT_FOUND || session.is_none() {
                 break response;
             }
-            // The session is gone; the request was not run (`2025-11-25/basic/transports.mdx#session-management`).
+            // The session expired, and the request was not executed
+            // (`2025-11-25/basic/transports.mdx#session-management`).
             let lost = || CallError::Ended("its session expired".into(), Outcome::NotExecuted);
             if !opening && renewals == RENEWALS {
-                // Sessions are to be had: what else is under way goes on.
+                // New sessions are available: other requests continue.
                 return self.link.fail(id, lost());
             }
             if opening || !self.renew(session).await {
@@ -258,8 +259,8 @@ impl Http {
         }
     }
 
-    /// Opens another session in the place of one that the server has forgotten. Requests that learn of it at the same
-    /// time share the new one; false where there is none to be had.
+    /// Replaces an expired session. Requests that notice at the same time share the new one. Returns false if none is
+    /// available.
     async fn renew(&self, forgotten: Option<String>) -> bool {
         let _turn = self.renewing.lock().await;
         if *lock(&self.session) != forgotten {
@@ -271,7 +272,7 @@ impl Http {
             Ok(None) | Err(_) => return false,
         };
         *lock(&self.session) = Some(session);
-        self.log.hub("it had forgotten its session; another was opened");
+        self.log.hub("it no longer knew its session; opened a new one");
         let initialized = Message::notification("notifications/initialized", None).to_json();
         let told =
             self.deliver("a notification", || self.session_headers(self.plain_post(initialized.clone())));
@@ -280,9 +281,9 @@ impl Http {
         true
     }
 
-    /// A server that forgets is often one that was started anew, perhaps in another version: its lists are asked for
-    /// again. Not where a list was what found it out, or a server that forgets every few requests would be asked for
-    /// its lists for ever.
+    /// An expired session often means a restarted server, perhaps of another version, so its lists are read again. Not
+    /// if reading a list discovered it: a server whose sessions expire after a few requests would be asked for its
+    /// lists forever.
     fn renewed_for(&self, method: Option<&str>) {
         if method.is_some_and(|method| method.ends_with("/list")) {
             return;
@@ -293,8 +294,8 @@ impl Http {
         }
     }
 
-    /// Ends the connection, once what was sent before has had time to be answered: an answer that is on its way is
-    /// worth more than not knowing.
+    /// Ends the connection after earlier requests had time to complete: a late response is better than an unknown
+    /// outcome.
     async fn end_after_answers(&self, reason: &str) {
         let answered = async {
             while self.link.in_flight() > 0 {
@@ -308,7 +309,7 @@ impl Http {
         self.link.end(reason);
     }
 
-    /// Sends `initialize` once more; the new session's name, where the server still speaks the same revision.
+    /// Sends `initialize` again. Returns the new session id, if the server still speaks the same revision.
     async fn open_again(&self, opening: String) -> Option<String> {
         let response = self.deliver("initialize", || self.plain_post(opening.clone())).await.ok()?;
         if !response.status().is_success() {
@@ -327,10 +328,10 @@ impl Http {
         (revision == *lock(&self.revision)).then_some(session)
     }
 
-    /// Sends a request, and again where the server said that it did not take it.
+    /// Sends a request, and resends it if the server did not accept it.
     async fn send(&self, outgoing: &Outgoing) -> Result<Response, Undelivered> {
         let (mut tries, mut unreached) = (0, UNREACHED.iter());
-        // Why a server cannot be had from the start is for its lifecycle to deal with.
+        // If a server is unavailable from the start, its lifecycle handles that.
         let opening = matches!(outgoing.method.as_deref(), Some("initialize" | "server/discover"));
         loop {
             let what = wanted_by(outgoing);
@@ -379,12 +380,12 @@ impl Http {
                 Err(error) => Some(error),
             }
         };
-        // Where the answer came, nobody waits under this id any more and this does nothing.
+        // If the response has arrived, this id is no longer pending and this has no effect.
         let reason = failed.unwrap_or_else(|| "it ended its answer before the result".to_owned());
         self.link.fail(id, CallError::Ended(reason, Outcome::Unknown));
     }
 
-    /// Reads the stream of an answer, and takes it up again where it breaks off before the answer
+    /// Reads a response stream, and resumes it if it breaks off early
     /// (`2025-11-25/basic/transports.mdx#resumability-and-redelivery`).
     async fn answer_stream(&self, id: u64, response: Response) -> Result<(), String> {
         let mut place = ReadSoFar::default();
@@ -461,7 +462,7 @@ impl Http {
         let kind = kind_of(&response);
         let bytes = bytes(response).await.unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        // An error may come as a JSON-RPC answer under any status.
+        // A JSON-RPC error may come with any status.
         if let Ok(Message::Response { id: answered, outcome: Err(error) }) = Message::parse(&text)
             && answered.as_ref().and_then(Id::as_ours).is_none_or(|answered| answered == id)
             && status != StatusCode::UNAUTHORIZED
@@ -470,12 +471,12 @@ impl Http {
         }
         let message = match (elsewhere, head(text.trim())) {
             (Some(target), _) => format!(
-                "it redirects to {target} (HTTP {status}); if that is where it is now, write that address as its \"url\""
+                "it redirects to {target} (HTTP {status}); if it has moved there, write that address as its \"url\""
             ),
             (None, _) if is_binary(&kind, &bytes) => {
                 let kind = if kind.is_empty() { "no named type" } else { kind.as_str() };
                 format!(
-                    "it answered HTTP {status} with {} bytes that are no text ({})",
+                    "it answered HTTP {status} with {} bytes that are not text ({})",
                     bytes.len(),
                     head(kind)
                 )
@@ -486,7 +487,7 @@ impl Http {
         // Some quote what they were sent.
         let message = self.log.redacted(&message);
         let message = match later {
-            Some(wait) => format!("{message} (it wants to be asked again in {} s)", wait.as_secs()),
+            Some(wait) => format!("{message} (it asks to retry in {} s)", wait.as_secs()),
             None => message,
         };
         self.link.fail(
@@ -502,7 +503,7 @@ impl Http {
         );
     }
 
-    /// Keeps a GET stream open, where the server has one, so that changes of its lists are heard.
+    /// Keeps a GET stream open, if the server supports one, to receive change notifications.
     async fn listen(&self, asked: CancellationToken) {
         let mut place = ReadSoFar::default();
         loop {
@@ -526,7 +527,7 @@ impl Http {
                         () = self.stop.cancelled() => return,
                     }
                 }
-                // No such stream here: allowed, and not worth asking again in this session.
+                // Not supported, which is allowed; not retried in this session.
                 Ok(_) => {
                     tokio::select! {
                         () = self.renewed.notified() => continue,
@@ -551,7 +552,7 @@ impl Http {
         }
     }
 
-    /// Sends a request with the sign-in there is, and once more with a new one where the server refused that.
+    /// Sends a request with the present token, and once more with a new one if the server rejects it.
     async fn deliver(
         &self,
         wanted_by: &str,
@@ -593,7 +594,7 @@ impl Http {
         request
     }
 
-    /// The first answer of a connection is the one to `initialize`; its revision goes into every later request.
+    /// Reads the negotiated revision from the first response, which is that to `initialize`, for later requests.
     fn remember_revision(&self, message: &Message) {
         let mut revision = lock(&self.revision);
         if revision.is_none()
@@ -605,12 +606,12 @@ impl Http {
     }
 }
 
-/// Why a request has no answer.
+/// Why a request has no response.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Undelivered {
     #[error("{}", plain(.0))]
     Http(#[from] reqwest::Error),
-    /// Nobody is signed in as the server wants it.
+    /// The sign-in is missing or insufficient.
     #[error("{}", .0.message)]
     Lacking(Need),
 }
@@ -655,12 +656,12 @@ pub(super) async fn deliver(
     }
 }
 
-/// What an answer says of the sign-in.
+/// What a response says about the sign-in.
 enum Judged {
     Taken,
-    /// It is not good, or there is none.
+    /// Invalid or missing.
     Refused(Option<Challenge>),
-    /// It is good, and not enough.
+    /// Valid, but with insufficient scope.
     TooFew(Challenge),
 }
 
@@ -687,7 +688,7 @@ fn carrying(request: RequestBuilder, bearer: Option<&Bearer>) -> RequestBuilder 
     request.header("authorization", value)
 }
 
-/// Who wants it, for people: a tool by its name.
+/// What needs the sign-in, for people: a tool by name.
 fn wanted_by(outgoing: &Outgoing) -> String {
     outgoing.named.clone().or_else(|| outgoing.method.clone()).unwrap_or_else(|| "a request".to_owned())
 }
@@ -695,26 +696,26 @@ fn wanted_by(outgoing: &Outgoing) -> String {
 /// How far a stream was read.
 #[derive(Debug, Default)]
 struct ReadSoFar {
-    /// The id of its last event, where the server numbers them.
+    /// The id of its last event, if events have ids.
     last: Option<String>,
-    /// How long the server wants us to wait before we take it up again.
+    /// The server's requested pause before resuming.
     retry: Option<Duration>,
 }
 
-/// How long to wait before a request is sent again that was provably not run, or does no harm when it runs twice; `None`
-/// where that is not certain, or too long.
+/// The pause before resending a request that was provably not executed or is safe to repeat; `None` if neither is
+/// certain, or the pause is too long.
 fn busy_for(response: &Response, repeatable: bool) -> Option<Duration> {
     let told = told_to_wait(response);
     match response.status() {
         StatusCode::TOO_MANY_REQUESTS => Some(told.unwrap_or(Duration::from_secs(1))),
-        // Also said by whoever gave up in the middle of it (RFC 9110, section 15.6.4).
+        // Also sent by a server that stopped halfway (RFC 9110, section 15.6.4).
         StatusCode::SERVICE_UNAVAILABLE if repeatable => told,
         _ => None,
     }
     .filter(|pause| *pause <= BUSY_WAIT)
 }
 
-/// What `Retry-After` says: seconds, or a date (RFC 9110, section 10.2.3).
+/// The value of `Retry-After`: seconds, or a date (RFC 9110, section 10.2.3).
 fn told_to_wait(response: &Response) -> Option<Duration> {
     let told = response.headers().get("retry-after")?.to_str().ok()?.trim();
     if let Ok(seconds) = told.parse() {
@@ -724,11 +725,11 @@ fn told_to_wait(response: &Response) -> Option<Duration> {
     Some(until.duration_since(std::time::SystemTime::now()).unwrap_or_default())
 }
 
-/// Where a redirect that is not followed leads, without what may be a credential in it.
+/// The target of a redirect that is not followed, without possible credentials.
 fn redirect_target(response: &Response) -> Option<String> {
     let location = response.headers().get("location").filter(|_| response.status().is_redirection())?;
     let mut target = response.url().join(location.to_str().ok()?).ok()?;
-    // Fails only where there can be none.
+    // Fails only for URLs that cannot have one.
     let _ = target.set_username("");
     let _ = target.set_password(None);
     target.set_query(None);
@@ -736,13 +737,13 @@ fn redirect_target(response: &Response) -> Option<String> {
     Some(head(target.as_str()))
 }
 
-/// Of a body, without parameters.
+/// The media type without parameters.
 fn kind_of(response: &Response) -> String {
     let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Nothing that a person could read.
+/// Is it unreadable for people?
 fn is_binary(kind: &str, bytes: &[u8]) -> bool {
     const KINDS: [&str; 6] =
         ["image/", "audio/", "video/", "font/", "application/octet-stream", "application/zip"];
@@ -781,7 +782,7 @@ pub(super) fn send_error(error: &reqwest::Error) -> CallError {
     CallError::Ended(format!("it cannot be reached: {}", plain(error)), outcome)
 }
 
-/// The innermost cause. The outer texts hold the address, and an address may hold a credential.
+/// The innermost cause. The outer messages contain the address, which may contain a credential.
 pub(super) fn plain(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {

@@ -16,21 +16,21 @@ use tokio_util::sync::CancellationToken;
 
 use super::link::Link;
 
-/// A live transport under a [`Link`].
+/// A live transport and its [`Link`].
 #[derive(Debug)]
 pub struct Connection {
     /// To call through.
     pub link: Link,
-    /// The process, where there is one.
+    /// The process, if there is one.
     pub pid: Option<u32>,
-    /// When the other side last showed that it is alive.
+    /// When the other side last showed signs of life.
     pub signs: Signs,
     stop: CancellationToken,
     done: CancellationToken,
 }
 
 impl Connection {
-    /// Ends the transport and everything it started, and waits until it is gone. Bounded by the transport.
+    /// Stops the transport and everything it started, and waits for it. Bounded by the transport.
     pub async fn stop(self) {
         self.stop.cancel();
         self.done.cancelled().await;
@@ -39,12 +39,12 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // A connection that is let go of, for example because its start was given up, must not leave a process.
+        // A dropped connection, for example of a cancelled start, must not leave a process behind.
         self.stop.cancel();
     }
 }
 
-/// The last sign of life: a package that is being downloaded writes progress long before it speaks the protocol.
+/// The last sign of life: a launcher that downloads a package prints progress long before it speaks MCP.
 #[derive(Debug, Clone)]
 pub struct Signs {
     start: Instant,
@@ -58,13 +58,13 @@ impl Default for Signs {
 }
 
 impl Signs {
-    /// Something came from the other side just now.
+    /// Records a sign of life.
     pub fn saw(&self) {
         self.last_ms
             .store(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// When something last came.
+    /// The time of the last one.
     pub fn last(&self) -> Instant {
         self.start + std::time::Duration::from_millis(self.last_ms.load(Ordering::Relaxed))
     }

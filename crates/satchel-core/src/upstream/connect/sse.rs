@@ -18,9 +18,9 @@ use crate::upstream::{
     oauth::account::Credential,
 };
 
-/// How long the server may take to name the address for POSTs.
+/// Timeout for receiving the address for POSTs.
 const NAMING: Duration = Duration::from_secs(15);
-/// How long a POST may take to be accepted; its answer comes on the stream.
+/// Timeout for the acceptance of a POST; its response comes on the stream.
 const ACCEPT: Duration = Duration::from_secs(30);
 
 struct Sse {
@@ -33,10 +33,10 @@ struct Sse {
     stop: CancellationToken,
 }
 
-/// Makes a link to an address. The stream is opened at once.
+/// Creates a link to an address. Opens the stream immediately.
 ///
 /// # Errors
-/// A [`Failure`] where the address or a header cannot be used.
+/// A [`Failure`] if the address or a header is invalid.
 pub fn connect(
     address: &Address,
     changed: Box<dyn OnChange>,
@@ -70,7 +70,7 @@ pub fn connect(
 }
 
 impl Sse {
-    /// Says why it ended.
+    /// Returns why it ended.
     async fn run(&self, outbox: Outbox) -> String {
         let get = || self.client.get(self.url.clone()).header("accept", "text/event-stream");
         let response = match deliver(self.credential.as_ref(), "its stream", get).await {
@@ -81,7 +81,7 @@ impl Sse {
         let kind =
             response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if !response.status().is_success() || !kind.starts_with("text/event-stream") {
-            return format!("it offers no stream of events: HTTP {}", response.status());
+            return format!("it offers no event stream: HTTP {}", response.status());
         }
         let mut stream = Stream { response, reader: sse::Reader::default(), ready: Vec::new().into_iter() };
         let place = match tokio::time::timeout(NAMING, self.place(&mut stream)).await {
@@ -95,7 +95,7 @@ impl Sse {
         }
     }
 
-    /// The address for POSTs. It must be of the same origin: our headers hold credentials.
+    /// The address for POSTs. It must have the same origin, because the headers contain credentials.
     async fn place(&self, stream: &mut Stream) -> Result<Url, String> {
         loop {
             let event = stream.next(&self.signs).await?;
@@ -131,7 +131,7 @@ impl Sse {
         }
     }
 
-    /// One after the other: this transport has no other order.
+    /// Sends messages one at a time, because this transport defines no other order.
     async fn write(&self, mut outbox: Outbox, place: Url) {
         while let Some(outgoing) = outbox.recv().await {
             let post = || {
@@ -167,7 +167,7 @@ fn refusal(response: &Response) -> CallError {
     CallError::Ended(format!("it answered HTTP {}", response.status()), Outcome::NotExecuted)
 }
 
-/// The events of a body that does not end.
+/// The events of an endless body.
 struct Stream {
     response: Response,
     reader: sse::Reader,

@@ -37,11 +37,11 @@ use crate::{
     },
 };
 
-/// How long the exit status may lag behind the end of the output.
+/// Maximum delay between the end of the output and the exit status.
 const STATUS_LAG: Duration = Duration::from_secs(1);
-/// How long the end of a process may lag behind the end of its input: its last words say more than that.
+/// Maximum delay between the end of the input and that of the process, whose last output is more informative.
 const INPUT_LAG: Duration = Duration::from_millis(250);
-/// How long what a process wrote last is waited for when it has ended. Whoever called is told of its end within a second.
+/// How long to wait for the last output of an exited process. Callers are notified of the exit within a second.
 const LAST_WORDS: Duration = Duration::from_millis(700);
 
 /// Everything needed to start a process. The environment is complete: nothing is inherited.
@@ -51,17 +51,17 @@ pub struct Program {
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Its whole environment.
+    /// Its complete environment.
     pub env: BTreeMap<String, String>,
     /// Its working directory.
     pub cwd: Option<PathBuf>,
-    /// The program that keeps what it starts within reach, where there is one ([`crate::upstream::subreaper`]).
+    /// The program that keeps its descendants within reach, if there is one ([`crate::upstream::subreaper`]).
     pub subreaper: Option<PathBuf>,
-    /// SandboxPlan around it, where it has some, and the program that raises them for the subreaper.
+    /// Its sandbox, if any, and the program that applies it.
     pub sandbox: Option<(PathBuf, SandboxPlan)>,
 }
 
-/// Starts a process and a link to it. The protocol's handshake is still to come.
+/// Starts a process and creates a link to it. The handshake follows.
 ///
 /// # Errors
 /// A [`Failure`] that says which program was tried and why it could not be started.
@@ -107,7 +107,7 @@ pub fn connect(
     };
     let (stopped, finished) = (stop.clone(), done.clone());
     tracker.spawn(async move {
-        // Also where keeping it fails: whoever stops the connection waits for this.
+        // Even if the task panics: whoever stops the connection waits for this.
         let _finished = finished.drop_guard();
         keeper.keep(stopped, mark).await;
     });
@@ -119,7 +119,7 @@ fn spawn(program: &Program) -> Result<Box<dyn ChildWrapper>, Failure> {
     let mut command = CommandWrap::with_new(file, |command| {
         command.env_clear();
         match program.subreaper {
-            // Only the mark, by which it is found; the rest is told to it alone.
+            // Only the mark, by which it is found; everything else goes through the pipe.
             Some(_) => {
                 let mark = program.env.get(MARK).map(|mark| (MARK, mark));
                 command.arg("subreaper").arg(&program.program).envs(mark);
@@ -137,8 +137,8 @@ fn spawn(program: &Program) -> Result<Box<dyn ChildWrapper>, Failure> {
     command.wrap(process_wrap::tokio::ProcessGroup::leader());
     #[cfg(windows)]
     {
-        // No console window may flash up for each server. The job object sets flags of its own, and keeps only those
-        // that it is told of in this way.
+        // Prevents a console window for each server. The job object sets its own flags, and keeps only those that it
+        // is given this way.
         use windows::Win32::System::Threading::CREATE_NO_WINDOW;
         command.wrap(process_wrap::tokio::CreationFlags(CREATE_NO_WINDOW));
         command.wrap(process_wrap::tokio::JobObject);
@@ -147,20 +147,20 @@ fn spawn(program: &Program) -> Result<Box<dyn ChildWrapper>, Failure> {
     command.spawn().map_err(|error| not_started(program, &error))
 }
 
-/// What a subreaper is told before anything goes to the server; nothing where there is none.
+/// The orders that a subreaper reads before anything goes to the server; empty without one.
 fn orders(program: &mut Program) -> String {
     if program.subreaper.is_none() {
         return String::new();
     }
     let sandbox = program.sandbox.take().map(|(by, sandbox)| {
-        // Without its sandbox it is not started: whoever sets it up refuses what it cannot read.
+        // An unreadable sandbox is refused by the program that applies it, so the server is not started without one.
         Sandboxed { by, which: serde_json::to_string(&sandbox).unwrap_or_default() }
     });
     let mut orders =
         Orders { args: std::mem::take(&mut program.args), env: std::mem::take(&mut program.env), sandbox };
-    // Texts always serialize. A subreaper without orders ends by itself.
+    // Strings always serialize. A subreaper without orders exits.
     let line = to_line(&orders).unwrap_or_default();
-    // Credentials may be among them.
+    // They may contain credentials.
     orders.args.iter_mut().chain(orders.env.values_mut()).for_each(clear_text);
     line
 }
@@ -181,7 +181,7 @@ fn not_started(program: &Program, error: &std::io::Error) -> Failure {
     Failure { code, message, missing: vec![] }
 }
 
-/// The process takes nothing more. The request of which it took nothing at all was not carried out.
+/// The process no longer reads its input. If it read nothing of the request, that was not executed.
 #[derive(Debug)]
 struct InputClosed(Option<u64>);
 
@@ -218,14 +218,14 @@ async fn write(
             () = stop.cancelled() => return,
         };
         if written.is_err() {
-            // It may go on writing, but nothing can be asked of it any more.
+            // It may still write, but cannot receive requests.
             let _ = refuses.send(InputClosed(outgoing.id.filter(|_| count == 0)));
             return;
         }
     }
 }
 
-/// Writes all of it, and counts how much was taken.
+/// Writes everything, and counts the bytes taken.
 async fn write_all(stdin: &mut ChildStdin, bytes: &[u8], count: &mut usize) -> std::io::Result<()> {
     while *count < bytes.len() {
         match stdin.write(&bytes[*count..]).await? {
@@ -236,7 +236,7 @@ async fn write_all(stdin: &mut ChildStdin, bytes: &[u8], count: &mut usize) -> s
     stdin.flush().await
 }
 
-/// Holds `_open` until the output has ended and all of it was taken in.
+/// Holds `_open` until the output has ended and all of it was handled.
 async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs, _open: mpsc::Sender<()>) {
     let (mut framer, mut frames) = (Framer::default(), Vec::new());
     let mut buffer = vec![0u8; 64 * 1024];
@@ -269,7 +269,7 @@ async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs,
     }
 }
 
-/// The answer to some call was in a line we could not keep. Its id usually stands near the beginning.
+/// A response on a line that is too long to keep. Its id is usually near the start.
 fn too_long(link: &Link, log: &ServerLog, bytes: usize, head: &str) {
     log.hub(&format!("dropped a message of more than {bytes} bytes"));
     let id = head.split("\"id\":").nth(1).map(|rest| {
@@ -313,13 +313,13 @@ fn flush_line(line: &mut Vec<u8>, log: &ServerLog) {
     }
 }
 
-/// Waits for the process itself. What it leaves behind in its group or its job lives on, and is not waited for here: a
-/// server that crashed has ended, also where a helper of its own goes on with its pipes.
+/// Waits for the process itself, not for its descendants in the group or job: a crashed server has ended even if a
+/// helper still holds its pipes.
 async fn leader(child: &mut Box<dyn ChildWrapper>) -> std::io::Result<ExitStatus> {
     child.inner_mut().wait().await
 }
 
-/// Owns the process: says how it ended, and sees to it that all of it ends.
+/// Owns the process: reports how it ended, and ensures that all of it ends.
 struct Keeper {
     child: Box<dyn ChildWrapper>,
     group: Option<u32>,
@@ -328,7 +328,7 @@ struct Keeper {
     watchdog: Watchdog,
     ending: Ending,
     input_closed: oneshot::Receiver<InputClosed>,
-    /// Never sent to; closed when everything the process wrote has been read.
+    /// Never sent to; closed when all of the process's output has been read.
     output_closed: mpsc::Receiver<()>,
     errors_closed: mpsc::Receiver<()>,
 }
@@ -337,8 +337,8 @@ impl Keeper {
     async fn keep(mut self, stop: CancellationToken, mark: Option<String>) {
         tokio::select! {
             status = leader(&mut self.child) => {
-                // Let the readers finish with what the process wrote last: the reason is often in there. A child of
-                // its own may hold the pipes open, so this has an end.
+                // Let the readers finish the last output, which often contains the reason. A child process may hold
+                // the pipes open, so this is bounded.
                 let read = async { tokio::join!(self.output_closed.recv(), self.errors_closed.recv()) };
                 let _ = tokio::time::timeout(LAST_WORDS, read).await;
                 self.link.end(&self.ended(status.ok()));
@@ -378,7 +378,7 @@ impl Keeper {
             None => "ended".to_owned(),
         };
         match self.log.reason() {
-            None => format!("the process {how}, without a word"),
+            None => format!("the process {how}, without any output"),
             Some(reason) => format!("{reason} (the process {how})"),
         }
     }
@@ -395,7 +395,7 @@ impl Keeper {
             signal_group(group, Signal::SIGTERM);
             if !self.gone(group, steps.asked).await {
                 self.log.hub("it did not end when asked to, and was killed");
-                // First what is held by the subreaper: without it there is nothing to find it by.
+                // First the descendants held by the subreaper, which cannot be found without it.
                 let _ = tokio::task::spawn_blocking(move || kill_below(group, None)).await;
                 kill_group(group);
             }
@@ -404,7 +404,7 @@ impl Keeper {
         if let Some(group) = self.group {
             self.watchdog.gone(group);
         }
-        // What moved to a group of its own is still found by its mark. When the hub ends, one search does for all.
+        // Processes in groups of their own are found by their mark. At shutdown, one search suffices for all.
         if let Some(mark) = mark
             && !self.ending.has_begun()
         {
@@ -428,7 +428,7 @@ impl Keeper {
         true
     }
 
-    /// The job object holds the whole tree.
+    /// The job object contains the whole tree.
     #[cfg(windows)]
     async fn end_tree(mut self, _mark: Option<String>) {
         let closed = self.ending.steps(Instant::now()).closed;
@@ -463,7 +463,7 @@ mod tests {
     use super::*;
     use crate::upstream::link::Event;
 
-    /// Hears that lists changed, which is how a server here says something.
+    /// Signalled by change notifications, which servers here use as messages.
     #[derive(Debug, Clone, Default)]
     struct Heard(Arc<Notify>);
     impl OnChange for Heard {
@@ -472,7 +472,7 @@ mod tests {
         }
     }
 
-    /// A shell that runs this, without a hub around it.
+    /// A shell that runs this script, without a hub.
     fn shell(script: &str, heard: Heard) -> Connection {
         let program = Program {
             program: "/bin/sh".into(),
@@ -504,7 +504,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_server_that_closes_its_input_and_goes_on_is_given_up_at_the_first_write() {
-        // It says when its input is closed, and goes on.
+        // It reports when its input is closed, and continues.
         let closed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
         let heard = Heard::default();
         let connection = shell(&format!("exec <&-; echo '{closed}'; exec sleep 60"), heard.clone());

@@ -5,23 +5,23 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// What a server says that is no answer, counted. Pure; time comes in.
+/// Rate limiter for unsolicited messages of a server. Pure; time comes in.
 pub(super) struct Unasked {
     since: Instant,
     count: u32,
 }
 
 impl Unasked {
-    /// So much within [`Self::WHILE`] is taken in at once: 10,000 messages a second.
+    /// Number of messages handled immediately within [`Self::WHILE`]: 10,000 a second.
     const MOST: u32 = 100;
     const WHILE: Duration = Duration::from_millis(10);
 
-    /// Begins to count.
+    /// Starts counting.
     pub(super) fn begin(now: Instant) -> Self {
         Self { since: now, count: 0 }
     }
 
-    /// One more is taken in now, or at the time returned.
+    /// Counts one message. Returns when to handle it, if not now.
     pub(super) fn one_more(&mut self, now: Instant) -> Option<Instant> {
         if now >= self.since + Self::WHILE {
             *self = Self::begin(now);
@@ -39,7 +39,7 @@ impl Unasked {
 mod tests {
     use super::*;
 
-    /// How long so many messages take that are all there at once.
+    /// How long it takes to handle this many messages that arrive at once.
     fn taken(messages: u32) -> Duration {
         let start = Instant::now();
         let (mut unasked, mut now) = (Unasked::begin(start), start);

@@ -38,26 +38,26 @@ use crate::{
     upstream::log::ServerLog,
 };
 
-/// Requests of one discovery, and how long it may take in all.
+/// Maximum number of requests of a discovery, and its total timeout.
 const READS: usize = 20;
 const DISCOVERY: Duration = Duration::from_secs(30);
-/// How long a renewal waits to be tried again, in seconds, after so many failures in a row. Only calls renew, and all of
-/// them share one try, so that a provider which is back is found back soon.
+/// Pauses between renewal attempts after consecutive failures, in seconds. Only calls renew, and all of them share one
+/// attempt, so recovery is noticed quickly.
 const BACK_OFF: [u64; 3] = [1, 2, 5];
-/// A renewal that the provider refuses for another reason than the tokens is not asked for again for so long.
+/// The pause after the provider refused a renewal for reasons other than the token.
 const REFUSED_MS: u64 = 5_000;
-/// A wait that a call bears.
+/// The longest pause that a call waits for.
 const PATIENCE_MS: u64 = 3_000;
 
-/// What a request is sent with.
+/// An access token for requests.
 #[derive(Debug, Clone)]
 pub struct Bearer {
     pub(super) token: Secret,
-    /// When it is renewed and when it ends, in milliseconds since the Unix epoch.
+    /// When to renew it and when it expires, in milliseconds since the Unix epoch.
     times: Option<(u64, u64)>,
-    /// It came by a renewal. Where the server refuses it at once, another renewal does not help.
+    /// Obtained by a renewal. If the server rejects it immediately, renewing again does not help.
     renewed: bool,
-    /// The server has taken it.
+    /// The server has accepted it.
     proved: Arc<AtomicBool>,
 }
 
@@ -67,7 +67,7 @@ impl Bearer {
         format!("Bearer {}", self.token.reveal())
     }
 
-    /// The server has taken it; true for the first time.
+    /// Records that the server accepted it; true the first time.
     fn prove(&self) -> bool {
         !self.proved.swap(true, Ordering::Relaxed)
     }
@@ -80,9 +80,9 @@ impl Bearer {
 /// What a request lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Need {
-    /// Which kind.
+    /// The kind.
     pub code: Code,
-    /// In one sentence.
+    /// The message, in one sentence.
     pub message: String,
 }
 
@@ -92,12 +92,12 @@ impl Need {
     }
 }
 
-/// How one server is signed in to: its account, with what the user says of it now.
+/// The sign-in of one server: its account, and its present settings.
 #[derive(Debug, Clone)]
 pub struct Credential {
-    /// Whose it is.
+    /// The account.
     pub account: Arc<Account>,
-    /// The entry's block, with references filled in.
+    /// The entry's `oauth` block, with references resolved.
     pub settings: OAuth,
     /// The server's address.
     pub server: Url,
@@ -113,11 +113,11 @@ pub struct Account {
     challenge: Mutex<Option<Challenge>>,
     pub(super) signing: Mutex<Option<Signing>>,
     renewing: AtomicBool,
-    /// The server's log, which must hold no token.
+    /// The server's log, which must not contain tokens.
     log: Mutex<Option<ServerLog>>,
 }
 
-/// What only one at a time may change.
+/// State that is changed under a lock.
 #[derive(Debug, Default)]
 pub(super) struct State {
     loaded: bool,
@@ -127,7 +127,7 @@ pub(super) struct State {
     pause: Option<Pause>,
 }
 
-/// The provider is not asked again for so long.
+/// No requests to the provider until this ends.
 #[derive(Debug, Clone, Copy)]
 struct Pause {
     since_ms: u64,
@@ -135,7 +135,7 @@ struct Pause {
 }
 
 impl Pause {
-    /// What is left of it, in milliseconds. A clock that was set back to before it began ends it.
+    /// The remaining pause in milliseconds. If the clock was set back before its start, it is over.
     fn left(self, now_ms: u64) -> u64 {
         now_ms.checked_sub(self.since_ms).map_or(0, |passed| self.ms.saturating_sub(passed))
     }
@@ -159,12 +159,12 @@ impl Account {
         }
     }
 
-    /// How it stands; `None` for a server that never wanted a sign-in.
+    /// Its state; `None` for a server that never required a sign-in.
     pub fn view(&self) -> Option<SignInView> {
         self.shared.view(&self.server)
     }
 
-    /// Resolves when what [`Self::view`] says is as it is wanted.
+    /// Resolves when the state matches.
     pub async fn wait_for(&self, wanted: impl Fn(&SignInState) -> bool) {
         let mut changes = self.shared.made.subscribe();
         while !self.view().is_some_and(|view| wanted(&view.state)) {
@@ -188,27 +188,27 @@ impl Account {
     }
 
     fn note(&self, challenge: Option<Challenge>) {
-        // One that says more is kept where a later one says nothing.
+        // Keep the more informative one.
         if let Some(challenge) = challenge.filter(|challenge| *challenge != Challenge::default()) {
             *lock(&self.challenge) = Some(challenge);
         }
     }
 
-    /// Reads the keychain once, and takes over what is kept of this address.
+    /// Reads the keychain once, and uses what is stored for this address.
     pub(super) async fn load(&self, state: &mut State, server: &Url) -> Result<(), SecretError> {
         if state.loaded && state.record.as_ref().is_none_or(|record| record.server == address_of(server)) {
             return Ok(());
         }
         let item = self.shared.secrets.get_item(&self.shared.item(&self.server)).await?;
         let record = item.as_ref().and_then(Record::read);
-        // Tokens of another address are no business of this one.
+        // Tokens for another address are not used.
         state.record = record.filter(|record| record.server == address_of(server));
         state.loaded = true;
         self.publish(state, false);
         Ok(())
     }
 
-    /// Writes what is kept, or deletes it.
+    /// Writes the record, or deletes it.
     pub(super) async fn store(&self, state: &State) -> Result<(), SecretError> {
         let item = self.shared.item(&self.server);
         match state.record.as_ref().and_then(Record::to_item) {
@@ -217,7 +217,7 @@ impl Account {
         }
     }
 
-    /// Lets requests use the token of the record.
+    /// Makes the record's token available to requests.
     pub(super) fn publish(&self, state: &State, renewed: bool) {
         let tokens = state.record.as_ref().and_then(|record| record.tokens.as_ref());
         if let Some((tokens, log)) = tokens.zip(lock(&self.log).clone()) {
@@ -233,7 +233,7 @@ impl Account {
         self.bearer.send_replace(bearer);
     }
 
-    /// Takes new tokens in, stores them, and only then lets requests use them.
+    /// Stores new tokens, and only then makes them available to requests.
     pub(super) async fn take(&self, state: &mut State, tokens: Tokens, renewed: bool) {
         let Some(record) = &mut state.record else { return };
         state.loaded = true;
@@ -243,7 +243,7 @@ impl Account {
             (None, Some(before)) if renewed => before.scopes.clone(),
             (None, _) => record.asked.clone(),
         };
-        // Some answer without a new refresh token: the old one stays.
+        // Some responses contain no new refresh token: keep the old one.
         let refresh = tokens.refresh.or_else(|| before.filter(|_| renewed).and_then(|before| before.refresh));
         let times = token_response::times(self.shared.clock.now_ms(), tokens.expires_in);
         let renews = refresh.is_some();
@@ -263,11 +263,11 @@ impl Account {
                 view.account = Some(account);
             }
         });
-        // A hub that is killed now knows afterwards that somebody is signed in.
+        // So that after a crash, the sign-in is known.
         self.shared.saved().await;
     }
 
-    /// It is not signed in any more.
+    /// Ends the sign-in.
     async fn lose(&self, state: &mut State, reason: String, keep_client: bool) {
         if keep_client && let Some(record) = &mut state.record {
             record.tokens = None;
@@ -305,8 +305,7 @@ impl Account {
 }
 
 impl Credential {
-    /// How a server is signed in to. `None` where it is not: who sends a header `Authorization` of their own, or wants no
-    /// sign-in, is left alone.
+    /// The sign-in of a server. `None` if it sends its own `Authorization` header, or disables sign-in.
     pub fn of(
         accounts: &Accounts,
         name: &ServerName,
@@ -322,16 +321,16 @@ impl Credential {
         Some(Self { account, settings, server })
     }
 
-    /// What a request is sent with: nothing where nobody has signed in.
+    /// The token for a request; none if nobody has signed in.
     ///
     /// # Errors
-    /// What is missing, where a sign-in is there and cannot be used.
+    /// What is missing, if there is a sign-in that cannot be used.
     pub async fn bearer(&self) -> Result<Option<Bearer>, Need> {
         let current = self.account.bearer.borrow().clone();
         let now = self.account.shared.clock.now_ms();
         match current {
             Some(bearer) => match bearer.times {
-                Some((_, ends)) if now >= ends => self.with_lock(TokenWish::Renewed(Some(bearer))).await,
+                Some((_, ends)) if now >= ends => self.with_lock(WantedToken::Renewed(Some(bearer))).await,
                 Some((due, _)) if now >= due => {
                     self.renew_meanwhile(bearer.clone());
                     Ok(Some(bearer))
@@ -339,32 +338,32 @@ impl Credential {
                 _ => Ok(Some(bearer)),
             },
             None if self.account.shared.is_signed_in(&self.account.server) => {
-                self.with_lock(TokenWish::Current).await
+                self.with_lock(WantedToken::Current).await
             }
             None => Ok(None),
         }
     }
 
-    /// The server refused a request that was sent with this. What to send it with once more.
+    /// Handles a rejected request. Returns the token to retry with.
     ///
     /// # Errors
     /// What is missing.
     pub async fn refused(&self, used: Option<Bearer>, challenge: Option<Challenge>) -> Result<Bearer, Need> {
         self.account.note(challenge);
-        match self.with_lock(TokenWish::Renewed(used)).await? {
+        match self.with_lock(WantedToken::Renewed(used)).await? {
             Some(bearer) => Ok(bearer),
             None => Err(self.needs()),
         }
     }
 
-    /// The server refused what it was sent with once more, too.
+    /// Handles a rejected retry.
     pub fn refused_again(&self) -> Need {
         let reason = "the server refuses the renewed sign-in".to_owned();
         self.account.show(SignInState::NeedsSignIn { reason }, |_| {});
         self.account.needs_sign_in()
     }
 
-    /// The server wants more than was granted.
+    /// Handles a response that requires more scopes.
     pub fn lacks_rights(&self, challenge: Challenge, wanted_by: &str) -> Need {
         let granted = self.account.view().map(|view| view.scopes).unwrap_or_default();
         let missing: Vec<String> =
@@ -380,7 +379,7 @@ impl Credential {
         Need::new(Code::NeedsMoreRights, format!("\"{server}\" needs more rights for this: {rights}{before}"))
     }
 
-    /// The server has taken this. What it refused before by mistake, it takes now.
+    /// Records that the server accepted this token, which clears an earlier rejection.
     pub fn taken(&self, bearer: &Bearer) {
         if !bearer.prove() {
             return;
@@ -396,7 +395,7 @@ impl Credential {
     fn needs(&self) -> Need {
         match self.account.view().map(|view| view.state) {
             None => self.account.show(SignInState::SignedOut, |_| {}),
-            // The keychain, or the address, is another one by now.
+            // The keychain or the address has changed.
             Some(
                 SignInState::SignedIn { .. }
                 | SignInState::NeedsMoreRights { .. }
@@ -415,8 +414,8 @@ impl Credential {
         self.account.needs_sign_in()
     }
 
-    /// In a task of its own, which goes on when nobody waits for it any more.
-    async fn with_lock(&self, wanted: TokenWish) -> Result<Option<Bearer>, Need> {
+    /// Runs in a separate task, which continues if the caller goes away.
+    async fn with_lock(&self, wanted: WantedToken) -> Result<Option<Bearer>, Need> {
         let credential = self.clone();
         let work = async move { credential.carry_out(wanted).await };
         match self.account.shared.tracker.spawn(work).await {
@@ -433,16 +432,16 @@ impl Credential {
         }
         let credential = self.clone();
         self.account.shared.tracker.spawn(async move {
-            // Whoever needs it will be told.
-            let _ = credential.carry_out(TokenWish::Renewed(Some(due))).await;
+            // Callers that need it will get the error.
+            let _ = credential.carry_out(WantedToken::Renewed(Some(due))).await;
             credential.account.renewing.store(false, Ordering::Release);
         });
     }
 
-    async fn carry_out(&self, wanted: TokenWish) -> Result<Option<Bearer>, Need> {
+    async fn carry_out(&self, wanted: WantedToken) -> Result<Option<Bearer>, Need> {
         let account = &self.account;
         let mut state = account.state.lock().await;
-        // Where nobody ever signed in, a keychain that is not there keeps nothing from anybody.
+        // If nobody ever signed in, a missing keychain does no harm.
         let kept = account.shared.is_signed_in(&account.server);
         if let Err(error) = account.load(&mut state, &self.server).await
             && kept
@@ -454,15 +453,15 @@ impl Credential {
         let current = account.bearer.borrow().clone();
         let now = account.shared.clock.now_ms();
         match wanted {
-            TokenWish::Current => {
+            WantedToken::Current => {
                 let is_over = |bearer: &Bearer| bearer.times.is_some_and(|(_, ends)| now >= ends);
                 match &current {
                     Some(bearer) if !is_over(bearer) => return Ok(current),
                     _ => {}
                 }
             }
-            TokenWish::Renewed(used) => {
-                // Somebody else renewed it meanwhile.
+            WantedToken::Renewed(used) => {
+                // Another call renewed it in the meantime.
                 if let Some(bearer) = &current
                     && used.as_ref().is_none_or(|used| !used.is(bearer))
                 {
@@ -493,7 +492,7 @@ impl Credential {
         self.renew(&mut state).await.map(Some)
     }
 
-    /// The client of the record, with the secret that the user keeps.
+    /// The record's client, with the secret that the user stores.
     fn client_of(&self, record: &Record) -> client::Client {
         let mut client = record.client.clone();
         if !client.registered {
@@ -535,7 +534,7 @@ impl Credential {
                     let bearer = account.bearer.borrow().clone();
                     return bearer.ok_or_else(|| account.needs_sign_in());
                 }
-                // A server with a time of grace answers the same again.
+                // A server with a grace period repeats its response.
                 Err(Unanswered::Lost(_)) if !repeated => repeated = true,
                 Err(unanswered @ (Unanswered::Lost(_) | Unanswered::Busy(..) | Unanswered::Unsent(_))) => {
                     let told = match &unanswered {
@@ -577,7 +576,7 @@ impl Credential {
         }
     }
 
-    /// Tokens of a machine (`io.modelcontextprotocol/oauth-client-credentials`).
+    /// Client credentials (`io.modelcontextprotocol/oauth-client-credentials`).
     async fn as_machine(&self, state: &mut State) -> Result<Bearer, Need> {
         let account = &self.account;
         let need = |trouble: Trouble| {
@@ -607,7 +606,7 @@ impl Credential {
         bearer.ok_or_else(|| account.needs_sign_in())
     }
 
-    /// Finds out where to sign in.
+    /// Discovers where to sign in.
     pub(super) async fn discover(&self, state: &mut State) -> Result<Discovered, Trouble> {
         let account = &self.account;
         Account::forget_door(state);
@@ -634,7 +633,7 @@ impl Credential {
             Ok(found) => found?,
             Err(_) => return Err(Trouble::Later("it took too long to find out where to sign in".to_owned())),
         };
-        // A server that wants nothing and says nothing is not one to sign in to.
+        // A server without challenge and metadata does not support sign-in.
         if challenge.is_none() && found.provider == Provider::by_default_paths(&self.server) {
             return Err(Trouble::Refused("it asks for no sign-in".to_owned()));
         }
@@ -642,16 +641,16 @@ impl Credential {
     }
 }
 
-/// What is wanted of whoever holds the lock.
+/// The requested token.
 #[derive(Debug)]
-enum TokenWish {
-    /// The token there is, or a new one where it is over.
+enum WantedToken {
+    /// The present token, or a new one if it has expired.
     Current,
-    /// Another one than this.
+    /// A token other than this.
     Renewed(Option<Bearer>),
 }
 
-/// The host of an issuer, as people see it.
+/// The host of an issuer, for display.
 pub(super) fn host_of(issuer: &str) -> String {
     let url = Url::parse(issuer).ok();
     url.and_then(|url| url.host_str().map(ToOwned::to_owned)).unwrap_or_else(|| super::address::shown(issuer))

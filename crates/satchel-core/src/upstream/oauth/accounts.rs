@@ -29,52 +29,52 @@ use crate::{
     secrets::{SecretError, Secrets},
 };
 
-/// How long a page of ours waits to be visited, and how many wait at most.
+/// How long a sign-in page waits to be opened, and how many may wait.
 const TICKET: Duration = Duration::from_secs(10 * 60);
 const TICKETS: usize = 256;
 
-/// Something became different with a server's sign-in.
+/// A change of a server's sign-in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Changed {
-    /// What faces show.
+    /// Its displayed state.
     Shown(ServerName),
-    /// A token is there again: what waited for that goes on.
+    /// A token is available again: what waited for it continues.
     SignedIn {
-        /// To which server.
+        /// The server.
         server: ServerName,
         /// A person has just signed in.
         by_person: bool,
     },
-    /// A sign-in cannot be stored and ends with the hub; why.
+    /// A sign-in cannot be stored and ends with the hub, for this reason.
     Unstored(ServerName, String),
 }
 
-/// What all accounts of one hub share.
+/// State shared by all accounts of a hub.
 #[derive(Debug)]
 pub struct Shared {
     pub(super) secrets: Secrets,
     pub(super) tracker: TaskTracker,
     pub(super) clock: Clock,
     file: PathBuf,
-    /// Tells the items of one home from those of another.
+    /// Distinguishes the keychain items of different data directories.
     home: String,
     shown: Mutex<BTreeMap<String, SignInView>>,
     saving: Mutex<Saving>,
-    /// Which [`Saving::wanted`] is on disk.
+    /// The [`Saving::wanted`] that is on disk.
     saved: watch::Sender<u64>,
-    /// Scopes that a provider did not grant although they were asked for.
+    /// Scopes that a provider was asked for and did not grant.
     refused: Mutex<HashMap<ServerName, Vec<String>>>,
-    /// Pages of ours that somebody was asked to visit, by what cannot be guessed.
+    /// Sign-in pages that someone was asked to open, by random ticket.
     tickets: Mutex<HashMap<String, (ServerName, Instant)>>,
     changed: mpsc::UnboundedSender<Changed>,
-    /// Counts what became different, for whoever waits for one account.
+    /// Increases with every change, for those that wait for one account.
     pub(super) made: watch::Sender<u64>,
 }
 
-/// One task at a time writes what is shown; no lock is held meanwhile.
+/// One task at a time writes the displayed state, without holding a lock.
 #[derive(Debug, Default)]
 struct Saving {
-    /// Counts what became different.
+    /// Increases with every change.
     wanted: u64,
     running: bool,
 }
@@ -87,8 +87,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Those that are remembered in this data directory; also what became different from now on, in order. Reads no
-    /// keychain.
+    /// Loads the stored states, and returns the stream of changes, in order. Does not read the keychain.
     pub fn open(
         data: &Path,
         secrets: Secrets,
@@ -106,7 +105,7 @@ impl Accounts {
         let file = data.join("accounts.json");
         let mut shown = read(&file);
         for view in shown.values_mut() {
-            // Nobody waits for that browser any more.
+            // The hub no longer waits for that browser.
             if matches!(view.state, SignInState::SigningIn { .. }) {
                 view.state = SignInState::SignedOut;
             }
@@ -143,13 +142,12 @@ impl Accounts {
         account.clone()
     }
 
-    /// How it stands with a server; `None` where it never wanted a sign-in.
+    /// A server's sign-in state; `None` if it never required one.
     pub fn view(&self, server: &ServerName) -> Option<SignInView> {
         self.shared.view(server)
     }
 
-    /// A name for a page of ours on which a person may begin a sign-in to this server, once. `None` where this computer
-    /// gives no random numbers.
+    /// A ticket for a page on which a person may begin a sign-in to this server, once. `None` without random numbers.
     pub fn ticket(&self, server: &ServerName) -> Option<String> {
         let ticket = request::random().ok()?.reveal().to_owned();
         let mut tickets = lock(&self.shared.tickets);
@@ -161,13 +159,13 @@ impl Accounts {
         None
     }
 
-    /// The server that this page is about. It counts once.
+    /// The server of this ticket, which is used up.
     pub fn take_ticket(&self, ticket: &str) -> Option<ServerName> {
         let (server, since) = lock(&self.shared.tickets).remove(ticket)?;
         (since.elapsed() < TICKET).then_some(server)
     }
 
-    /// The server is gone, and so is everything of its sign-in.
+    /// Deletes everything about a removed server's sign-in.
     pub async fn forget(&self, server: &ServerName) {
         let account = lock(&self.accounts).remove(server);
         let account = account.unwrap_or_else(|| Arc::new(Account::new(server.clone(), self.shared.clone())));
@@ -180,7 +178,7 @@ impl Accounts {
     }
 }
 
-/// What was shown last. One that cannot be read keeps no other from being shown; its tokens lie in the keychain still.
+/// The stored states. An unreadable one does not affect the others; its tokens remain in the keychain.
 fn read(file: &Path) -> BTreeMap<String, SignInView> {
     let Ok(bytes) = std::fs::read(file) else { return BTreeMap::new() };
     match serde_json::from_slice::<BTreeMap<String, serde_json::Value>>(&bytes) {
@@ -203,7 +201,7 @@ fn write(file: &Path, shown: &BTreeMap<String, SignInView>) -> std::io::Result<(
 }
 
 impl Shared {
-    /// The name of a server's item in the keychain. No reference in a configuration can name it.
+    /// The name of a server's keychain item. No reference in a configuration can name it.
     pub(super) fn item(&self, server: &ServerName) -> String {
         format!("oauth/{}/{}", self.home, files::file_stem(server.as_str()))
     }
@@ -212,7 +210,7 @@ impl Shared {
         lock(&self.shown).get(server.as_str()).cloned()
     }
 
-    /// Is something kept in the keychain that a request may be sent with?
+    /// Does the keychain contain a usable sign-in?
     pub(super) fn is_signed_in(&self, server: &ServerName) -> bool {
         self.view(server).is_some_and(|view| match view.state {
             SignInState::SignedIn { .. }
@@ -262,7 +260,7 @@ impl Shared {
             }
         };
         self.made.send_modify(|made| *made += 1);
-        // Nobody listens any more where the hub ends.
+        // At shutdown, nobody listens any more.
         let _ = self.changed.send(change);
     }
 
@@ -275,7 +273,7 @@ impl Shared {
         let _ = self.changed.send(Changed::Shown(server.clone()));
     }
 
-    /// Has what is shown now written, soon.
+    /// Writes the displayed state soon.
     fn save(self: &Arc<Self>) {
         let mut saving = lock(&self.saving);
         saving.wanted += 1;
@@ -302,10 +300,10 @@ impl Shared {
         });
     }
 
-    /// Resolves when what is shown now is on disk, or could not be written.
+    /// Resolves when the present state is on disk, or writing failed.
     pub(super) async fn saved(&self) {
         let wanted = lock(&self.saving).wanted;
-        // The sender lives as long as this.
+        // The sender lives as long as `self`.
         let _ = self.saved.subscribe().wait_for(|saved| *saved >= wanted).await;
     }
 
@@ -313,12 +311,12 @@ impl Shared {
         let _ = self.changed.send(Changed::Unstored(server.clone(), error.to_string()));
     }
 
-    /// Remembers scopes that were asked for and not granted; none where all were.
+    /// Records scopes that were requested and not granted; empty if all were.
     pub(super) fn note_refused(&self, server: &ServerName, scopes: Vec<String>) {
         lock(&self.refused).insert(server.clone(), scopes);
     }
 
-    /// Were these asked for, and not granted?
+    /// Were these requested and not granted?
     pub(super) fn was_refused(&self, server: &ServerName, scopes: &[String]) -> bool {
         let refused = lock(&self.refused);
         refused.get(server).is_some_and(|known| scopes.iter().any(|scope| known.contains(scope)))

@@ -5,18 +5,18 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
-/// Where an address lies.
+/// The network zone of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Zone {
     /// This computer.
     Loopback,
-    /// A network that is not the internet's: private, link-local, shared, or one that services of clouds live in.
+    /// A non-public network: private, link-local, shared, or of cloud services.
     Private,
     /// The internet.
     Public,
 }
 
-/// Where this address lies. Forms of IPv6 that carry an address of IPv4 count as that.
+/// The zone of this address. IPv6 forms that embed an IPv4 address count as that.
 pub fn zone(address: IpAddr) -> Zone {
     match address {
         IpAddr::V4(four) => zone_v4(four),
@@ -68,7 +68,7 @@ fn zone_v6(six: Ipv6Addr) -> Zone {
     }
 }
 
-/// Where the host of an address lies, as far as it says so itself; `None` for a name that has to be looked up.
+/// The zone of a URL's host, if it is an IP address; `None` for a name.
 pub fn zone_of(url: &Url) -> Option<Zone> {
     match url.host()? {
         Host::Ipv4(four) => Some(zone_v4(four)),
@@ -82,28 +82,28 @@ fn is_localhost(name: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost")
 }
 
-/// What a server at `server` may lead us to.
+/// The zones that a server may refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowed {
     server: Zone,
 }
 
 impl Allowed {
-    /// Of a server that lies there.
+    /// For a server in this zone.
     pub fn around(server: Zone) -> Self {
         Self { server }
     }
 
-    /// May an address in this zone be connected to? The internet always; another zone only where the user's own address
-    /// of the server lies in it.
+    /// May an address in this zone be connected to? The internet always; another zone only if the user's own address
+    /// of the server is in it.
     pub fn permits(self, zone: Zone) -> bool {
         zone == Zone::Public || zone == self.server
     }
 
-    /// May this address be asked, or opened in a browser? Names are judged again when they are looked up.
+    /// May this URL be requested, or opened in a browser? Names are checked again when they are resolved.
     ///
     /// # Errors
-    /// Why not, in words that follow the address's name.
+    /// Why not, in words that follow the name of the address.
     pub fn check(self, url: &Url) -> Result<(), String> {
         let zone = zone_of(url);
         match url.scheme() {
@@ -131,7 +131,7 @@ impl Allowed {
     }
 }
 
-/// A text from outside as it may be shown: one line, without signs that nobody sees, at most 300 characters.
+/// Foreign text for display: one line, without invisible characters, at most 300 characters.
 pub fn shown(text: &str) -> String {
     let hidden = |c: char| {
         c.is_control()

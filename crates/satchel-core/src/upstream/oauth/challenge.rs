@@ -1,25 +1,25 @@
 //! Parses the challenge of a refused request: `WWW-Authenticate` (RFC 9110, section 11.6.1), with several fields and
 //! schemes. Only the Bearer scheme counts.
 
-/// What a Bearer challenge says.
+/// A Bearer challenge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Challenge {
-    /// The address of the protected resource metadata (RFC 9728, section 5.1).
+    /// The URL of the protected resource metadata (RFC 9728, section 5.1).
     pub resource_metadata: Option<String>,
-    /// The scopes that are needed.
+    /// The required scopes.
     pub scopes: Vec<String>,
     /// `invalid_token`, `insufficient_scope`, … (RFC 6750, section 3.1).
     pub error: Option<String>,
 }
 
 impl Challenge {
-    /// Are the rights of the token too few?
+    /// Does the token lack scopes?
     pub fn wants_scope(&self) -> bool {
         self.error.as_deref() == Some("insufficient_scope")
     }
 }
 
-/// The first Bearer challenge that names its metadata, else the first one. `None` where there is none.
+/// The first Bearer challenge that names its metadata, otherwise the first one. `None` if there is none.
 pub fn bearer<'a>(fields: impl IntoIterator<Item = &'a str>) -> Option<Challenge> {
     let mut all = fields.into_iter().flat_map(challenges);
     let mut first: Option<Challenge> = None;
@@ -30,7 +30,7 @@ pub fn bearer<'a>(fields: impl IntoIterator<Item = &'a str>) -> Option<Challenge
     .or(first)
 }
 
-/// The Bearer challenges of one field. Works through the text once.
+/// The Bearer challenges of one header field, in a single pass.
 fn challenges(field: &str) -> Vec<Challenge> {
     let mut rest = field;
     let mut found: Vec<Challenge> = Vec::new();
@@ -45,7 +45,7 @@ fn challenges(field: &str) -> Vec<Challenge> {
             if after.is_empty() {
                 return found;
             }
-            // A sign where none belongs.
+            // An unexpected character.
             rest = after.get(1..).unwrap_or_default();
             continue;
         }
@@ -68,7 +68,7 @@ fn challenges(field: &str) -> Vec<Challenge> {
     }
 }
 
-/// A token or a quoted string, and what comes behind it.
+/// A token or a quoted string, and what follows it.
 fn value_of(text: &str) -> (String, &str) {
     let text = text.trim_start();
     let Some(quoted) = text.strip_prefix('"') else {

@@ -12,14 +12,14 @@ use crate::{
     secrets::Secret,
 };
 
-/// How a client proves who it is.
+/// A client authentication method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// It does not: it has no secret.
+    /// None: a public client.
     #[serde(rename = "none")]
     Public,
-    /// ID and secret as HTTP Basic.
+    /// HTTP Basic.
     #[serde(rename = "client_secret_basic")]
     Basic,
     /// ID and secret in the form.
@@ -27,41 +27,41 @@ pub enum Method {
     Post,
 }
 
-/// A client of one authorization server.
+/// A client at one authorization server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
     /// Its ID.
     pub id: String,
-    /// Its secret, where it has one.
+    /// Its secret, if it has one.
     pub secret: Option<Secret>,
-    /// How it proves who it is.
+    /// Its authentication method.
     pub method: Method,
-    /// The redirect address it was registered with; any on this computer for one that the user entered.
+    /// The registered redirect address; any local one for a client that the user entered.
     pub redirect: String,
-    /// It was registered by us, and can be again.
+    /// Registered dynamically, so it can be registered again.
     pub registered: bool,
-    /// The scopes it was registered for; empty where none were named.
+    /// The scopes it was registered for; empty if none were named.
     pub scopes: Vec<String>,
-    /// When its secret ends, in seconds since the Unix epoch.
+    /// When its secret expires, in seconds since the Unix epoch.
     pub secret_ends: Option<u64>,
-    /// Where the registration can be deleted, and the token for that (RFC 7592).
+    /// The URL and token for deleting the registration (RFC 7592).
     pub management: Option<(String, Secret)>,
 }
 
-/// What is to be done to be a client.
+/// How to obtain a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
-    /// This one.
+    /// Use this one.
     Known(Box<Client>),
     /// Send this to the registration endpoint.
     Register(Value),
 }
 
-/// The client that is to ask for `wanted`, in the order of the specification: what the user entered, the one that was registered before, a
-/// metadata document, a new registration for all of `scopes`.
+/// The client for requesting `wanted`, in the order of the specification: the one the user entered, the one registered
+/// before, a metadata document, a new registration for all of `scopes`.
 ///
 /// # Errors
-/// [`Trouble::NeedsClientId`] where there is no way but to ask the user.
+/// [`Trouble::NeedsClientId`] if only the user can provide one.
 pub fn identity(
     settings: &OAuth,
     provider: &Provider,
@@ -101,12 +101,12 @@ pub fn identity(
     Ok(Identity::Register(registration(redirect, scopes)))
 }
 
-/// A client that the user entered. Its secret is filled in by whoever knows it.
+/// A client that the user entered. The caller fills in its secret.
 fn entered(id: &str, settings: &OAuth, provider: &Provider, redirect: &str) -> Client {
     let secret = settings.client_secret.as_deref().map(Secret::new);
     let method = match (&secret, &provider.methods) {
         (None, _) => Method::Public,
-        // RFC 8414: an absent list means Basic.
+        // RFC 8414: a missing list means Basic.
         (Some(_), None) => Method::Basic,
         (Some(_), Some(methods)) => match methods.iter().any(|method| method == "client_secret_basic") {
             true => Method::Basic,
@@ -125,7 +125,7 @@ fn entered(id: &str, settings: &OAuth, provider: &Provider, redirect: &str) -> C
     }
 }
 
-/// What is sent to be registered (RFC 7591, section 2; `2026-07-28`: `application_type` must be sent).
+/// The registration request (RFC 7591, section 2; `2026-07-28`: `application_type` is required).
 fn registration(redirect: &str, scopes: &[String]) -> Value {
     let mut request = json!({
         "client_name": "Satchel",
@@ -141,7 +141,7 @@ fn registration(redirect: &str, scopes: &[String]) -> Value {
     request
 }
 
-/// What a registration endpoint answers. The answer rules, not what was asked for (RFC 7591, section 3.2.1).
+/// The registration response. It overrides what was requested (RFC 7591, section 3.2.1).
 #[derive(Deserialize)]
 struct Registered {
     client_id: String,
@@ -157,14 +157,13 @@ struct Registered {
     registration_client_uri: Option<String>,
 }
 
-/// Reads the answer to a registration.
+/// Parses a registration response.
 ///
 /// # Errors
-/// [`Trouble::Refused`] where it names no client, or a way of proof that we do not know.
+/// [`Trouble::Refused`] if it has no client ID, or an unknown authentication method.
 pub fn registered(text: &str, redirect: &str, scopes: &[String]) -> Result<Client, Trouble> {
-    let refused = |why: &str| {
-        Trouble::Refused(format!("the registration was answered in a way that leads nowhere: {why}"))
-    };
+    let refused =
+        |why: &str| Trouble::Refused(format!("the answer to the registration cannot be used: {why}"));
     let answer: Registered = serde_json::from_str(text).map_err(|_| refused("it names no client ID"))?;
     if answer.client_id.is_empty() || answer.client_id.chars().any(char::is_control) {
         return Err(refused("its client ID cannot be used"));
@@ -174,7 +173,7 @@ pub fn registered(text: &str, redirect: &str, scopes: &[String]) -> Result<Clien
         (Some("client_secret_basic"), Some(_)) => Method::Basic,
         (Some("client_secret_post"), Some(_)) => Method::Post,
         (Some("none") | None, None) => Method::Public,
-        // A secret that came is wanted back, whatever the answer calls it.
+        // If a secret was issued, it has to be sent, whatever method the response states.
         (Some("none"), Some(_)) => Method::Post,
         (None, Some(_)) => Method::Basic,
         (Some("client_secret_basic" | "client_secret_post"), None) => {
@@ -182,7 +181,7 @@ pub fn registered(text: &str, redirect: &str, scopes: &[String]) -> Result<Clien
         }
         (Some(other), _) => {
             return Err(refused(&format!(
-                "it wants the client to prove itself by {}",
+                "it requires the client authentication method {}",
                 super::address::shown(other)
             )));
         }
@@ -201,8 +200,8 @@ pub fn registered(text: &str, redirect: &str, scopes: &[String]) -> Result<Clien
 }
 
 impl Client {
-    /// Adds the client to the form of a request to the token or revocation endpoint; the value of `Authorization`, where
-    /// it goes there instead. Never both: some servers refuse that.
+    /// Adds the client to the form of a token or revocation request; returns the `Authorization` header if it goes
+    /// there instead. Never both: some servers reject that.
     pub fn prove(&self, form: &mut Vec<(&'static str, String)>) -> Option<Secret> {
         match (self.method, &self.secret) {
             (Method::Basic, Some(secret)) => {
@@ -224,7 +223,7 @@ impl Client {
     }
 }
 
-/// Is there a client ID and secret, as a machine needs them?
+/// The client for the client credentials grant.
 ///
 /// # Errors
 /// What is missing.

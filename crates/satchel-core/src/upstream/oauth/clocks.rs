@@ -30,7 +30,7 @@ use crate::{
 const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;
 
-/// A computer whose clock is set, and a provider that can be switched off.
+/// A computer whose clock can be set, and a provider that can be switched off.
 struct Laptop {
     world: World,
     now: Arc<AtomicU64>,
@@ -103,7 +103,7 @@ async fn a_clock_that_is_set_forward_or_back_costs_one_renewal_at_most() {
     laptop.back(2 * HOUR);
     laptop.world.calls("one", false, 4).await;
     assert_eq!(laptop.renewals(), 1);
-    // What is good here for three hours, the server takes for one.
+    // The token is valid for three hours here, for one hour at the server.
     laptop.world.calls("one", true, 4).await;
     assert_eq!((laptop.renewals(), lock(&laptop.authority).reused), (2, 0));
 }
@@ -141,7 +141,7 @@ async fn a_clock_set_back_while_the_provider_was_gone_delays_nothing() {
     laptop.forward(3 * HOUR);
     laptop.switch_the_provider_off().await;
     laptop.world.credential("one").bearer().await.unwrap_err();
-    // The token has still ended; the pause began in the future.
+    // The token has still expired; the pause started in the future.
     laptop.back(HOUR);
     laptop.switch_the_provider_on();
     laptop.world.calls("one", false, 1).await;

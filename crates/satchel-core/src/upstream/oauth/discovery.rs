@@ -16,64 +16,64 @@ use super::{
 };
 use crate::model::oauth::{OAuth, Resource};
 
-/// Authorization servers that are tried, of those that a server names.
+/// Maximum number of authorization servers to try.
 const SERVERS: usize = 5;
 
-/// What came of reading an address.
+/// The result of reading a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fetched {
     /// A text.
     Text(String),
-    /// Nothing is there.
+    /// Not found.
     Absent,
-    /// It must not be read, or led to somewhere else; why.
+    /// It must not be read, or redirected elsewhere; why.
     Refused(String),
-    /// It could not be reached, or failed itself; why.
+    /// It was unreachable or failed; why.
     Down(String),
 }
 
-/// What is to be done next.
+/// The next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// Read this, and say what came of it.
+    /// Read this, and pass on the result.
     Read(Url),
-    /// Found.
+    /// Discovered.
     Done(Box<Discovered>),
-    /// It ends here.
+    /// Failed.
     Ended(Trouble),
 }
 
-/// Where to sign in, and what to ask for there.
+/// Where to sign in, and what to request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Discovered {
-    /// Who signs people in.
+    /// The authorization server.
     pub provider: Provider,
-    /// Goes into the `resource` parameter; nothing where none is sent.
+    /// The `resource` parameter; `None` to omit it.
     pub resource: Option<String>,
-    /// The scopes that the server wants, where it says so.
+    /// The scopes that the server requires, if stated.
     pub scopes: Vec<String>,
-    /// All that it knows.
+    /// All scopes it supports.
     pub known: Vec<String>,
 }
 
 impl Discovered {
-    /// What to ask for, where `extra` was asked for before or is needed now.
+    /// The scopes to request; `extra` were requested before or are needed now.
     pub fn asked(&self, extra: &[String]) -> Vec<String> {
         let mut scopes = united(&self.scopes, extra);
-        // A refresh token comes only for this, where the server knows it (`2026-07-28`, Refresh Tokens).
+        // Where supported, a refresh token requires this scope (`2026-07-28`, Refresh Tokens).
         if self.provider.offline_access && !scopes.is_empty() {
             scopes = united(&scopes, &["offline_access".to_owned()]);
         }
         scopes
     }
 
-    /// What to be registered for: what is asked for now and may be asked for later. Nothing where the server names none.
+    /// The scopes to register for: requested now or possibly later. Empty if the server names none.
     pub fn registered_for(&self, asked: &[String]) -> Vec<String> {
         if asked.is_empty() { vec![] } else { united(asked, &self.known) }
     }
 }
 
-/// All of both, each once.
+/// The union, without duplicates.
 fn united(one: &[String], other: &[String]) -> Vec<String> {
     let mut all = one.to_vec();
     for scope in other {
@@ -84,7 +84,7 @@ fn united(one: &[String], other: &[String]) -> Vec<String> {
     all
 }
 
-/// Where a discovery stands.
+/// The stage of a discovery.
 #[derive(Debug)]
 enum DiscoveryStage {
     Resource {
@@ -102,7 +102,7 @@ enum DiscoveryStage {
     },
 }
 
-/// One discovery.
+/// A discovery.
 #[derive(Debug)]
 pub struct Discovery<'a> {
     server: &'a Url,
@@ -114,7 +114,7 @@ pub struct Discovery<'a> {
 }
 
 impl<'a> Discovery<'a> {
-    /// Begins at a server that gave this challenge, if any.
+    /// Starts from this challenge of the server, if any.
     pub fn new(
         server: &'a Url,
         challenge: Option<&Challenge>,
@@ -134,12 +134,12 @@ impl<'a> Discovery<'a> {
         }
     }
 
-    /// What is to be read first.
+    /// The first URL to read.
     pub fn begin(&self) -> Next {
         self.next()
     }
 
-    /// Takes in what came of the address that was to be read.
+    /// Handles the result of reading a URL.
     pub fn read(&mut self, fetched: Fetched) -> Next {
         match fetched {
             Fetched::Refused(why) => Next::Ended(Trouble::Refused(why)),
@@ -169,7 +169,7 @@ impl<'a> Discovery<'a> {
             DiscoveryStage::Resource { .. } => match ProtectedResource::read(text) {
                 None => self.pass_over(),
                 Some(document) if !document.is_of(self.server) => Next::Ended(Trouble::Refused(format!(
-                    "its metadata is of another resource: {}",
+                    "its metadata is for another resource: {}",
                     shown(&document.resource)
                 ))),
                 Some(document) => {
@@ -212,13 +212,13 @@ impl<'a> Discovery<'a> {
         }
     }
 
-    /// The settings, with what this authorization server is known to need.
+    /// The settings, with the known requirements of this authorization server.
     fn settings_at(&self, issuer: &str) -> OAuth {
         providers::of_issuer(issuer)
             .map_or_else(|| self.settings.clone(), |known| known.complete(self.settings))
     }
 
-    /// Nothing usable was where it was looked.
+    /// Nothing usable was found there.
     fn pass_over(&mut self) -> Next {
         match &mut self.stage {
             DiscoveryStage::Resource { places } => {
@@ -243,7 +243,7 @@ impl<'a> Discovery<'a> {
         }
     }
 
-    /// This authorization server cannot be used; perhaps another one can.
+    /// Gives up on this authorization server and tries the next.
     fn give_up(&mut self, why: String) -> Next {
         let DiscoveryStage::Server { others, reason, .. } = &mut self.stage else {
             return Next::Ended(Trouble::Refused(why));
@@ -311,7 +311,7 @@ mod tests {
 
     const SERVER: &str = "https://a.example/mcp";
 
-    /// Plays a discovery against a web that has these documents.
+    /// Plays a discovery against these documents.
     fn play(web: &[(&str, &str)], challenge: Option<&Challenge>, settings: &OAuth) -> (Next, Vec<String>) {
         let server = Url::parse(SERVER).unwrap();
         let mut discovery = Discovery::new(&server, challenge, settings, Allowed::around(Zone::Public));

@@ -10,26 +10,26 @@ const RESOURCE: &str = "/.well-known/oauth-protected-resource";
 const OAUTH: &str = "/.well-known/oauth-authorization-server";
 const OPENID: &str = "/.well-known/openid-configuration";
 
-/// What a server says of itself as a protected resource.
+/// Protected resource metadata.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ProtectedResource {
-    /// Its own address; goes byte for byte into the `resource` parameter.
+    /// Its own URL; goes byte for byte into the `resource` parameter.
     pub resource: String,
-    /// Who may issue tokens for it.
+    /// Its authorization servers.
     #[serde(default)]
     pub authorization_servers: Vec<String>,
-    /// The scopes that it knows.
+    /// The scopes it supports.
     #[serde(default)]
     pub scopes_supported: Vec<String>,
 }
 
 impl ProtectedResource {
-    /// Reads it. `None` where the text is no such document.
+    /// Parses it. `None` if it is no such document.
     pub fn read(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
 
-    /// Is it about this server: the same address, or a parent of it by whole path segments?
+    /// Does it apply to this server: the same URL, or a parent by whole path segments?
     pub fn is_of(&self, server: &Url) -> bool {
         let Ok(resource) = Url::parse(&self.resource) else { return false };
         let (parent, path) = (resource.path().trim_end_matches('/'), server.path().trim_end_matches('/'));
@@ -38,7 +38,7 @@ impl ProtectedResource {
     }
 }
 
-/// Where the document of a server may lie, in order; first what its challenge names.
+/// The possible locations of a server's document, in order, starting with the one in its challenge.
 pub fn resource_places(server: &Url, named: Option<&str>) -> Vec<Url> {
     let mut places: Vec<Url> = named.and_then(|named| server.join(named).ok()).into_iter().collect();
     let path = server.path().trim_end_matches('/');
@@ -51,7 +51,7 @@ pub fn resource_places(server: &Url, named: Option<&str>) -> Vec<Url> {
     places
 }
 
-/// Where the metadata of an issuer may lie, in order (`2025-11-25/basic/authorization.mdx`).
+/// The possible locations of an issuer's metadata, in order (`2025-11-25/basic/authorization.mdx`).
 pub fn metadata_places(issuer: &Url) -> Vec<Url> {
     let path = issuer.path().trim_end_matches('/');
     if path.is_empty() {
@@ -62,7 +62,7 @@ pub fn metadata_places(issuer: &Url) -> Vec<Url> {
         .into()
 }
 
-/// The address with this path and nothing else of it.
+/// The URL's origin with this path.
 pub fn at_origin(address: &Url, path: &str) -> Url {
     let mut url = address.clone();
     url.set_path(path);
@@ -71,10 +71,10 @@ pub fn at_origin(address: &Url, path: &str) -> Url {
     url
 }
 
-/// What an authorization server says of itself, as it came.
+/// Authorization server metadata, unchecked.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct ServerMetadata {
-    /// Who it is.
+    /// Its issuer.
     #[serde(default)]
     pub issuer: Option<String>,
     #[serde(default)]
@@ -97,38 +97,38 @@ pub struct ServerMetadata {
     authorization_response_iss_parameter_supported: bool,
 }
 
-/// An authorization server that may be used.
+/// A checked authorization server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provider {
-    /// Who it is; compared byte for byte with what comes back from the browser.
+    /// Its issuer; compared byte for byte with what comes back from the browser.
     pub issuer: String,
-    /// Where people sign in. Machines need none.
+    /// The authorization endpoint. Machines need none.
     pub authorization: Option<Url>,
-    /// Where codes become tokens.
+    /// The token endpoint.
     pub token: Url,
-    /// Where clients register.
+    /// The registration endpoint.
     pub registration: Option<Url>,
-    /// Where tokens are taken back.
+    /// The revocation endpoint.
     pub revocation: Option<Url>,
-    /// How clients may prove who they are; `None` where it does not say.
+    /// Supported client authentication methods; `None` if not stated.
     pub methods: Option<Vec<String>>,
-    /// Does it know `offline_access`?
+    /// Does it support `offline_access`?
     pub offline_access: bool,
-    /// Does it take client ID metadata documents?
+    /// Does it support client ID metadata documents?
     pub takes_documents: bool,
-    /// Does it promise `iss` in its answers (RFC 9207)?
+    /// Does it promise `iss` in its responses (RFC 9207)?
     pub promises_iss: bool,
 }
 
 impl ServerMetadata {
-    /// Reads it. `None` where the text is no such document.
+    /// Parses it. `None` if it is no such document.
     pub fn read(text: &str) -> Option<Self> {
         let metadata: Self = serde_json::from_str(text).ok()?;
         let says_something = metadata.issuer.is_some() || metadata.token_endpoint.is_some();
         says_something.then_some(metadata)
     }
 
-    /// Checks it against the issuer that was asked for.
+    /// Checks it against the requested issuer.
     ///
     /// # Errors
     /// Why it must not be used, in one sentence.
@@ -138,7 +138,7 @@ impl ServerMetadata {
         };
         if !is_same_issuer(asked, &issuer) {
             let (issuer, asked) = (shown(&issuer), shown(asked));
-            return Err(format!("its metadata is of another issuer: {issuer} instead of {asked}"));
+            return Err(format!("its metadata is for another issuer: {issuer} instead of {asked}"));
         }
         let has_s256 = self
             .code_challenge_methods_supported
@@ -154,7 +154,7 @@ impl ServerMetadata {
         let endpoint = |what: &str, text: Option<String>| match text {
             None => Ok(None),
             Some(text) => match Url::parse(&text) {
-                Err(_) => Err(format!("its {what} endpoint is no address: {}", shown(&text))),
+                Err(_) => Err(format!("its {what} endpoint is not an address: {}", shown(&text))),
                 Ok(url) => match allowed.check(&url) {
                     Ok(()) => Ok(Some(url)),
                     Err(why) => Err(format!("its {what} endpoint {} {why}", shown(&text))),
@@ -164,7 +164,7 @@ impl ServerMetadata {
         let token = endpoint("token", self.token_endpoint)?
             .ok_or_else(|| "its metadata names no token endpoint".to_owned())?;
         Ok(Provider {
-            // What comes back from the browser is compared with what the metadata says.
+            // What comes back from the browser is compared with the metadata.
             issuer,
             authorization: endpoint("authorization", self.authorization_endpoint)?,
             token,
@@ -179,7 +179,7 @@ impl ServerMetadata {
 }
 
 impl Provider {
-    /// The paths that revision 2025-03-26 gives to a server without any metadata.
+    /// The default endpoints of revision 2025-03-26 for a server without metadata.
     pub fn by_default_paths(server: &Url) -> Self {
         let at = |path: &str| at_origin(server, path);
         Self {
@@ -196,8 +196,8 @@ impl Provider {
     }
 }
 
-/// Identical; but where the path is empty, a slash at the end makes no difference: large providers write it in one place
-/// and not in the other.
+/// Identical, except that a trailing slash after an empty path makes no difference: large providers are inconsistent
+/// there.
 fn is_same_issuer(asked: &str, said: &str) -> bool {
     let without =
         |text: &str| text.strip_suffix('/').map(ToOwned::to_owned).unwrap_or_else(|| text.to_owned());

@@ -22,16 +22,16 @@ use super::{
 };
 use crate::secrets::Secret;
 
-/// One request, from its connection to its last byte.
+/// Timeout of one request, including its body.
 const TIME: Duration = Duration::from_secs(10);
-/// The largest answer that is read, in bytes.
+/// Maximum size of a response, in bytes.
 const LARGEST: usize = 1 << 20;
-/// Redirects within one origin that are followed for a document.
+/// Maximum number of redirects, all within one origin, for a document.
 const REDIRECTS: usize = 3;
-/// A name is looked up for no longer.
+/// Timeout of a DNS lookup.
 const LOOKING_UP: Duration = Duration::from_secs(5);
 
-/// To what one server may lead us.
+/// An HTTP client restricted to what one server may refer to.
 #[derive(Debug, Clone)]
 pub struct GuardedHttp {
     allowed: Allowed,
@@ -39,25 +39,25 @@ pub struct GuardedHttp {
     posts: Client,
 }
 
-/// The answer to a registration.
+/// The response to a registration.
 #[derive(Debug)]
 pub enum Registration {
-    /// A client was registered; the text says which.
+    /// Registered; the response text.
     Made(String),
-    /// The server registers none, or not this one; why.
+    /// Refused; why.
     Refused(String),
-    /// It must not be asked, or led elsewhere; why.
+    /// The endpoint must not be used, or redirects elsewhere; why.
     Unsafe(String),
-    /// It may answer later; why.
+    /// Temporarily unavailable; why.
     Later(String),
 }
 
 impl GuardedHttp {
-    /// The door of a server. Its own name is looked up, to know where it lies: a server in a company's network may sign
-    /// people in there; one on the internet may not.
+    /// The client for a server. Resolves its host name to find its zone: a server in a company's network may use a sign-in
+    /// page there; one on the internet may not.
     ///
     /// # Errors
-    /// Where no client can be made.
+    /// If no HTTP client can be created.
     pub async fn of(server: &Url) -> Result<Self, String> {
         Self::to(match zone_of(server) {
             Some(zone) => zone,
@@ -65,13 +65,13 @@ impl GuardedHttp {
         })
     }
 
-    /// The door of a server that lies there.
+    /// The client for a server in this zone.
     ///
     /// # Errors
-    /// Where no client can be made.
+    /// If no HTTP client can be created.
     pub fn to(zone: Zone) -> Result<Self, String> {
         let allowed = Allowed::around(zone);
-        // Fails only where one is installed already.
+        // Fails only if one is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = |policy: redirect::Policy| {
             Client::builder()
@@ -91,7 +91,7 @@ impl GuardedHttp {
         Ok(Self { allowed, documents: client(same_origin)?, posts: client(redirect::Policy::none())? })
     }
 
-    /// What may be asked.
+    /// The permitted zones.
     pub fn allowed(&self) -> Allowed {
         self.allowed
     }
@@ -109,7 +109,7 @@ impl GuardedHttp {
         let status = response.status();
         if status.is_redirection() {
             return Fetched::Refused(format!(
-                "{} leads elsewhere, which is not followed",
+                "{} redirects elsewhere, which is not followed",
                 shown(url.as_str())
             ));
         }
@@ -125,10 +125,10 @@ impl GuardedHttp {
         }
     }
 
-    /// Reads what is no document: at most `most` bytes, without a word of who asks or from where.
+    /// Reads arbitrary content of at most `most` bytes, without identifying headers.
     ///
     /// # Errors
-    /// Why there is none, in one sentence.
+    /// Why it failed, in one sentence.
     pub async fn bytes(&self, url: &Url, most: usize) -> Result<Vec<u8>, String> {
         let host = shown(url.as_str());
         self.allowed.check(url).map_err(|why| format!("{host} {why}"))?;
@@ -166,7 +166,7 @@ impl GuardedHttp {
         let text = bounded(response).await.unwrap_or_default();
         if status.is_redirection() {
             return Registration::Unsafe(
-                "the registration endpoint leads elsewhere, which is not followed".to_owned(),
+                "the registration endpoint redirects elsewhere, which is not followed".to_owned(),
             );
         }
         if status.is_server_error() || status.as_u16() == 429 {
@@ -185,7 +185,7 @@ impl GuardedHttp {
     /// Sends a form to a token endpoint.
     ///
     /// # Errors
-    /// [`Unanswered`] where no tokens came.
+    /// [`Unanswered`] if no tokens were returned.
     pub async fn tokens(
         &self,
         url: &Url,
@@ -197,7 +197,7 @@ impl GuardedHttp {
         }
         let response = match self.form(url, form, proof).send().await {
             Ok(response) => response,
-            // A name that leads where it must not is refused by the look-up, and nothing was sent either.
+            // A name that resolves to a forbidden address fails in the lookup, so nothing was sent either.
             Err(error) if error.is_connect() || error.is_builder() => {
                 return Err(Unanswered::Unsent(unreached(url, &error)));
             }
@@ -210,7 +210,7 @@ impl GuardedHttp {
         token_response::read(status, later, &text)
     }
 
-    /// Takes a token back (RFC 7009). Says whether the provider did it.
+    /// Revokes a token (RFC 7009). Returns whether the provider did so.
     pub async fn revoke(&self, url: &Url, form: &[(&'static str, String)], proof: Option<&Secret>) -> bool {
         if self.allowed.check(url).is_err() {
             return false;
@@ -221,15 +221,15 @@ impl GuardedHttp {
     /// Deletes a registration (RFC 7592).
     pub async fn deregister(&self, url: &Url, token: &Secret) {
         if self.allowed.check(url).is_ok() {
-            // The copy here goes in any case.
+            // The local copy is deleted in any case.
             let _ = self.posts.delete(url.clone()).bearer_auth(token.reveal()).send().await;
         }
     }
 
-    /// Asks a server for what it says to who is not signed in. `None` where it wants no sign-in.
+    /// Sends an unauthenticated request to obtain the server's challenge. `None` if it requires no sign-in.
     ///
     /// # Errors
-    /// Why it could not be asked, in one sentence.
+    /// Why that failed, in one sentence.
     pub async fn challenge(&self, server: &Url) -> Result<Option<Challenge>, String> {
         let initialize = serde_json::json!({
             "jsonrpc": "2.0",
@@ -253,7 +253,7 @@ impl GuardedHttp {
         if response.status().is_success()
             && let Some(session) = session
         {
-            // Nobody is going to use it.
+            // The session is not used.
             let _ = self.posts.delete(server.clone()).header("mcp-session-id", session).send().await;
         }
         Ok(match response.status().as_u16() {
@@ -268,7 +268,7 @@ impl GuardedHttp {
             .posts
             .post(url.clone())
             .header("content-type", "application/x-www-form-urlencoded")
-            // Some servers answer a form otherwise.
+            // Some servers respond with a form otherwise.
             .header("accept", "application/json")
             .body(body);
         if let Some(proof) = proof
@@ -281,13 +281,13 @@ impl GuardedHttp {
     }
 }
 
-/// The Bearer challenge of an answer.
+/// The Bearer challenge of a response.
 pub fn challenge_of(response: &Response) -> Option<Challenge> {
     let fields = response.headers().get_all("www-authenticate");
     challenge::bearer(fields.iter().filter_map(|field| field.to_str().ok()))
 }
 
-/// Looks names up, and gives only addresses that may be connected to.
+/// Resolves names, and returns only permitted addresses.
 #[derive(Debug)]
 struct Checked {
     allowed: Allowed,
@@ -314,7 +314,7 @@ impl Resolve for Checked {
     }
 }
 
-/// Where the addresses of a name lie; where they differ, or there are none, it counts as one of the internet.
+/// The zone of a name's addresses; if they differ, or there are none, it counts as public.
 async fn zone_of_name(name: &str) -> Zone {
     let looked_up = tokio::time::timeout(LOOKING_UP, tokio::net::lookup_host((name, 0))).await;
     let Ok(Ok(found)) = looked_up else { return Zone::Public };
@@ -335,7 +335,7 @@ async fn bounded(mut response: Response) -> Result<String, String> {
     }
 }
 
-/// The innermost cause, and the host: the whole address may hold a secret.
+/// The innermost cause, and the host: the whole URL may contain a secret.
 fn unreached(url: &Url, error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {

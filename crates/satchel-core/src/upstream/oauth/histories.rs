@@ -36,7 +36,7 @@ use crate::{
 const NAMES: [&str; 3] = ["one", "two", "three"];
 const STEPS: usize = 12;
 
-/// Numbers that are the same in every run.
+/// A deterministic random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -46,17 +46,17 @@ impl Dice {
     }
 }
 
-/// A token endpoint that rotates refresh tokens and answers a lost one once more.
+/// A token endpoint that rotates refresh tokens and repeats a lost response once.
 #[derive(Debug, Default)]
 pub(super) struct Authority {
-    /// How often each account was renewed.
+    /// Number of renewals by account.
     pub(super) renewed: HashMap<String, u64>,
     pub(super) reused: usize,
     lose_next: bool,
 }
 
 impl Authority {
-    /// `None`: the answer is lost on its way.
+    /// `None`: the response is lost.
     fn answer(&mut self, form: &str) -> Option<(u16, String)> {
         let sent: HashMap<String, String> =
             url::form_urlencoded::parse(form.as_bytes()).into_owned().collect();
@@ -66,7 +66,7 @@ impl Authority {
         let now = self.renewed.entry(account.to_owned()).or_default();
         match number {
             number if number == *now => *now += 1,
-            // The answer before was lost.
+            // The previous response was lost.
             number if number + 1 == *now => {}
             _ => {
                 self.reused += 1;
@@ -101,7 +101,7 @@ pub(super) async fn serve(listener: TcpListener, authority: Arc<Mutex<Authority>
     }
 }
 
-/// One request a connection.
+/// One request per connection.
 async fn converse(mut stream: TcpStream, authority: Arc<Mutex<Authority>>) {
     let (mut read, mut buffer) = (Vec::new(), [0; 4096]);
     let body = loop {
@@ -143,7 +143,7 @@ pub(super) struct World {
     tracker: TaskTracker,
     clock: Clock,
     server: Url,
-    /// Who is signed in under which name, as the person knows it.
+    /// The account signed in under each name, from the person's view.
     signed_in: HashMap<&'static str, String>,
     people: u64,
 }
@@ -165,7 +165,7 @@ impl World {
         }
     }
 
-    /// The hub was ended and started again.
+    /// Restarts the hub.
     pub(super) async fn restart(&mut self) {
         self.tracker.close();
         self.tracker.wait().await;
@@ -194,7 +194,8 @@ impl World {
         self.signed_in.remove(name);
     }
 
-    /// What requests under this name are sent with; `refuse`: the server refuses the first token, and all ask for another.
+    /// The tokens that requests under this name are sent with; `refuse`: the server rejects the first token, and all
+    /// request another.
     pub(super) async fn calls(&self, name: &str, refuse: bool, count: usize) {
         let calls = (0..count).map(|_| {
             let credential = self.credential(name);
@@ -203,7 +204,7 @@ impl World {
                     Some(bearer) if refuse => Some(credential.refused(Some(bearer), None).await.unwrap()),
                     bearer => bearer,
                 };
-                // The server takes what it is sent then.
+                // The server accepts the next one.
                 bearer.inspect(|bearer| credential.taken(bearer))
             })
         });
@@ -256,7 +257,7 @@ async fn history(seed: u64, secrets: &Secrets, server: &Url, authority: &Mutex<A
     }
 }
 
-/// Which: more in a soak, or the one that `SATCHEL_SEED` names.
+/// The seeds: more in a soak, or the one in `SATCHEL_SEED`.
 fn histories() -> RangeInclusive<u64> {
     if let Some(seed) = std::env::var("SATCHEL_SEED").ok().and_then(|seed| seed.parse().ok()) {
         return seed..=seed;
@@ -282,7 +283,7 @@ async fn no_request_is_sent_with_another_accounts_token_whatever_happened_before
     serving.abort();
 }
 
-/// A14: starting costs no question of the keychain, and the first use of a sign-in costs one.
+/// A14: starting does not access the keychain, and the first use of a sign-in accesses it once.
 #[tokio::test]
 async fn fifty_sign_ins_are_known_without_the_keychain_and_each_is_read_once() {
     let dir = tempfile::tempdir().unwrap();

@@ -25,31 +25,31 @@ pub mod request;
 pub mod sign_in;
 pub mod token_response;
 
-/// Why a sign-in did not come about, or is no longer good.
+/// Why a sign-in failed or is no longer valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
-    /// What came did not pass a check. In one sentence.
+    /// Something failed a check, described in one sentence.
     #[error("{0}")]
     Refused(String),
-    /// Whoever was asked in the browser said no.
+    /// The user declined in the browser.
     #[error("the sign-in was declined in the browser{}", with_words(.0))]
     Denied(String),
-    /// The provider registers no apps by itself: the user has to enter a client ID.
+    /// The provider does not support dynamic registration: the user has to enter a client ID.
     #[error("{why}")]
     NeedsClientId {
         /// Why, in one sentence.
         why: String,
-        /// Which authorization server it is about.
+        /// The authorization server.
         issuer: String,
     },
     /// It may work later.
     #[error("{0}")]
     Later(String),
-    /// Nobody came back from the browser in time.
+    /// The browser did not come back in time.
     #[error("nobody came back from the browser within five minutes")]
     TimedOut,
-    /// A person gave it up, or began another one.
-    #[error("the sign-in was given up")]
+    /// A person cancelled it, or began another one.
+    #[error("the sign-in was cancelled")]
     Cancelled,
 }
 

@@ -8,17 +8,17 @@ use url::Url;
 
 use crate::model::oauth::{OAuth, RedirectHost, Resource};
 
-/// One provider.
+/// A known provider.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Known {
-    /// For people.
+    /// Its display name.
     pub name: String,
-    /// Hosts of its servers; `*.` stands for anything before.
+    /// Hosts of its servers; `*.` matches any prefix.
     hosts: Vec<String>,
     /// Hosts of its authorization servers.
     issuers: Vec<String>,
-    /// Where an app is registered.
+    /// The page where apps are registered.
     pub page: String,
     /// What to do there.
     pub hint: String,
@@ -28,10 +28,10 @@ pub struct Known {
     redirect: Option<RedirectHost>,
     #[serde(default)]
     port: Option<u16>,
-    /// Does it take the `resource` parameter?
+    /// Does it accept the `resource` parameter?
     #[serde(default = "yes")]
     resource: bool,
-    /// It does PKCE with S256, and does not announce it.
+    /// It supports PKCE with S256 without announcing it.
     #[serde(default)]
     pkce: bool,
 }
@@ -44,13 +44,13 @@ static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("providers.json")).expect("the built-in table is valid")
 });
 
-/// What is known of the provider of a server.
+/// The known provider of a server.
 pub fn of_server(server: &Url) -> Option<&'static Known> {
     let host = server.host_str()?;
     KNOWN.iter().find(|known| known.hosts.iter().any(|pattern| fits(pattern, host)))
 }
 
-/// What is known of an authorization server.
+/// The known provider of an authorization server.
 pub fn of_issuer(issuer: &str) -> Option<&'static Known> {
     let url = Url::parse(issuer).ok()?;
     let host = url.host_str()?;
@@ -65,7 +65,7 @@ fn fits(pattern: &str, host: &str) -> bool {
 }
 
 impl Known {
-    /// The user's settings, with what this provider needs where they say nothing.
+    /// The user's settings, completed with what this provider requires.
     pub fn complete(&self, settings: &OAuth) -> OAuth {
         let mut settings = settings.clone();
         for (name, value) in &self.authorize_parameters {
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(slack.complete(&mine).port, Some(9000));
     }
 
-    /// The documentation has one entry for each, which the configuration reads and this table knows.
+    /// The documentation has an example for each, which the configuration parser and this table accept.
     #[test]
     fn each_provider_is_documented_with_an_example_that_works() {
         let docs = include_str!("../../../../../docs/configuration.md");

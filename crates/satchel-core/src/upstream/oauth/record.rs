@@ -11,28 +11,28 @@ use crate::secrets::Secret;
 
 const FORMAT: u8 = 1;
 
-/// What is kept of the sign-in to one server.
+/// The stored sign-in of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Record {
-    /// The server's address, without its query: tokens go nowhere else.
+    /// The server's URL without query: tokens are sent nowhere else.
     pub(super) server: String,
     pub(super) issuer: String,
     pub(super) token_endpoint: Url,
     pub(super) revocation_endpoint: Option<Url>,
     pub(super) resource: Option<String>,
     pub(super) client: Client,
-    /// Every scope that was asked for so far.
+    /// All scopes requested so far.
     pub(super) asked: Vec<String>,
     pub(super) tokens: Option<Kept>,
 }
 
-/// Tokens as they are kept.
+/// Stored tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Kept {
     /// `None` in an item of an older version that had no room for it; the next use renews it.
     pub(super) access: Option<Secret>,
     pub(super) refresh: Option<Secret>,
-    /// When it is renewed and when it ends, in milliseconds since the Unix epoch.
+    /// When to renew and when it expires, in milliseconds since the Unix epoch.
     pub(super) times: Option<(u64, u64)>,
     pub(super) scopes: Vec<String>,
 }
@@ -77,7 +77,7 @@ struct StoredTokens {
     scopes: Vec<String>,
 }
 
-/// An address as a record names it.
+/// A URL in the form used in records.
 pub(super) fn address_of(server: &Url) -> String {
     format!("{}{}", server.origin().ascii_serialization(), server.path())
 }
@@ -96,7 +96,7 @@ impl Record {
         }
     }
 
-    /// Reads an item. `None` where it is none of ours, or of another version.
+    /// Parses an item. `None` if it is foreign or of another version.
     pub(super) fn read(item: &Secret) -> Option<Self> {
         let stored: Stored =
             serde_json::from_str(item.reveal()).ok().filter(|stored: &Stored| stored.v == FORMAT)?;
@@ -126,7 +126,7 @@ impl Record {
         })
     }
 
-    /// As it goes into the keychain. A secret that the user entered stays where the user put it.
+    /// Serializes it for the keychain. A secret that the user entered stays where the user stored it.
     pub(super) fn to_item(&self) -> Option<Secret> {
         let plain = |secret: &Secret| secret.reveal().to_owned();
         let client = &self.client;

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{model::oauth::OAuth, secrets::Secret};
 
-/// What has to be done next.
+/// The expected next step.
 #[derive(Debug, PartialEq)]
 enum Then {
     /// Register, then open a page.
@@ -26,9 +26,9 @@ enum Then {
 
 struct Replay {
     server: &'static str,
-    /// The issuer, as the server's document names it.
+    /// The issuer in the server's document.
     named: &'static str,
-    /// The issuer, as its metadata has it.
+    /// The issuer in its metadata.
     issuer: &'static str,
     registers: bool,
     s256: bool,
@@ -146,7 +146,7 @@ fn every_well_known_provider_leads_to_the_right_next_step() {
         assert_eq!(then, replay.then, "{}", replay.server);
         let is_entra = known.is_some_and(|known| known.name.starts_with("Microsoft"));
         assert_eq!(found.resource.is_none(), is_entra, "{}", replay.server);
-        // Once an app is entered, everybody gets a page, with what the provider needs besides.
+        // Once an app is entered, every provider yields a page, with its additional parameters.
         let mine = OAuth { client_id: Some("app".into()), ..settings.clone() };
         let redirect = format!("http://{}:{}/callback", mine.redirect.as_str(), mine.port.unwrap_or(7412));
         let client = match client::identity(&mine, &found.provider, None, &redirect, (&[], &[])) {

@@ -8,44 +8,44 @@ use url::{Url, form_urlencoded};
 use super::{Trouble, address::shown, client::Client, discovery::Discovered};
 use crate::{model::oauth::OAuth, secrets::Secret};
 
-/// One sign-in, from the page that is opened to the code that comes back. Everything that is compared later was recorded
-/// before the page was opened.
+/// One sign-in, from the opened page to the returned code. Everything that is compared later was recorded before the
+/// page was opened.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Where to sign in, and for what.
     pub found: Discovered,
-    /// Who we are.
+    /// The client.
     pub client: Client,
-    /// The scopes that are asked for.
+    /// The requested scopes.
     pub scopes: Vec<String>,
     state: Secret,
     verifier: Secret,
 }
 
-/// What a request to the redirect address is.
+/// A request to the redirect address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Callback {
-    /// Of somebody else: it changes nothing.
+    /// Unrelated: ignored.
     Foreign,
-    /// The answer, with a code to be redeemed.
+    /// The response, with a code to redeem.
     Code(Secret),
-    /// The answer, and the sign-in ends without a code.
+    /// The response, without a code.
     Ended(Trouble),
 }
 
-/// 32 bytes of the system's random numbers as text.
+/// 32 random bytes as text.
 ///
 /// # Errors
-/// Where the system has none.
+/// If the system has no random numbers.
 pub fn random() -> Result<Secret, Trouble> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes)
-        .map_err(|error| Trouble::Later(format!("this computer gives no random numbers: {error}")))?;
+        .map_err(|error| Trouble::Later(format!("cannot get random numbers from this computer: {error}")))?;
     Ok(Secret::new(URL_SAFE_NO_PAD.encode(bytes)))
 }
 
 impl Request {
-    /// A sign-in. `state` and `verifier` are two values of [`random`].
+    /// Creates a sign-in. `state` and `verifier` are two values of [`random`].
     pub fn new(
         found: Discovered,
         client: Client,
@@ -55,10 +55,10 @@ impl Request {
         Self { found, client, scopes, state, verifier }
     }
 
-    /// The address to open.
+    /// The URL to open.
     ///
     /// # Errors
-    /// Where the provider has no page.
+    /// If the provider has no authorization endpoint.
     pub fn page(&self, settings: &OAuth) -> Result<Url, Trouble> {
         let Some(mut url) = self.found.provider.authorization.clone() else {
             return Err(Trouble::Refused("its metadata names no authorization endpoint".to_owned()));
@@ -85,13 +85,13 @@ impl Request {
         }
         for (name, value) in &settings.authorize_parameters {
             match parameters.iter_mut().find(|(known, _)| known == name) {
-                // What protects the sign-in is nobody's to change.
+                // Parameters that protect the sign-in cannot be overridden.
                 Some((known, there)) if *known == "prompt" || *known == "scope" => *there = value,
                 Some(_) => {}
                 None => parameters.push((name, value)),
             }
         }
-        // Some providers write parameters of their own into the address.
+        // Some providers put parameters of their own into the URL.
         let kept: Vec<(String, String)> = url
             .query_pairs()
             .filter(|(name, _)| !parameters.iter().any(|(known, _)| known == name))
@@ -101,13 +101,13 @@ impl Request {
         Ok(url)
     }
 
-    /// Judges a request to the redirect address by its query. `iss` is compared before anything else is believed, also of
-    /// an error (RFC 9207, section 2.4).
+    /// Judges a request to the redirect address by its query. `iss` is compared before anything else, even for errors
+    /// (RFC 9207, section 2.4).
     pub fn judge(&self, query: &str) -> Callback {
         let field = |wanted: &str| {
             let mut found = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == wanted);
             let first = found.next().map(|(_, value)| value.into_owned());
-            // What is there twice could be read in two ways.
+            // A duplicate parameter is ambiguous.
             first.filter(|_| found.next().is_none())
         };
         if field("state").is_none_or(|state| !is_same(&state, self.state.reveal())) {
@@ -145,7 +145,7 @@ impl Request {
         }
     }
 
-    /// The form that redeems a code.
+    /// The form for redeeming a code.
     pub fn exchange(&self, code: &Secret) -> Vec<(&'static str, String)> {
         let mut form = vec![
             ("grant_type", "authorization_code".to_owned()),
@@ -157,18 +157,18 @@ impl Request {
         form
     }
 
-    /// Values that must not stand in a log.
+    /// Values that must not be logged.
     pub fn secrets(&self) -> [Secret; 2] {
         [self.state.clone(), self.verifier.clone()]
     }
 }
 
-/// In a time that says nothing about where they differ.
+/// In constant time.
 fn is_same(one: &str, other: &str) -> bool {
     Sha256::digest(one.as_bytes()) == Sha256::digest(other.as_bytes())
 }
 
-/// The query in what a person pasted: a whole address, or its query alone.
+/// The query of a pasted text: a whole URL, or just its query.
 pub fn pasted(text: &str) -> Option<String> {
     let text = text.trim().trim_matches(['"', '\'']);
     let query = match text.split_once('?') {
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    /// The table of RFC 9207, section 2.4, as revision 2026-07-28 has it.
+    /// The table of RFC 9207, section 2.4, as in revision 2026-07-28.
     #[test]
     fn an_answer_is_believed_only_from_where_the_page_was() {
         let ok = Callback::Code(Secret::new("c"));

@@ -19,21 +19,21 @@ use super::{
 };
 use crate::model::oauth::{RedirectHost, SignInPage, SignInState};
 
-/// How long a sign-in waits for the browser.
+/// Timeout of a sign-in.
 const WAITING: Duration = Duration::from_secs(5 * 60);
-/// The port of the redirect address where the user registers an app and names none.
+/// The default port of the redirect address for user-registered apps.
 const USUAL_PORT: u16 = 7412;
-/// A provider that is busy is asked once more, after so long at most.
+/// Maximum pause before a busy provider is asked once more.
 const BUSY: Duration = Duration::from_secs(3);
 
-/// What the browser is shown when it comes back.
+/// What the browser shows when it comes back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shown {
     /// Signed in to this server.
     Done(String),
-    /// It did not come about; why.
+    /// Failed, for this reason.
     Failed(String, Trouble),
-    /// Nothing is known of this request.
+    /// An unknown request.
     Foreign,
 }
 
@@ -42,24 +42,24 @@ pub enum Shown {
 pub struct Arrival {
     /// Its query.
     pub query: String,
-    /// Told what to show, once that is known.
+    /// Receives what to show, once known.
     pub show: oneshot::Sender<Shown>,
 }
 
-/// A listener at a redirect address. It ends when it is dropped.
+/// A listener at a redirect address. Stops when dropped.
 #[derive(Debug)]
 pub struct Listening {
     /// Its port.
     pub port: u16,
-    /// What comes to it.
+    /// The requests to it.
     pub arrivals: mpsc::Receiver<Arrival>,
-    /// Ends it.
+    /// Stops it.
     pub stop: tokio_util::sync::DropGuard,
 }
 
-/// Who listens at redirect addresses.
+/// Listens at redirect addresses.
 pub trait Callbacks: std::fmt::Debug + Send + Sync {
-    /// Listens at this host of this computer; at any free port for 0. What runs for it is tracked.
+    /// Listens on this local host; port 0 means any free port. Its tasks are tracked.
     fn listen(
         &self,
         host: RedirectHost,
@@ -77,18 +77,17 @@ pub(super) struct Signing {
     cancel: CancellationToken,
 }
 
-/// What became of leaving.
+/// The result of signing out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Left {
-    /// Was anybody signed in?
+    /// Was anyone signed in?
     pub was_in: bool,
-    /// Did the provider take the tokens back? `None` where it cannot.
+    /// Did the provider revoke the tokens? `None` if it does not support that.
     pub revoked: Option<bool>,
 }
 
 impl Credential {
-    /// Begins a sign-in: finds out where, who we are there, and what page to open. One that waits already is gone on with,
-    /// unless `again` wants a new registration.
+    /// Begins a sign-in: discovery, client, page. A running one continues, unless `again` requests a new registration.
     ///
     /// # Errors
     /// [`Trouble`]; nothing was opened then.
@@ -101,11 +100,11 @@ impl Credential {
             signing.cancel.cancel();
         }
         let mut state = account.state.lock().await;
-        // Two clicks at once are one.
+        // A double click counts once.
         if let Some(signing) = account.waiting().filter(|_| !again) {
             return Ok(signing.page);
         }
-        // Without a keychain it lasts as long as the hub.
+        // Without a keychain, the sign-in lasts as long as the hub.
         if let Err(error) = account.load(&mut state, &self.server).await
             && account.shared.is_signed_in(&account.server)
         {
@@ -149,12 +148,12 @@ impl Credential {
         Ok(shown)
     }
 
-    /// What is known of this provider.
+    /// The known provider with this issuer.
     fn known(&self, issuer: &str) -> Option<&'static providers::Known> {
         providers::of_server(&self.server).or_else(|| providers::of_issuer(issuer))
     }
 
-    /// The same, with what this provider is known to need.
+    /// The settings, completed with this provider's requirements.
     fn completed(&self, issuer: &str) -> Self {
         match self.known(issuer) {
             Some(known) => Self { settings: known.complete(&self.settings), ..self.clone() },
@@ -166,7 +165,7 @@ impl Credential {
         format!("http://{}:{port}/callback", self.settings.redirect.as_str())
     }
 
-    /// Everything up to the page. Nothing is sent to anybody that did not pass the checks.
+    /// Everything up to the page. Nothing is sent to an unchecked address.
     async fn prepare(
         &self,
         state: &mut State,
@@ -176,7 +175,7 @@ impl Credential {
         let account = &self.account;
         let found = self.discover(state).await?;
         let me = self.completed(&found.provider.issuer);
-        // What one authorization server gave is never shown to another.
+        // What one authorization server issued is never shown to another.
         let (record, was_in) = (state.record.take(), account.is_in());
         let kept = record.filter(|record| record.issuer == found.provider.issuer);
         if kept.is_none() && was_in {
@@ -237,8 +236,8 @@ impl Credential {
         let url = request.page(&me.settings)?;
         let door = account.door(state, &self.server).await?;
         door.allowed().check(&url).map_err(|why| Trouble::Refused(format!("its sign-in page {why}")))?;
-        // Kept from now on, with its redirect address, so that a page nobody finishes costs no second registration. But
-        // tokens that are there are renewed by the client they were given to, until others take their place.
+        // Stored now with its redirect address, so that an unfinished page costs no second registration. Existing
+        // tokens are still renewed by the client they were issued to, until they are replaced.
         if state.record.as_ref().is_none_or(|record| record.tokens.is_none()) {
             let mut record = Record::new(&self.server, &request.found, request.client.clone());
             record.asked.clone_from(&request.scopes);
@@ -250,19 +249,19 @@ impl Credential {
         Ok((request, listening, page))
     }
 
-    /// At the port that was registered, where there is one.
+    /// Listens at the registered port, if there is one.
     async fn listen(&self, callbacks: &dyn Callbacks, before: Option<&Client>) -> Result<Listening, Trouble> {
         let registered = before.filter(|client| client.registered).and_then(|client| {
             let redirect = Url::parse(&client.redirect).ok()?;
             (redirect.host_str() == Some(self.settings.redirect.as_str())).then_some(redirect.port()?)
         });
-        // An app that the user registered has one redirect address.
+        // A user-registered app has one redirect address.
         let usual = self.settings.client_id.as_ref().map_or(0, |_| USUAL_PORT);
         let port = self.settings.port.or(registered).unwrap_or(usual);
         let tracker = || self.account.shared.tracker.clone();
         match callbacks.listen(self.settings.redirect, port, tracker()).await {
             Ok(listening) => Ok(listening),
-            // Registered anew with another one.
+            // Register again with another one.
             Err(_) if self.settings.port.is_none() && port != 0 => {
                 let any = callbacks.listen(self.settings.redirect, 0, tracker()).await;
                 any.map_err(|error| {
@@ -270,12 +269,13 @@ impl Credential {
                 })
             }
             Err(error) => Err(Trouble::Refused(format!(
-                "port {port}, to which the browser comes back, cannot be used: {error}; end the program that has it"
+                "port {port}, to which the browser comes back, cannot be used: {error}; stop the program \
+                 that uses it"
             ))),
         }
     }
 
-    /// Waits for the browser, or for what a person pastes.
+    /// Waits for the browser, or for a pasted address.
     async fn wait(
         &self,
         request: &Request,
@@ -311,7 +311,7 @@ impl Credential {
         let proof = request.client.prove(&mut form);
         let endpoint = &request.found.provider.token;
         let mut answer = door.tokens(endpoint, &form, proof.as_ref()).await;
-        // A code that was not looked at can be shown once more.
+        // A code that was not processed can be presented once more.
         if let Err(Unanswered::Busy(_, told)) = &answer {
             let pause = Duration::from_secs(told.unwrap_or(1)).min(BUSY);
             tokio::time::sleep(pause).await;
@@ -345,7 +345,7 @@ impl Credential {
         }
     }
 
-    /// Shows what came of it. Where nothing did, it is as it was before.
+    /// Shows the result. On failure, the previous state is restored.
     fn settle(&self, outcome: &Result<(), Trouble>, before: Option<SignInState>) {
         let account = &self.account;
         let Err(trouble) = outcome else { return };
@@ -366,7 +366,7 @@ impl Credential {
         account.show(after, |_| {});
     }
 
-    /// Takes the tokens back at the provider, and deletes them here.
+    /// Revokes the tokens at the provider, and deletes them here.
     pub async fn sign_out(&self, keep_client: bool) -> Left {
         self.account.leave(keep_client, self.settings.client_secret.as_deref()).await
     }
@@ -377,7 +377,7 @@ impl Account {
         lock(&self.signing).clone().filter(|signing| signing.end.borrow().is_none())
     }
 
-    /// Waits for the end of the sign-in that was begun last; `None` where none was.
+    /// Waits for the end of the latest sign-in; `None` if there was none.
     pub async fn outcome(&self) -> Option<Result<(), Trouble>> {
         let mut end = lock(&self.signing).clone()?.end;
         match end.wait_for(Option::is_some).await {
@@ -386,10 +386,10 @@ impl Account {
         }
     }
 
-    /// Takes in what a person pasted instead of the browser's coming back.
+    /// Handles an address that a person pasted.
     ///
     /// # Errors
-    /// Why it cannot be used. The sign-in goes on then.
+    /// Why it cannot be used. The sign-in continues then.
     pub async fn paste(&self, text: &str) -> Result<(), String> {
         let Some(signing) = self.waiting() else { return Err("no sign-in is under way".to_owned()) };
         let query = pasted(text).ok_or_else(|| {
@@ -403,19 +403,19 @@ impl Account {
             return Err("no sign-in is under way".to_owned());
         }
         match shown.await {
-            Ok(Shown::Foreign) => Err("that address is not of this sign-in".to_owned()),
+            Ok(Shown::Foreign) => Err("that address does not belong to this sign-in".to_owned()),
             Ok(Shown::Done(_) | Shown::Failed(..)) | Err(_) => Ok(()),
         }
     }
 
-    /// Gives up the sign-in that is under way.
+    /// Cancels the running sign-in.
     pub fn cancel(&self) {
         if let Some(signing) = &*lock(&self.signing) {
             signing.cancel.cancel();
         }
     }
 
-    /// Takes the tokens back at the provider as far as it can, and deletes them here in any case.
+    /// Revokes the tokens at the provider if possible, and deletes them here in any case.
     pub(super) async fn leave(self: &Arc<Self>, keep_client: bool, secret: Option<&str>) -> Left {
         self.cancel();
         let mut state = self.state.lock().await;

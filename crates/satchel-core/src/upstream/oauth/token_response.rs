@@ -7,47 +7,47 @@ use url::form_urlencoded;
 use super::address::shown;
 use crate::secrets::Secret;
 
-/// The longest life that is believed, in seconds.
+/// The longest accepted lifetime, in seconds.
 const YEAR: u64 = 365 * 24 * 3600;
-/// How far ahead of its end a token is renewed, in seconds: a fifth of its life, within these.
+/// How long before its expiry a token is renewed, in seconds: a fifth of its lifetime, within these limits.
 const AHEAD: (u64, u64) = (30, 600);
-/// Tokens that live shorter are renewed at their end.
+/// Tokens with a shorter lifetime are renewed at their expiry.
 const SHORT: u64 = 60;
 
-/// Tokens, as they came.
+/// Tokens, as received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tokens {
-    /// Goes with every request to the server.
+    /// Sent with every request to the server.
     pub access: Secret,
-    /// Is exchanged for the next tokens.
+    /// Exchanged for the next tokens.
     pub refresh: Option<Secret>,
-    /// How long the access token lives, in seconds; `None` where nobody says.
+    /// Lifetime of the access token in seconds; `None` if unknown.
     pub expires_in: Option<u64>,
-    /// The scopes that were granted; `None`: as asked.
+    /// The granted scopes; `None`: as requested.
     pub scopes: Option<Vec<String>>,
-    /// The account, where the provider tells.
+    /// The account, if the provider names it.
     pub account: Option<String>,
 }
 
-/// Why no tokens came.
+/// Why no tokens were received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unanswered {
-    /// The grant is not good, or not any more (`invalid_grant`).
+    /// The grant is invalid or expired (`invalid_grant`).
     Grant(String),
-    /// We are not a client there, or not any more (`invalid_client`, `unauthorized_client`).
+    /// The client is unknown there (`invalid_client`, `unauthorized_client`).
     Client(String),
-    /// It refuses for another reason.
+    /// Refused for another reason.
     Refused(String),
-    /// It may answer later; how long it wants to be left alone, in seconds.
+    /// Temporarily unavailable; the requested pause, in seconds.
     Busy(String, Option<u64>),
-    /// The connection was lost after the request had left: the grant may be spent.
+    /// The connection was lost after sending: the grant may be used up.
     Lost(String),
     /// Nothing was sent.
     Unsent(String),
 }
 
 impl Unanswered {
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     pub fn message(&self) -> &str {
         match self {
             Unanswered::Grant(why)
@@ -60,17 +60,17 @@ impl Unanswered {
     }
 }
 
-/// Reads an answer of the token endpoint.
+/// Parses a token response.
 ///
 /// # Errors
-/// [`Unanswered`]; an error under status 200 is one, too.
+/// [`Unanswered`]; also for an error with status 200.
 pub fn read(status: u16, retry_after: Option<u64>, body: &str) -> Result<Tokens, Unanswered> {
     if status == 429 || status >= 500 {
         return Err(Unanswered::Busy(format!("the provider answered HTTP {status}"), retry_after));
     }
     if (300..400).contains(&status) {
         return Err(Unanswered::Refused(
-            "its token endpoint leads elsewhere, which is not followed".to_owned(),
+            "its token endpoint redirects elsewhere, which is not followed".to_owned(),
         ));
     }
     let fields = fields(body);
@@ -102,7 +102,7 @@ pub fn read(status: u16, retry_after: Option<u64>, body: &str) -> Result<Tokens,
     }
     let refresh = text("refresh_token").filter(|token| !token.is_empty());
     for token in [Some(access), refresh].into_iter().flatten() {
-        // Would be another header.
+        // It would inject a header.
         if token.chars().any(|c| c.is_control() || !c.is_ascii()) {
             return Err(refused("its token holds signs that cannot be sent"));
         }
@@ -117,7 +117,7 @@ pub fn read(status: u16, retry_after: Option<u64>, body: &str) -> Result<Tokens,
     })
 }
 
-/// An object of JSON, or a form: some servers answer one although they were asked for JSON.
+/// A JSON object, or a form: some servers return one although JSON was requested.
 fn fields(body: &str) -> Option<Value> {
     match serde_json::from_str::<Value>(body) {
         Ok(value) => value.is_object().then_some(value),
@@ -129,14 +129,14 @@ fn fields(body: &str) -> Option<Value> {
     }
 }
 
-/// A number, or digits in a text; what lies in the past is over now.
+/// A number, or digits in a string; a negative one counts as 0.
 fn seconds(value: &Value) -> Option<u64> {
     let number = match value {
         Value::Number(number) => number.as_f64()?,
         Value::String(text) => text.trim().parse().ok()?,
         _ => return None,
     };
-    // Neither has a fraction nor is too large by now.
+    // Clamped, so neither fractional nor too large.
     Some(number.clamp(0.0, YEAR as f64) as u64)
 }
 
@@ -151,8 +151,8 @@ fn scopes(value: &Value) -> Option<Vec<String>> {
     Some(list)
 }
 
-/// The account that an ID token names. Its signature is not checked: it came over TLS from the token endpoint itself
-/// (OpenID Connect Core, section 3.1.3.7), and decides nothing.
+/// The account named in an ID token. Its signature is not checked: it came over TLS from the token endpoint (OpenID
+/// Connect Core, section 3.1.3.7), and nothing depends on it.
 fn account(id_token: &str) -> Option<String> {
     let claims = id_token.split('.').nth(1)?;
     let claims: Value =
@@ -161,8 +161,8 @@ fn account(id_token: &str) -> Option<String> {
     named.map(shown).filter(|name| !name.is_empty())
 }
 
-/// When a token that came at `now_ms` is renewed and when it ends, in milliseconds since the Unix epoch. A token whose
-/// life nobody tells is used until it is refused.
+/// When a token received at `now_ms` is renewed and when it expires, in milliseconds since the Unix epoch. A token
+/// without a stated lifetime is used until it is rejected.
 pub fn times(now_ms: u64, expires_in: Option<u64>) -> Option<(u64, u64)> {
     let life = expires_in?;
     let ahead = if life < SHORT { 0 } else { (life / 5).clamp(AHEAD.0, AHEAD.1) };

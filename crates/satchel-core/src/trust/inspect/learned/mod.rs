@@ -15,46 +15,46 @@ use std::{ops::Range, sync::LazyLock};
 use super::fold::Folded;
 use signs::Stretch;
 
-/// So many weights there are; signs share them by a hash.
+/// Number of weights; signs share them by a hash.
 const SIGNS: u32 = 1 << 18;
-/// From here on a text is a finding.
+/// Score from which a text is a finding.
 const ENOUGH: f32 = 0.6;
-/// What the words and their pairs of a stretch have to weigh by themselves. What they lack counts against it: that a
-/// text is about keys, messages and files says little, for so are most tools.
+/// Minimum score of the words and word pairs alone; a deficit is subtracted. Merely mentioning keys, messages and
+/// files means little, because most tools do.
 const LITERALLY: f32 = 0.9;
-/// Below this a clause is no order, whatever pattern fits it.
+/// Score below which a clause is not an order, whatever pattern matches it.
 const TOO_LITTLE: f32 = -1.0;
-/// From here on a clause that a pattern fits is what the pattern says.
+/// Score from which a clause that a pattern matches is what the pattern says.
 const CLEARLY: f32 = 0.0;
-/// And from here on even where no single sign of it would be enough.
+/// Score from which that is so even if no single sign suffices.
 const PLAINLY: f32 = 1.6;
-/// Of a text whose words are mostly unknown nothing can be said.
+/// Minimum share of known words in a text; otherwise nothing can be said.
 const KNOWN: f32 = 0.6;
-/// Who looks at many stretches finds something by accident: each doubling has to weigh so much more.
+/// The more stretches are scored, the likelier an accidental hit: each doubling requires this much more.
 const DOUBLING: f32 = 0.6;
-/// But not for ever, or a long text could hide anything.
+/// The limit of that, so that a long text cannot hide everything.
 const DOUBLINGS: f32 = 3.0;
-/// The same for all stretches of a definition that has more than a few, in hundredths.
+/// The same for all stretches of a definition with more than a few, in hundredths.
 const FEW: usize = 2;
 const DEFINITION_DOUBLING: u16 = 10;
 const DEFINITION_DOUBLINGS: u32 = 4;
-/// Bytes before the weights: how much a step is, what a text without any sign weighs, and of which texts they come.
+/// Size of the header: step, bias, and the digest of the training texts.
 const HEAD: usize = 12;
 
-/// What was learned.
+/// The trained model.
 struct Weights {
-    /// How much a step is.
+    /// The quantization step.
     step: f32,
-    /// What a stretch without any sign weighs.
+    /// The bias of a stretch.
     bias: f32,
-    /// By where a sign has its weight, in steps.
+    /// The quantized weights, by a sign's index.
     of: &'static [u8],
 }
 
 static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| Weights::read(include_bytes!("weights.bin")));
 
 impl Weights {
-    /// Numbers are little-endian. What is missing weighs nothing.
+    /// Numbers are little-endian. Missing weights are zero.
     fn read(bytes: &'static [u8]) -> Self {
         let number = |at: usize| {
             let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
@@ -68,13 +68,13 @@ impl Weights {
         byte.map_or(0, |byte| i8::from_le_bytes([*byte]))
     }
 
-    /// How much the words and pairs of words of a stretch weigh.
+    /// The score of a stretch's words and word pairs.
     fn literal(&self, stretch: &Stretch) -> f32 {
         let literal = stretch.signs.iter().filter(|sign| Stretch::is_literal(sign));
         literal.map(|sign| f32::from(self.of(sign.at)) * self.step * stretch.share(sign)).sum()
     }
 
-    /// How much a stretch weighs, and which of its sentences weighs most.
+    /// The score of a stretch, and its highest-scoring sentence.
     fn weigh(&self, stretch: &Stretch) -> (f32, usize) {
         let mut sentences = vec![0.0_f32; stretch.sentences.len()];
         for sign in &stretch.signs {
@@ -86,7 +86,7 @@ impl Weights {
         (self.bias + sentences.iter().sum::<f32>(), most)
     }
 
-    /// Which part of its words was seen when the weights were learned.
+    /// The share of its words that occurred in training.
     fn known(&self, stretch: &Stretch) -> f32 {
         let words = stretch.signs.iter().filter(|sign| Stretch::is_word(sign));
         let (known, all) = words.fold((0.0_f32, 0.0_f32), |(known, all), sign| {
@@ -96,29 +96,29 @@ impl Weights {
     }
 }
 
-/// What the model says of a text.
+/// The model's verdict on a text.
 pub(super) enum Resemblance {
-    /// It resembles texts that mislead models, most of all here in the original, and by so many hundredths more than
-    /// enough.
+    /// It resembles texts that mislead models: the range in the original, and the excess over the threshold in
+    /// hundredths.
     Resembles(Range<usize>, u16),
     /// It does not, or not enough.
     Nothing,
 }
 
-/// How many hundredths more than enough it has to be in a definition of so many stretches: the more there are, the more
-/// likely one of them resembles something by accident.
+/// The required excess in hundredths for a definition of this many stretches: the more, the likelier an accidental
+/// hit.
 pub(super) fn wanted_of(stretches: usize) -> u16 {
     let doublings = (stretches / FEW).max(1).ilog2().min(DEFINITION_DOUBLINGS);
     u16::try_from(doublings).unwrap_or_default() * DEFINITION_DOUBLING
 }
 
-/// How many stretches a text has.
+/// Number of stretches in a text.
 pub(super) fn stretches(text: &str) -> usize {
     let folded = Folded::of(text);
     if is_no_prose(&folded.text) { 0 } else { signs::count(&folded.text) }
 }
 
-/// Weighs a text by its heaviest stretch.
+/// Scores a text by its highest-scoring stretch.
 pub(super) fn said(folded: &Folded) -> Resemblance {
     if is_no_prose(&folded.text) {
         return Resemblance::Nothing;
@@ -132,24 +132,24 @@ pub(super) fn said(folded: &Folded) -> Resemblance {
         return Resemblance::Nothing;
     }
     let sentence = stretch.sentences.get(most).cloned().unwrap_or_default();
-    // A number beyond the range becomes its end.
+    // Saturating conversion.
     Resemblance::Resembles(folded.original(sentence), (more * 100.0) as u16)
 }
 
-/// What the model says of a clause that something was found in.
+/// The model's verdict on a clause with a pattern match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Clause {
     /// It misleads nobody.
     Harmless,
-    /// Nothing.
+    /// Undecided.
     Unsure,
-    /// What was found may well be there.
+    /// The match is plausible.
     Likely,
-    /// It would be noticed by its words alone.
+    /// The words alone would be a finding.
     Plain,
 }
 
-/// Weighs a clause. Where its words are unknown, whatever was found is believed.
+/// Scores a clause. If its words are unknown, the match stands.
 pub(super) fn of_clause(folded: &Folded) -> Clause {
     let Some(((sum, _), stretch)) = heaviest(signs::stretches(&folded.text)) else { return Clause::Likely };
     let unknown = WEIGHTS.known(&stretch) < KNOWN;
@@ -161,13 +161,13 @@ pub(super) fn of_clause(folded: &Folded) -> Clause {
     }
 }
 
-/// The heaviest stretch, how much it weighs, and which of its sentences weighs most.
+/// The highest-scoring stretch, its score, and its highest-scoring sentence.
 fn heaviest(stretches: Vec<Stretch>) -> Option<((f32, usize), Stretch)> {
     let weighed = stretches.into_iter().map(|stretch| (WEIGHTS.weigh(&stretch), stretch));
     weighed.max_by(|((a, _), _), ((b, _), _)| a.total_cmp(b))
 }
 
-/// Regular expressions and the like have signs for words, and no blanks.
+/// Regular expressions and the like consist of symbols, without blanks.
 fn is_no_prose(text: &str) -> bool {
     text.is_ascii() && text.split_ascii_whitespace().nth(2).is_none()
 }

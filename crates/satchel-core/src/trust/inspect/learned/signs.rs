@@ -9,38 +9,38 @@ use std::{
 use super::SIGNS;
 use crate::trust::inspect::fold;
 
-/// So many sentences are looked at together.
+/// Number of sentences in a stretch.
 const TOGETHER: usize = 3;
-/// A sentence longer than this, in words, is taken apart.
+/// Maximum length of a sentence in words; longer ones are split.
 const WORDS: usize = 60;
-/// Of a sentence so many words count by what they are about.
+/// Number of words per sentence that count for topics.
 const ABOUT: usize = 40;
-/// A line shorter than this, in bytes, was not broken because it was full.
+/// A shorter line, in bytes, was not wrapped for its length.
 const LINE: usize = 48;
-/// No beginning of a word that is known has more letters.
+/// Maximum length of a known word beginning.
 const BEGIN: usize = 24;
-/// Texts with fewer words say nothing.
+/// Minimum number of words in a text.
 const FEWEST: usize = 3;
 
-/// How much a sort of signs has to say, however many of them a stretch has: words, pairs of words, what they are about.
+/// The share of each kind of sign, however many a stretch has: words, word pairs, topics.
 const SORTS: [f32; 3] = [1.0, 1.0, 1.5];
 
-/// Something that a stretch has.
+/// A feature of a stretch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Sign {
-    /// Where its weight stands.
+    /// The index of its weight.
     pub(super) at: u32,
     pub(super) sort: u8,
-    /// The sentence in which it is first, of those of the stretch.
+    /// The first sentence of the stretch that contains it.
     pub(super) sentence: u8,
 }
 
-/// A few sentences.
+/// A few consecutive sentences.
 pub(super) struct Stretch {
     pub(super) sentences: Vec<Range<usize>>,
     /// Each once, in order.
     pub(super) signs: Vec<Sign>,
-    /// What one of each sort counts.
+    /// The factor for each kind.
     shares: [f32; SORTS.len()],
 }
 
@@ -62,29 +62,29 @@ impl Stretch {
         Self { sentences, signs, shares }
     }
 
-    /// How much a sign counts: long stretches have more of them, and each of theirs counts less.
+    /// The factor of a sign: the more signs a stretch has, the less each counts.
     pub(super) fn share(&self, sign: &Sign) -> f32 {
         self.shares[usize::from(sign.sort)]
     }
 
-    /// Is it a word or a pair of words, and not what they are about?
+    /// Is it a word or a word pair rather than a topic?
     pub(super) fn is_literal(sign: &Sign) -> bool {
         sign.sort < 2
     }
 
-    /// Is it a word by itself?
+    /// Is it a single word?
     pub(super) fn is_word(sign: &Sign) -> bool {
         sign.sort == 0
     }
 }
 
-/// What words are about.
+/// The topics of words.
 struct Classes {
     names: Vec<&'static str>,
     whole: HashMap<String, Vec<usize>>,
-    /// Beginnings of words.
+    /// Word beginnings.
     begins: HashMap<String, Vec<usize>>,
-    /// Parts of texts whose script has no blanks.
+    /// Substrings in scripts without blanks.
     inside: Vec<(String, usize)>,
 }
 
@@ -96,7 +96,7 @@ static CLASSES: LazyLock<Classes> = LazyLock::new(|| {
         let class = classes.names.len();
         classes.names.push(name);
         for word in words.split_whitespace() {
-            // Texts are folded, so is the word.
+            // Texts are folded, so the words are too.
             let folded: String = word
                 .chars()
                 .map(|c| fold::plain_letter(c).map_or_else(|| c.to_string(), str::to_owned))
@@ -130,7 +130,7 @@ impl Classes {
     }
 }
 
-/// A script without blanks between words.
+/// Is this a script without blanks between words?
 fn is_wide(c: char) -> bool {
     matches!(u32::from(c), 0x3040..=0x30ff | 0x3400..=0x9fff | 0xac00..=0xd7a3 | 0xe00..=0xe7f)
 }
@@ -141,7 +141,7 @@ struct WordSign {
     classes: Vec<usize>,
 }
 
-/// The stretches of a folded text, each a sentence further on.
+/// The stretches of a folded text, each one sentence further.
 pub(super) fn stretches(text: &str) -> Vec<Stretch> {
     let sentences = sentences(text);
     let words: Vec<Vec<WordSign>> = sentences.iter().map(|range| words(&text[range.clone()])).collect();
@@ -159,7 +159,7 @@ pub(super) fn stretches(text: &str) -> Vec<Stretch> {
     (0..=last).map(stretch).collect()
 }
 
-/// About how many stretches a folded text has.
+/// Approximate number of stretches in a folded text.
 pub(super) fn count(text: &str) -> usize {
     sentences(text).len().saturating_sub(TOGETHER - 1).max(1)
 }
@@ -168,7 +168,7 @@ fn about(words: &[WordSign]) -> Vec<usize> {
     words.iter().flat_map(|word| word.classes.iter().copied()).take(ABOUT).collect()
 }
 
-/// Ends where a full stop and a blank are, or a line.
+/// Splits at full stops followed by a blank, and at line ends.
 fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut sentences = Vec::new();
     let (mut begin, mut blanks) = (0, 0);
@@ -261,7 +261,7 @@ fn words(sentence: &str) -> Vec<WordSign> {
     words
 }
 
-/// Two characters at a time, and what is known among them.
+/// Character bigrams, and known substrings.
 fn wide(part: &str, words: &mut Vec<WordSign>) {
     for (word, class) in &CLASSES.inside {
         if part.contains(word.as_str()) {
@@ -290,7 +290,7 @@ fn stem(word: &str) -> String {
     word.to_owned()
 }
 
-/// The signs of a sentence. `known` is what the first one is about, unless this is the first.
+/// The signs of a sentence. `known` holds the topics of the first sentence, unless this is it.
 fn signs(words: &[WordSign], known: Option<&BTreeSet<usize>>) -> Vec<(u32, u8)> {
     let mut signs = Vec::new();
     for (place, word) in words.iter().enumerate() {
@@ -311,7 +311,7 @@ fn signs(words: &[WordSign], known: Option<&BTreeSet<usize>>) -> Vec<(u32, u8)> 
         if let Some(next) = line.get(place + 1) {
             signs.push((hash(4, &[name(*class), name(*next)]), 2));
         }
-        // Each pair once, in the order in which they come.
+        // Each pair once, in order.
         for later in &line[place + 1..] {
             if later != class && seen.insert((*class, *later)) {
                 signs.push((hash(5, &[name(*class), name(*later)]), 2));
@@ -329,7 +329,7 @@ fn signs(words: &[WordSign], known: Option<&BTreeSet<usize>>) -> Vec<(u32, u8)> 
     signs
 }
 
-/// FNV-1a, folded to the number of weights there are.
+/// FNV-1a, folded to the number of weights.
 fn hash(kind: u8, parts: &[&[u8]]) -> u32 {
     let mut hash = 0x811c_9dc5 ^ u32::from(kind);
     for part in parts {

@@ -9,19 +9,19 @@ use super::{
 };
 use crate::trust::inspect::fold::Folded;
 
-/// Tests write the weights instead of comparing them, if this is set.
+/// If set, tests write the weights instead of comparing them.
 const REWRITE: &str = "SATCHEL_WRITE_WEIGHTS";
-/// So often all texts are gone through.
+/// Number of epochs.
 const ROUNDS: usize = 20;
-/// In the first of them every stretch of a text counts, since none is known to be the heaviest.
+/// Number of initial epochs in which every stretch counts, because the highest-scoring one is not known yet.
 const ALL: usize = 3;
-/// How far a text moves a weight.
+/// Learning rate.
 const PACE: f32 = 0.1;
-/// How strongly each weight is drawn to nothing, for each text that has its sign.
+/// Regularization of each weight, per text that contains its sign.
 const DRAW: f32 = 0.004;
-/// How much a harmless text counts.
+/// The weight of a harmless text.
 const HARMLESS: f32 = 1.5;
-/// How much a harmful one counts.
+/// The weight of a harmful text.
 const HARMFUL: f32 = 1.8;
 
 const TEXTS: [(bool, &str); 2] =
@@ -107,7 +107,7 @@ fn texts() -> Vec<(bool, String)> {
     TEXTS.iter().flat_map(|(harmful, of)| of.lines().map(|line| (*harmful, text(line)))).collect()
 }
 
-/// Of what the weights were learned: FNV-1a over the texts and the classes.
+/// Identifies the training data: FNV-1a over texts and classes.
 fn digest() -> u32 {
     let all = TEXTS.iter().flat_map(|(_, of)| of.bytes()).chain(include_str!("classes.txt").bytes());
     all.filter(|byte| *byte != b'\r')
