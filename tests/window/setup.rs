@@ -57,7 +57,7 @@ async fn a_package_that_floats_is_pinned_with_one_button_and_other_contents_of_i
     page.run("location.hash = '#/servers/fake'").await;
     page.says(".pane .floats", "Pin to 1.2.3").await;
     page.click(".pane .floats button").await;
-    page.says(".pane .facts", "1.2.3 · no other runs").await;
+    page.says(".pane .facts", "1.2.3 · no other version runs").await;
     page.says(".pane .facts", "sha512-first").await;
     let args = desktop.home.config()["mcpServers"]["fake"]["args"].clone();
     assert_eq!(args[1], "@scope/server@1.2.3", "{args}");

@@ -1,4 +1,4 @@
-// Writes src/marks/marks.ts from two packages of icons, unpacked somewhere:
+// Writes src/marks/marks.json from two packages of icons, unpacked somewhere:
 // `npm pack simple-icons @lobehub/icons-static-svg`, then `node marks/make.mjs SIMPLE LOBE`.
 // simple-icons is in the public domain (CC0-1.0); icons in it that have a licence of their own are refused here.
 // @lobehub/icons-static-svg is under the MIT licence, which stands in src/marks/LICENSES.md.
@@ -29,10 +29,8 @@ for (const name of wanted.simple) {
 for (const name of wanted.lobe) marks[name] = drawing(await readFile(`${lobe}/icons/${name}.svg`, "utf8"));
 const lines = Object.entries(marks)
   .sort(([a], [b]) => (a < b ? -1 : 1))
-  .map(([name, { path, evenodd }]) => `  ${/^\d/.test(name) ? `"${name}"` : name}: ${evenodd ? `["${path}", 1]` : `["${path}"]`},`);
+  .map(([name, { path, evenodd }]) => `  "${name}": ${JSON.stringify(evenodd ? [path, 1] : [path])}`);
+await writeFile(new URL("../src/marks/marks.json", import.meta.url), `{\n${lines.join(",\n")}\n}\n`);
 const [one, other] = [await about(simple), await about(lobe)];
-await writeFile(
-  new URL("../src/marks/marks.ts", import.meta.url),
-  `// Marks of servers and clients, 24 by 24, one colour each. Written by marks/make.mjs from ${one.name} ${one.version} (${one.license}) and\n// ${other.name} ${other.version} (${other.license}). Not for editing. They belong to their owners; see LICENSES.md.\n\n/** A path, and whether its inner parts are holes. */\nexport type Mark = [path: string, holes?: 1];\n\nexport const marks: Record<string, Mark> = {\n${lines.join("\n")}\n};\n`,
-);
+console.log(`From ${one.name} ${one.version} (${one.license}) and ${other.name} ${other.version} (${other.license}); the versions stand in src/marks/LICENSES.md.`);
 console.log(`${Object.keys(marks).length} marks; with a licence of their own, left out: ${refused.join(", ") || "none"}`);

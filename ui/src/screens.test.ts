@@ -23,7 +23,7 @@ const made = (hub: ReturnType<typeof fakeHub>, ...kinds: string[]) => hub.reques
 describe("settings", () => {
   test("learning is switched off, and the history deleted only when it is confirmed", async () => {
     const { hub, user } = await open("/settings/history");
-    const learns = await screen.findByRole("switch", { name: "Learn from what is used" });
+    const learns = await screen.findByRole("switch", { name: "Learn from use" });
     expect(learns.getAttribute("aria-checked")).toBe("true");
     await user.click(learns);
     await waitFor(() => expect(learns.getAttribute("aria-checked")).toBe("false"));
@@ -31,7 +31,7 @@ describe("settings", () => {
     await user.click(screen.getByRole("button", { name: "Delete…" }));
     const sheet = await screen.findByRole("dialog", { name: "Delete the history" });
     expect(made(hub, "delete_history")).toEqual([]);
-    await user.click(within(sheet).getByLabelText("Delete the sums too"));
+    await user.click(within(sheet).getByLabelText("Delete the totals too"));
     hub.refuseNext("delete_history", { code: "ledger", message: "the ledger is not open", action: "" });
     await user.click(within(sheet).getByRole("button", { name: "Delete" }));
     expect((await within(sheet).findByRole("alert")).textContent).toContain("The ledger is not open");
@@ -269,7 +269,7 @@ describe("the first minute", () => {
   test("what could not be brought is said, with its reason", async () => {
     const { user } = await open("/welcome/1", { found: true, stays: [{ place: "sentry", reason: "no keychain is running" }] });
     await user.click(await screen.findByRole("button", { name: "Bring 4 servers" }));
-    expect((await screen.findByRole("alert")).textContent).toContain("sentry was not brought: no keychain is running");
+    expect((await screen.findByRole("alert")).textContent).toContain("sentry was not added: no keychain is running");
     expect(location.hash).toBe("#/welcome/1");
   });
 

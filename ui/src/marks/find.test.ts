@@ -1,10 +1,14 @@
 // Which mark stands for which name.
 import { render, waitFor } from "@testing-library/svelte";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 import Tile from "../servers/Tile.svelte";
 import { findMark } from "./find";
-import { marks } from "./marks";
+import written from "./marks.json";
+import type { Mark } from "./shown.svelte";
+
+const marks = written as unknown as Record<string, Mark>;
+vi.stubGlobal("fetch", () => Promise.resolve(Response.json(marks)));
 
 test("a name has the mark that it names, and an ordinary word none", () => {
   const known = (mark: string) => Object.hasOwn(marks, mark);

@@ -1,6 +1,10 @@
 // The marks, once they are read: not before the window is drawn, and not at all where no tile is.
 import { findMark } from "./find";
-import type { Mark } from "./marks";
+// Drawings, and no script: fetched as they are.
+import address from "./marks.json?url";
+
+/** A path, and whether its inner parts are holes. */
+export type Mark = [path: string, holes?: 1];
 
 let known = $state.raw<Record<string, Mark>>();
 let asked = false;
@@ -26,5 +30,14 @@ export function wantMarks(): void {
   if (asked) return;
   asked = true;
   // What is drawn first is drawn with letters.
-  requestAnimationFrame(() => setTimeout(() => void import("./marks").then(({ marks }) => (known = marks)), 0));
+  requestAnimationFrame(() => setTimeout(() => void readMarks(), 0));
+}
+
+/** Where they cannot be read, letters stay. */
+async function readMarks(): Promise<void> {
+  try {
+    known = (await (await fetch(address)).json()) as Record<string, Mark>;
+  } catch {
+    asked = false;
+  }
 }

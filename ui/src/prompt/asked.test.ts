@@ -75,7 +75,7 @@ test("Escape is a no, and the next question begins with its own moment", async (
   await userEvent.keyboard("{Escape}");
   expect(answers(hub)).toEqual([{ do: "answer_ask", id: 1, answer: "no" }]);
   expect(await screen.findByText("Zed wants to run purge")).toBeTruthy();
-  expect(screen.getByText(/By its name it may delete something/)).toBeTruthy();
+  expect(screen.getByText(/Judging by its name, it may delete something/)).toBeTruthy();
   screen.getByRole("button", { name: "Allow once" }).click();
   expect(answers(hub)).toHaveLength(1);
 });

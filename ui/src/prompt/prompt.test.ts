@@ -87,7 +87,7 @@ test("every kind of field is filled in by hand and goes out with its type", asyn
   await new Promise((done) => setTimeout(done, 5));
   await userEvent.click(screen.getByRole("button", { name: "Send to notion" }));
   expect(answers).toEqual([]);
-  expect(screen.getByText("E-mail is needed.")).toBeTruthy();
+  expect(screen.getByText("E-mail is required.")).toBeTruthy();
   await userEvent.type(screen.getByLabelText("E-mail"), "ada@example.com{Enter}");
   expect(answers).toEqual([]);
   const seats = screen.getByLabelText("Seats");

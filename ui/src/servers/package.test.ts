@@ -29,7 +29,7 @@ test("what floats is pinned in one step to what was fetched last, and then says 
   await user.click(screen.getByRole("button", { name: "Pin to 1.4.0" }));
   await waitFor(() => expect(hub.requests).toContainEqual({ do: "pin", server: "files", version: "1.4.0" }));
   expect(await screen.findByText("npx -y files@1.4.0")).toBeTruthy();
-  expect((await screen.findByText("1.4.0")).textContent).toBe("1.4.0 · no other runs");
+  expect((await screen.findByText("1.4.0")).textContent).toBe("1.4.0 · no other version runs");
   expect(await screen.findByText(/^sha512-/)).toBeTruthy();
   expect(screen.queryByRole("button", { name: /^Pin/ })).toBeNull();
   expect(screen.queryByText("It is held back. Look at it first.")).toBeNull();

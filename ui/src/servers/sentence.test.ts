@@ -39,7 +39,7 @@ const cases: [ServerState, string, string, string | undefined][] = [
   [{ state: "needs_credential", names: ["DATABASE_URL"], variables: [], code: "needs_credential", message: "" }, "Needs DATABASE_URL", "Needs DATABASE_URL", "Add credential"],
   [{ state: "needs_credential", names: ["x.Authorization"], variables: [], code: "needs_credential", message: "" }, "Needs Authorization", "Needs Authorization", "Add credential"],
   [{ state: "needs_credential", names: ["A", "B"], variables: [], code: "needs_credential", message: "" }, "Needs 2 credentials", "Needs 2 credentials", "Add credential"],
-  [{ state: "invalid", message: "line 2" }, "Its entry is wrong", "Its entry is wrong", "See why"],
+  [{ state: "invalid", message: "line 2" }, "Its configuration entry is invalid", "Its configuration entry is invalid", "See why"],
 ];
 
 test.each(cases)("%o", (state, text, spoken, action) => {
@@ -57,7 +57,7 @@ const signIns: [ServerState, SignInState, string, string | undefined, string | u
   [needs, { sign_in: "needs_client_id", redirect: "", page: null, hint: "" }, "Needs a client ID", "Enter client ID", undefined, "needs-you"],
   [asleep, { sign_in: "needs_more_rights", missing: ["write"], wanted_by: "t" }, "Needs more rights", "Allow", "sign_in", "needs-you"],
   [asleep, { sign_in: "signed_in", ends_ms: null, renews: true }, "Ready · connects when called", undefined, undefined, "asleep"],
-  [asleep, { sign_in: "renewal_delayed", reason: "", retry_at_ms: now }, `Renewal delayed · tried again at ${shortTime(new Date(now))}`, undefined, undefined, "asleep"],
+  [asleep, { sign_in: "renewal_delayed", reason: "", retry_at_ms: now }, `Renewal delayed · next try at ${shortTime(new Date(now))}`, undefined, undefined, "asleep"],
   [{ state: "off" }, { sign_in: "signed_out" }, "Off · hidden from clients", undefined, undefined, "off"],
 ];
 

@@ -83,7 +83,7 @@ describe("the pane", () => {
     const ask = hub.ask;
     hub.ask = async <Asked extends Request>(request: Asked) => ({ ...(await ask<Asked>(request) as object), not_opened: { code: "not_opened", message: "the browser could not be started: none", action: "" } }) as Answer<Asked>;
     await user.click(pane().getByRole("button", { name: "Sign in" }));
-    expect((await screen.findByRole("alert")).textContent).toBe("The browser could not be started: none. Copy the address of the page below, and open it in a browser yourself.");
+    expect((await screen.findByRole("alert")).textContent).toBe("The browser could not be started: none. Copy the address below and open it in a browser.");
     expect(pane().getByRole("button", { name: "Copy the address of the page" }).closest("details")?.open).toBe(true);
   });
 
@@ -115,13 +115,13 @@ describe("the pane", () => {
   test("where the provider could not be told of it, that is said", async () => {
     const { user, pane } = await open(asleep, signedIn, { revoked: false });
     await user.click(pane().getByRole("button", { name: "Sign out" }));
-    expect((await screen.findByText("Signed out here; the provider could not be told.")).getAttribute("role")).toBe("status");
+    expect((await screen.findByText("Signed out here. The provider could not be notified.")).getAttribute("role")).toBe("status");
   });
 
   test("a renewal that is late needs nobody", async () => {
     const { pane } = await open(asleep, view({ sign_in: "renewal_delayed", reason: "the provider answered 503", retry_at_ms: Date.now() + 60_000 }));
     expect(await screen.findByText("the provider answered 503")).toBeTruthy();
-    expect(pane().getByText(/^Delayed, tried again at \d\d:\d\d/)).toBeTruthy();
+    expect(pane().getByText(/^Delayed, next try at \d\d:\d\d/)).toBeTruthy();
     expect(screen.queryByText(/needs a sign-in/)).toBeNull();
   });
 
@@ -129,7 +129,7 @@ describe("the pane", () => {
     const { user } = await open(asleep, signedIn);
     await user.click(await screen.findByRole("button", { name: "More actions for linear" }));
     await user.click(await screen.findByRole("menuitem", { name: "Remove…" }));
-    expect((await screen.findByRole("dialog")).textContent).toContain("You are signed out of it, too.");
+    expect((await screen.findByRole("dialog")).textContent).toContain("You will also be signed out of it.");
   });
 });
 
@@ -138,7 +138,7 @@ describe("a client ID", () => {
 
   test("is entered with its secret, which is not kept, and signing in goes on", async () => {
     const { hub, user, made, pane } = await open(needs, form);
-    expect(await screen.findByText("github.com registers no apps by itself. Register one there, with this redirect address.")).toBeTruthy();
+    expect(await screen.findByText("github.com does not register apps automatically. Register one there with this redirect address.")).toBeTruthy();
     expect(pane().getByText("Create an OAuth app.")).toBeTruthy();
     await user.click(pane().getByRole("button", { name: "Copy the redirect address" }));
     expect(hub.copied).toBe("http://127.0.0.1:4000/callback");

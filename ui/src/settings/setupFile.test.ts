@@ -50,7 +50,7 @@ test("an import shows what differs first, and takes only what is ticked", async 
   expect(asked(hub, "take_setup")).toEqual([]);
   await user.click(boxes[1]!);
   await user.type(sheet.getByLabelText("Passphrase"), "horse");
-  await user.click(sheet.getByRole("button", { name: "Take 2 parts" }));
+  await user.click(sheet.getByRole("button", { name: "Apply 2 parts" }));
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   expect(asked(hub, "take_setup")).toEqual([
     { do: "take_setup", from: { file: "/home/you/old.satchel.json" }, parts: [{ id: "server:github", seen: "2" }, { id: "profile:web", seen: "3" }], passphrase: "horse" },
@@ -64,7 +64,7 @@ test("a followed folder shows other computers, whose setup is taken or kept out 
   expect(await screen.findByText("4 parts differ")).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Review laptop-3f9a" }));
   const sheet = within(await screen.findByRole("dialog"));
-  await user.click(await sheet.findByRole("button", { name: "Keep ours" }));
+  await user.click(await sheet.findByRole("button", { name: "Keep as here" }));
   await waitFor(() => expect(screen.queryByText("4 parts differ")).toBeNull());
   expect(asked(hub, "keep_setup")).toEqual([{ do: "keep_setup", computer: "laptop-3f9a", parts: [{ id: "profile:web", seen: "3" }] }]);
   await user.click(screen.getByRole("button", { name: "Stop: Follow a folder" }));

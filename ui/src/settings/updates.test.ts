@@ -23,10 +23,10 @@ test("nothing is looked for until somebody says so, and what was fetched waits f
   await user.click(line);
   await waitFor(async () => expect((await hub.choices()).updates).toBe("on"));
   await user.click(screen.getByRole("button", { name: "Look now" }));
-  expect(await screen.findByText("Satchel 0.2.0 is installed when you quit.")).toBeTruthy();
+  expect(await screen.findByText("Satchel 0.2.0 will be installed when you quit.")).toBeTruthy();
   expect(screen.getByText("Servers start faster.")).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Install and restart" }));
-  expect(await screen.findByText(/as soon as no call runs and no question waits/)).toBeTruthy();
+  expect(await screen.findByText(/as soon as no call is running and no question is waiting/)).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Look now" })).toBeNull();
 });
 

@@ -26,7 +26,7 @@ describe("a tool's page", () => {
     expect(location.hash).toBe("#/servers/github/tools/create_issue");
     const heading = await screen.findByRole("heading", { name: "create_issue" });
     await waitFor(() => expect(document.activeElement).toBe(heading));
-    expect(screen.getByText("Before it runs, Satchel asks you.")).toBeTruthy();
+    expect(screen.getByText("Satchel asks you before it runs.")).toBeTruthy();
     await user.keyboard("{Escape}");
     await waitFor(() => expect(location.hash).toBe("#/servers/github/tools"));
   });
@@ -73,7 +73,7 @@ describe("a tool's page", () => {
     await user.type(number, "12345678901234567890");
     expect((json as HTMLTextAreaElement).value).toContain("12345678901234567890");
     await user.click(screen.getByRole("button", { name: "Run" }));
-    await screen.findByText("The tool says that it failed");
+    await screen.findByText("The tool reported an error");
     const sent = hub.requests.find((request) => request.do === "try_tool");
     expect(sent?.do === "try_tool" && sent.arguments).toBe('{"odd":[1.10],"number":12345678901234567890}');
   });
@@ -87,7 +87,7 @@ describe("a tool's page", () => {
     await user.click(screen.getByRole("button", { name: "Set milestone" }));
     const milestone = screen.getByRole("group", { name: "milestone" });
     await user.type(within(milestone).getByLabelText("title"), "1.0");
-    await user.type(screen.getByLabelText("Name of something new in fields"), "sprint{Enter}");
+    await user.type(screen.getByLabelText("Name of a new entry in fields"), "sprint{Enter}");
     await user.type(await field("sprint"), "12");
     await user.click(screen.getByRole("button", { name: "Run" }));
     await waitFor(() => expect(tried(hub)).toEqual([{ owner: "owner", repo: "repo", title: "title", assignee: ["ada"], milestone: { title: "1.0" }, fields: { sprint: "12" } }]));
@@ -180,7 +180,7 @@ describe("a script that is tried", () => {
     await user.type(script, "throw 1");
     await user.click(screen.getByRole("button", { name: "Run" }));
     expect(await screen.findByText("The script failed")).toBeTruthy();
-    expect((await screen.findByRole("list", { name: "2 calls" })).textContent).toContain("failed · not ended");
+    expect((await screen.findByRole("list", { name: "2 calls" })).textContent).toContain("failed · not finished");
   });
 
   test("can be cancelled while it runs", async () => {
