@@ -2,7 +2,10 @@
 // more, alone: a test that fails again is red; one that passes now is named, because it is a defect too, of the test or of the
 // program, but it does not hide what the others found. Unit tests get no second run: nothing beside them can disturb them.
 //
-//   node scripts/test.mjs --workspace --features … [--test NAME] [-- ARGUMENTS OF THE TEST BINARY]
+//   node scripts/test.mjs --workspace --features … [--test NAME] [-- ARGUMENTS] [--beside --test OTHER [-- ARGUMENTS]]…
+//
+// Each `--beside` adds another run at the same time, of the same packages and features: for test binaries that wait most of
+// their time. Everything is compiled first. The first run is shown as it goes, each other one when it is over.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -47,36 +50,75 @@ export function selection(args) {
   return own.filter((arg, at) => arg !== "--test" && own[at - 1] !== "--test");
 }
 
-function cargoTest(args) {
+/** The runs that the arguments ask for, each with the packages and features of the first. */
+export function runs(args) {
+  const all = [[]];
+  for (const arg of args) {
+    if (arg === "--beside") all.push([]);
+    else all.at(-1).push(arg);
+  }
+  const [first, ...others] = all;
+  return [first, ...others.map((other) => [...selection(first).filter((arg) => arg !== "--no-fail-fast"), ...other])];
+}
+
+/** What is compiled for a run: everything before the arguments of the test binary. */
+export function compiled(args) {
+  const own = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
+  return [...own.filter((arg) => arg !== "--no-fail-fast"), "--no-run"];
+}
+
+function cargoTest(args, shown = true) {
   return new Promise((resolve) => {
     // One pipe for both streams keeps the order in which cargo and the test binaries write.
     const child = spawn("sh", ["-c", 'exec cargo test "$@" 2>&1', "sh", ...args], { stdio: ["inherit", "pipe", "inherit"] });
     const chunks = [];
     child.stdout.on("data", (chunk) => {
       chunks.push(chunk);
-      process.stdout.write(chunk);
+      if (shown) process.stdout.write(chunk);
     });
-    child.on("close", (code) => resolve({ code: code ?? 1, output: Buffer.concat(chunks).toString() }));
+    child.on("close", (code) => resolve({ args, code: code ?? 1, output: Buffer.concat(chunks).toString(), shown }));
   });
 }
 
-async function main(args) {
-  const { code, output } = await cargoTest(args);
-  if (code === 0) return 0;
-  const runs = secondRuns(failures(output));
-  if (runs.length === 0) return code;
+/** Runs the red tests of one run once more, alone; null where that excuses nothing, else the names that are green then. */
+async function again({ args, output }) {
   const passed = [];
-  for (const [target, names] of runs) {
+  const seconds = secondRuns(failures(output));
+  if (seconds.length === 0) return null;
+  for (const [target, names] of seconds) {
     console.log(`\nRed beside the others; once more alone: ${names.join(", ")}\n`);
-    const again = [...selection(args), ...target.split(" "), "--", "--exact", "--test-threads", "1", ...names];
-    const second = await cargoTest(again);
+    const alone = [...selection(args), ...target.split(" "), "--", "--exact", "--test-threads", "1", ...names];
+    const second = await cargoTest(alone);
     // A name that matches nothing would pass by doing nothing.
     const ran = Number(second.output.match(/^running (\d+) tests?$/m)?.[1] ?? 0);
-    if (second.code !== 0 || ran !== names.length) return code;
+    if (second.code !== 0 || ran !== names.length) return null;
     passed.push(...names.map((name) => `${target.replace("--test ", "")} ${name}`));
   }
-  console.log("\nRed beside the others and green alone, which is a defect to mend:");
-  for (const name of passed) console.log(`  ${name}`);
+  return passed;
+}
+
+async function main(args) {
+  const all = runs(args);
+  if (all.length > 1) {
+    for (const run of all) {
+      const { code } = await cargoTest(compiled(run));
+      if (code !== 0) return code;
+    }
+  }
+  const ended = await Promise.all(all.map((run, at) => cargoTest(run, at === 0)));
+  for (const { shown, output } of ended) {
+    if (!shown) process.stdout.write(output);
+  }
+  const passed = [];
+  for (const run of ended.filter(({ code }) => code !== 0)) {
+    const green = await again(run);
+    if (green === null) return run.code;
+    passed.push(...green);
+  }
+  if (passed.length > 0) {
+    console.log("\nRed beside the others and green alone, which is a defect to mend:");
+    for (const name of passed) console.log(`  ${name}`);
+  }
   return 0;
 }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { failures, secondRuns, selection } from "./test.mjs";
+import { compiled, failures, runs, secondRuns, selection } from "./test.mjs";
 
 const RED = (target, names) => `
 running 2 tests
@@ -47,4 +47,14 @@ test("does not run a binary again that ended before it could say which test fail
 test("keeps the packages and features of the first run", () => {
   const args = ["--workspace", "--features", "a/b", "--test", "chaos", "--", "--test-threads", "8"];
   assert.deepEqual(selection(args), ["--workspace", "--features", "a/b"]);
+});
+
+test("gives each run beside the first its packages and features, and its own arguments", () => {
+  const args = ["--workspace", "--features", "a/b", "--no-fail-fast", "--beside", "--test", "chaos", "--", "--test-threads", "8"];
+  const [first, beside] = runs(args);
+  assert.deepEqual(first, ["--workspace", "--features", "a/b", "--no-fail-fast"]);
+  assert.deepEqual(beside, ["--workspace", "--features", "a/b", "--test", "chaos", "--", "--test-threads", "8"]);
+  assert.deepEqual(compiled(first), ["--workspace", "--features", "a/b", "--no-run"]);
+  assert.deepEqual(compiled(beside), ["--workspace", "--features", "a/b", "--test", "chaos", "--no-run"]);
+  assert.deepEqual(runs(["--workspace"]), [["--workspace"]]);
 });

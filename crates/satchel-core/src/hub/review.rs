@@ -52,6 +52,9 @@ pub(super) async fn decide(hub: &Hub, server: &str, items: Vec<Seen>, approve: b
 /// Marks a server's available definitions as reviewed.
 pub(super) async fn looked_at(hub: &Hub, server: &str) -> Result<(), Refusal> {
     let name: ServerName = server.parse().map_err(|_| Refusal::unknown_server(server))?;
+    if !hub.servers().contains_key(&name) {
+        return Err(Refusal::unknown_server(server));
+    }
     let offer = hub.offers().get(&name).cloned();
     let offer: Arc<_> = offer.ok_or_else(|| ReviewError::Unread(server.to_owned()))?;
     let looked = match hub.inner.review.look(&name, offer).await? {

@@ -34,9 +34,12 @@ async fn a_token_is_known_until_the_hub_ends_or_for_good() {
 }
 
 #[tokio::test]
-async fn a_token_is_refused_while_nothing_listens() {
+async fn a_token_made_before_anything_listens_names_the_usual_port() {
     let house = House::open(json!({})).await;
-    house.ask(MakeToken { client: "agent".into(), ephemeral: true }).await.unwrap_err();
+    let made = house.ask(MakeToken { client: "agent".into(), ephemeral: true }).await.unwrap();
+    assert_eq!(made.url, format!("http://127.0.0.1:{}/mcp", crate::hub::USUAL_PORT));
+    let nameless = MakeToken { client: String::new(), ephemeral: true };
+    assert_eq!(house.ask(nameless).await.unwrap_err().code, Code::BadClient);
 }
 
 #[tokio::test]

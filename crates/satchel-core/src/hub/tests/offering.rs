@@ -42,12 +42,11 @@ async fn a_search_finds_the_tool_first_that_says_its_words() {
 }
 
 #[tokio::test]
-async fn a_face_lists_tools_that_are_off_with_the_rule_that_says_so() {
+async fn a_tools_page_says_which_rule_switches_it_off() {
     let (house, _server) = notes().await;
     let off = Change::SetPermit { tool: "notes:list_mail".into(), client: None, permit: Some(Permit::Off) };
     house.change(off).await;
-    let found = house.ask(search("mail")).await.unwrap();
-    let line = found.tools.iter().find(|line| line.tool_path == "notes:list_mail").unwrap();
+    let line = house.ask(GetTool { tool_path: "notes:list_mail".into() }).await.unwrap().line;
     assert_eq!(line.permit, Permit::Off);
     assert!(line.rule.contains("list_mail"), "{}", line.rule);
 }

@@ -1,5 +1,7 @@
 //! Rules: which tools a client may call, and which a person is asked about.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::{
@@ -30,6 +32,15 @@ async fn files() -> (House, TestServer) {
 
 fn permit(tool: &str, client: Option<&str>, permit: Option<Permit>) -> Change {
     Change::SetPermit { tool: tool.into(), client: client.map(Into::into), permit }
+}
+
+/// Says yes as soon as it counts: approvals in the first moment are ignored, to catch accidental clicks.
+async fn say_yes(house: &House, answer: AskAnswer) {
+    let id = question(house).await;
+    while let Err(refused) = house.ask(AnswerAsk { id, answer }).await {
+        assert_eq!(refused.code, Code::TooSoon, "{refused}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 /// The number of the question that waits.
@@ -66,9 +77,9 @@ async fn a_call_that_a_rule_asks_about_waits_for_a_yes() {
     let (house, server) = files().await;
     house.change(permit("files:echo", None, Some(Permit::Ask))).await;
     let person = async {
-        let id = question(&house).await;
+        question(&house).await;
         assert_eq!(server.called().len(), 0, "nothing was sent before the yes");
-        house.ask(AnswerAsk { id, answer: AskAnswer::Once }).await.unwrap();
+        say_yes(&house, AskAnswer::Once).await;
     };
     let (called, ()) = tokio::join!(house.call("editor", "files:echo", json!({ "text": "a" })), person);
     assert_eq!(called.unwrap(), r#"{"text":"a"}"#);
@@ -92,8 +103,7 @@ async fn an_always_becomes_a_rule_of_the_configuration() {
     let (house, _server) = files().await;
     house.change(permit("files:echo", None, Some(Permit::Ask))).await;
     let person = async {
-        let id = question(&house).await;
-        house.ask(AnswerAsk { id, answer: AskAnswer::Always }).await.unwrap();
+        say_yes(&house, AskAnswer::Always).await;
     };
     let (called, ()) = tokio::join!(house.call("editor", "files:echo", json!({})), person);
     called.unwrap();
@@ -158,7 +168,7 @@ async fn what_is_hidden_from_a_client_does_not_exist_for_it() {
 #[tokio::test]
 async fn a_tool_that_a_rule_renames_is_called_by_its_new_name_alone() {
     let server = TestServer::start(vec![tool("echo", "Says it again.")]).await;
-    let rule = json!({ "tool": "files:echo", "name": "say", "description": "Says it." });
+    let rule = json!({ "tool": "files:echo", "rename": "say", "description": "Says it." });
     let house = House::open(json!({ "mcpServers": { "files": server.entry() }, "toolRules": [rule] })).await;
     house.until("files", |view| view.tools == Some(1)).await;
     assert_eq!(house.tools_of("editor"), ["files:say"]);
