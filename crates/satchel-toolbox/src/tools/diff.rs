@@ -10,7 +10,7 @@ use super::{Complaint, Tool, ToolAnswer, at_most, parse, schema};
 
 const TEXT_LIMIT: usize = 1024 * 1024;
 const MOST_CONTEXT: usize = 100;
-/// After this the remaining difference is given less minimally, but still correctly.
+/// After this time the rest of the difference may be longer than necessary, but is still correct.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) const TOOL: Tool = Tool {
