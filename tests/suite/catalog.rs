@@ -79,7 +79,7 @@ async fn reading_lists_again_wakes_nobody() {
     hub.until("fake", "asleep").await;
     let (read, starts) =
         (inside(&home, "fake").await["discovery"]["completed"].clone(), fake.ledger().starts().len());
-    // Three times as long as lists are believed.
+    // Three times as long as lists are cached.
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;
     assert_eq!(inside(&home, "fake").await["discovery"]["completed"], read);
     assert_eq!(fake.ledger().starts().len(), starts);

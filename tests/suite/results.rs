@@ -35,7 +35,7 @@ async fn every_revision_of_the_initialize_family_works() {
 async fn arguments_reach_the_server_as_they_were_given() {
     let home = Home::empty();
     let mut entry = json!(Fake::new(&home, "fake").entry());
-    // What hides in an argument goes there, and comes back here.
+    // Invisible characters in an argument reach the server, and come back here.
     entry["exactResults"] = json!(true);
     home.write_config(&json!({ "mcpServers": { "fake": entry } }));
     let hub = home.start_hub().await;

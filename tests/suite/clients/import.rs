@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{cases, folders, json, name};
 
-/// The place in the table that a file of the cases stands for.
+/// The location in the table that a case's file represents.
 fn source(client: &'static Client, path: &Path, scope: &str) -> Source {
     let file_name = name(path);
     let further = client.also_read.iter().find(|also| also.scope == scope);
