@@ -10,7 +10,7 @@ use crate::{
     processes,
 };
 
-/// Judges one call of `write_once`, issued as `k`, by what the servers and the callers wrote.
+/// Judges one call of `write_once` with key `k`, from the servers' and the callers' records.
 async fn verdict(executions: &[&str], told: &[Outcome]) -> crate::journal::Verdict {
     let arena = Arena::new().await;
     let journal = Journal::new(arena.home.file("callers.jsonl"));
@@ -87,7 +87,7 @@ async fn planted_processes_are_found_wherever_they_went() {
     })
     .await;
     assert_eq!(found, pids[..2], "by environment, by command line, and nobody else");
-    // The audit itself waits its time and then fails.
+    // The check waits its time and then fails.
     let audit = std::panic::AssertUnwindSafe(arena.gone("a planted stray", Arena::server_processes));
     assert!(futures_panic(audit).await, "a stray process fails the audit");
     let (code, said) = run_fixture("proc_audit.py", &["--run-id", &arena.run, "--expect-none"]).await;
