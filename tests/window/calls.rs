@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{app::until_offered, desktop::Desktop, page::Page};
 
-/// The newest call, once there are so many.
+/// The newest call, once there are `count`.
 async fn newest(page: &Page, count: usize) -> Value {
     let ask = json!({ "request": { "do": "activity", "limit": 50, "server": "toolbox" } });
     eventually("the call is in the history", async || {

@@ -19,7 +19,7 @@ use crate::{
 
 const PATH: &str = "/org/freedesktop/Notifications";
 
-/// What was shown.
+/// The notifications shown.
 #[derive(Debug, Clone)]
 struct Shown {
     id: u32,
@@ -69,7 +69,7 @@ impl Service {
     async fn notification_closed(emitter: &SignalEmitter<'_>, id: u32, reason: u32) -> zbus::Result<()>;
 }
 
-/// The corner of a desktop where notifications come up.
+/// The part of a desktop that shows notifications.
 struct Corner {
     bus: Connection,
     all: All,
@@ -146,7 +146,7 @@ async fn none_are_shown_where_nobody_wants_any() {
     })
     .await;
     let called = call(&client, TOOL, json!({}));
-    // Its time to be told is over, and nothing was shown; the next one is told of, because somebody wants it now.
+    // Its time for a notification is over, and none was shown; the next one is shown, because somebody wants it now.
     eventually("it waits for some seconds", async || {
         let asks = desktop.home.satchel(&["asks", "--json"]).await.json()["asks"].clone();
         let since = asks[0]["since_ms"].as_u64()?;
