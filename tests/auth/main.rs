@@ -20,7 +20,7 @@ const AT_ONCE: &str = "6";
 /// ends as required, and nothing is sent to a party that failed the checks. Some cases have tokens that live for
 /// seconds: one that fails beside others on a busy computer runs once more by itself, and must pass.
 #[tokio::test]
-async fn every_case_ends_as_it_must() {
+async fn every_case_ends_as_required() {
     let soak = std::env::var_os("SATCHEL_SOAK").is_some_and(|value| !value.is_empty() && value != "0");
     let eras: &[&str] = if soak { &["dual", "legacy", "modern"] } else { &["dual"] };
     for era in eras {

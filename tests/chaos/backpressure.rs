@@ -26,7 +26,7 @@ const MOST_GROWTH: f64 = 128.0;
 
 /// R12, backpressure: memory is bounded, and excess calls are refused as not sent.
 #[tokio::test]
-async fn a_server_that_never_reads_fills_no_memory_and_its_callers_are_told() {
+async fn a_server_that_never_reads_costs_bounded_memory_and_its_callers_get_errors() {
     let mut arena = Arena::new().await;
     let names = ["deaf".to_owned(), "fine".to_owned()];
     arena.add("deaf", Chaos::mode("stdin_never_read")).add("fine", Chaos::new());
@@ -72,7 +72,7 @@ async fn a_server_that_never_reads_fills_no_memory_and_its_callers_are_told() {
 
 /// R12, backpressure: likewise for a client that sends without waiting; it recovers.
 #[tokio::test]
-async fn a_client_that_asks_without_end_is_told_it_is_too_much() {
+async fn a_client_that_floods_requests_is_refused_as_busy() {
     let mut arena = Arena::new().await;
     arena.add("slow", Chaos::new().field("requestTimeout", json!(60)));
     let hub = arena.open().await;

@@ -101,7 +101,7 @@ impl Other {
 }
 
 #[tokio::test]
-async fn what_a_clients_own_program_writes_meanwhile_is_neither_lost_nor_torn() {
+async fn concurrent_writes_of_a_clients_own_program_are_neither_lost_nor_torn() {
     let (mut made, mut refused) = (0, 0);
     for way in ["renamed over", "in place", "emptied and written"] {
         let arena = Arena::new().await;

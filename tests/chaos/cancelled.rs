@@ -16,7 +16,7 @@ const CALLERS: usize = 16;
 
 /// R22, cancel: 0 wrong deliveries, nothing left in flight.
 #[tokio::test]
-async fn calls_taken_back_leave_nothing_behind_and_disturb_nobody() {
+async fn cancelled_calls_leave_nothing_behind_and_affect_no_other() {
     let mut arena = Arena::new().await;
     let ledger = arena.ledger("servers");
     let names = ["a".to_owned(), "b".to_owned()];

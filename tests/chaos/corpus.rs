@@ -37,7 +37,7 @@ enum Fate {
 
 /// R9, malformed output: everything deliverable is delivered, the rest is an explicit error, 0 hangs.
 #[tokio::test]
-async fn what_can_be_delivered_is_and_the_rest_ends_with_an_explicit_error() {
+async fn deliverable_output_is_delivered_and_the_rest_is_an_explicit_error() {
     let mut arena = Arena::new().await;
     let (seed, _) = random();
     let count = sized(500, 5_000);

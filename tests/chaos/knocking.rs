@@ -25,7 +25,7 @@ const BOUND: Duration = Duration::from_secs(60);
 
 /// S6: fifteen attacks on an endpoint, each beside a client that keeps calling.
 #[tokio::test]
-async fn whoever_attacks_the_port_slows_nobody_and_leaves_nothing_behind() {
+async fn attacks_on_the_port_affect_no_other_client_and_leave_nothing_behind() {
     let arena = Arena::alone().await;
     let hub = arena.open().await;
     let connection = hub.connection("one").await;
@@ -143,7 +143,7 @@ async fn a_client_may_have_sixty_four_connections_and_no_more() {
 }
 
 #[tokio::test]
-async fn of_connections_that_lie_idle_the_oldest_gives_way() {
+async fn the_oldest_idle_connection_is_closed_for_a_new_one() {
     let arena = Arena::new().await;
     let hub = arena.open().await;
     let many = hub.connection("many").await;
@@ -161,7 +161,7 @@ async fn of_connections_that_lie_idle_the_oldest_gives_way() {
 }
 
 #[tokio::test]
-async fn who_only_holds_connections_open_keeps_no_client_out() {
+async fn idle_connections_do_not_starve_other_clients() {
     let arena = Arena::new().await;
     let hub = arena.open().await;
     let connection = hub.connection("one").await;
@@ -178,7 +178,7 @@ async fn who_only_holds_connections_open_keeps_no_client_out() {
 
 /// Of the same client: neither another client's share nor its own closed connections may keep it out.
 #[tokio::test]
-async fn whoever_comes_and_goes_keeps_no_client_out() {
+async fn short_lived_connections_do_not_starve_other_clients() {
     let arena = Arena::new().await;
     let hub = arena.open().await;
     let connection = hub.connection("one").await;

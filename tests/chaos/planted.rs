@@ -31,7 +31,7 @@ fn caught(verdict: &crate::journal::Verdict) -> bool {
 }
 
 #[tokio::test]
-async fn planted_faults_in_what_ran_and_what_was_said_are_caught() {
+async fn planted_faults_in_executions_and_reports_are_caught() {
     use Outcome::{Error, Refused, Result, Unknown};
     for (executions, told) in [
         (&["k"][..], &[Result][..]),
@@ -56,7 +56,7 @@ async fn planted_faults_in_what_ran_and_what_was_said_are_caught() {
 }
 
 #[tokio::test]
-async fn a_run_that_did_nothing_is_no_success() {
+async fn a_run_that_did_nothing_fails() {
     let arena = Arena::new().await;
     let journal = Journal::new(arena.home.file("callers.jsonl"));
     let ledger = arena.ledger("servers");

@@ -244,7 +244,7 @@ async fn read_by(program: &str, flag: &str, script: &str, file: &str) -> Vec<Str
 }
 
 #[tokio::test]
-async fn what_is_checked_is_what_node_and_python_read_of_what_is_passed_on() {
+async fn node_and_python_read_messages_exactly_as_they_were_checked() {
     let (seed, mut random) = random();
     let home = Home::empty();
     let file = home.file("messages");

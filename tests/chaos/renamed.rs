@@ -104,7 +104,7 @@ fn link(path: &Path, victim: &Path) {
 }
 
 #[tokio::test]
-async fn nothing_is_written_to_where_a_link_came_to_be_meanwhile() {
+async fn no_write_follows_a_link_created_meanwhile() {
     for directory in [false, true] {
         let arena = Arena::new().await;
         let race = Race::begin(&arena, "mcp.json", link, directory);
@@ -147,7 +147,7 @@ async fn nothing_is_written_to_where_a_link_came_to_be_meanwhile() {
 }
 
 #[tokio::test]
-async fn a_file_that_becomes_a_pipe_or_a_device_is_waited_for_by_nobody() {
+async fn a_file_that_becomes_a_pipe_or_a_device_blocks_nothing() {
     let arena = Arena::new().await;
     let (number, pipe) = (AtomicUsize::new(0), arena.home.file("pipe"));
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
@@ -182,7 +182,7 @@ async fn a_file_that_becomes_a_pipe_or_a_device_is_waited_for_by_nobody() {
 }
 
 #[tokio::test]
-async fn planted_who_looks_and_then_writes_by_the_path_gets_out() {
+async fn planted_a_check_before_a_write_by_path_is_escaped() {
     let arena = Arena::new().await;
     let race = Race::begin(&arena, "mcp.json", link, true);
     let path = race.within.join("mcp.json");
@@ -209,7 +209,7 @@ fn open_to_others(place: &Path, found: &mut Vec<String>) {
 }
 
 #[tokio::test]
-async fn what_is_ours_is_private_whatever_the_umask() {
+async fn our_files_are_private_whatever_the_umask() {
     let mut arena = Arena::new().await;
     arena.add("one", Chaos::new());
     let satchel = satchel_tests::program("satchel");

@@ -74,7 +74,7 @@ async fn sent(
 }
 
 #[tokio::test]
-async fn what_is_off_for_a_client_is_out_of_its_reach_however_it_is_spelled() {
+async fn a_client_cannot_reach_what_is_disabled_for_it_in_any_spelling() {
     let home = Home::empty();
     let words = home.file("words");
     std::fs::write(&words, MARK).expect("the home can be written to");
@@ -179,7 +179,7 @@ async fn what_is_off_for_a_client_is_out_of_its_reach_however_it_is_spelled() {
 }
 
 #[tokio::test]
-async fn a_session_is_its_own_clients_alone() {
+async fn a_session_is_usable_by_its_own_client_only() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake");
     home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));

@@ -46,7 +46,7 @@ async fn without_a_token_no_progress_comes() {
 }
 
 #[tokio::test]
-async fn a_call_that_the_client_gives_up_is_given_up_at_the_server() {
+async fn a_call_cancelled_by_the_client_is_cancelled_at_the_server() {
     with_every_pair(|mut pair| async move {
         pair.client.open().await;
         // A word of its own per pair, since some share their server.
@@ -68,7 +68,7 @@ async fn a_call_that_the_client_gives_up_is_given_up_at_the_server() {
 }
 
 #[tokio::test]
-async fn what_a_server_logs_comes_when_it_is_asked_for() {
+async fn a_servers_log_messages_arrive_when_requested() {
     with_every_pair(|mut pair| async move {
         pair.client.open().await;
         // A server of the newer era logs if the call asks for it, an older one always.
@@ -105,7 +105,7 @@ async fn what_a_server_logs_comes_when_it_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_stateless_call_that_wants_no_log_gets_none() {
+async fn a_stateless_call_without_a_log_level_gets_no_log_messages() {
     with_every_pair(|mut pair| async move {
         pair.client.open().await;
         if pair.client.era() == Era::Legacy {

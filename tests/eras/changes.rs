@@ -65,7 +65,7 @@ async fn a_watched_resource_that_changes_is_heard_of() {
 }
 
 #[tokio::test]
-async fn a_resource_that_nobody_watches_any_more_is_not_heard_of() {
+async fn an_unsubscribed_resource_sends_no_updates() {
     with_every_pair(|mut pair| async move {
         pair.client.open().await;
         if pair.client.era() == Era::Modern {

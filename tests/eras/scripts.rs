@@ -125,7 +125,7 @@ async fn taking_the_request_back_takes_back_the_calls_of_its_script() {
 }
 
 #[tokio::test]
-async fn what_results_looked_like_is_told_where_a_server_does_not_say_it() {
+async fn types_of_results_are_inferred_where_a_server_declares_none() {
     let home = home();
     let hub = home.start_hub().await;
     let client = open(&home, &hub, Era::Legacy).await;

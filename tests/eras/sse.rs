@@ -134,7 +134,7 @@ async fn an_old_client_lists_and_calls_on_one_stream() {
 }
 
 #[tokio::test]
-async fn an_old_client_is_asked_in_the_middle_of_a_call_and_hears_what_changes() {
+async fn an_old_client_gets_questions_and_notifications_during_a_call() {
     let home = Home::with_servers(json!({ "fx": fixture(LEGACY) }));
     let hub = home.start_hub().await;
     hub.connection("old").await;
@@ -258,7 +258,7 @@ async fn old_answer(shared: Arc<OldShared>, message: Value) {
 }
 
 #[tokio::test]
-async fn a_server_of_the_oldest_transport_is_found_out_and_asks_clients_of_both_families() {
+async fn a_server_of_the_oldest_transport_is_detected_and_asks_clients_of_both_families() {
     let server = OldServer::start("").await;
     let headers = json!({ "Authorization": "Bearer mine" });
     let home = Home::with_servers(json!({ "old": { "url": server.url, "headers": headers } }));

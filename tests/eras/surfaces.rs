@@ -66,7 +66,7 @@ async fn a_choice_is_heard_of_and_seen_in_the_same_session() {
 }
 
 #[tokio::test]
-async fn every_surface_says_what_it_can_do() {
+async fn every_surface_declares_its_capabilities() {
     let home = two_servers();
     let hub = home.start_hub().await;
     for era in BOTH {
@@ -280,7 +280,7 @@ async fn metadata_traces_and_unknown_parameters_reach_the_server_as_they_were_gi
 }
 
 #[tokio::test]
-async fn what_a_client_can_show_is_told_to_the_server() {
+async fn a_clients_extensions_are_passed_to_the_server() {
     let known = json!({
         "io.modelcontextprotocol/ui": { "mimeTypes": ["text/html;profile=mcp-app"] },
         "io.modelcontextprotocol/tasks": {},
@@ -310,7 +310,7 @@ async fn what_a_client_can_show_is_told_to_the_server() {
 }
 
 #[tokio::test]
-async fn a_value_that_is_no_object_is_kept_from_clients_that_would_refuse_it() {
+async fn a_non_object_value_is_not_sent_to_clients_that_would_reject_it() {
     let station = Station::start(Speaks::Modern, |asked: &Asked| {
         let mut result = text("[1,2]");
         result["structuredContent"] = json!([1, 2]);

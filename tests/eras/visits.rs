@@ -26,7 +26,7 @@ async fn visit(home: &Home, page: &str) {
 
 /// A9: in both eras.
 #[tokio::test]
-async fn a_call_waits_for_its_user_to_sign_in_and_goes_on() {
+async fn a_call_waits_for_its_user_to_sign_in_and_continues() {
     let home = Home::empty();
     let server = protected(&home, "step_up").await;
     home.write_config(&json!({ "mcpServers": { "a": { "url": server.url() } } }));
@@ -60,7 +60,7 @@ async fn a_call_waits_for_its_user_to_sign_in_and_goes_on() {
 }
 
 #[tokio::test]
-async fn a_user_who_declines_is_told_what_to_do() {
+async fn a_call_whose_user_declines_gets_instructions() {
     let home = Home::empty();
     let server = protected(&home, "plain").await;
     home.write_config(&json!({ "mcpServers": { "a": { "url": server.url() } } }));

@@ -98,7 +98,7 @@ async fn door<'home>(hub: &satchel_tests::Hub<'home>) -> Door {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_refused_in_every_revision() {
+async fn an_invalid_message_is_refused_in_every_revision() {
     let home = Home::empty();
     let hub = home.start_hub().await;
     let door = door(&hub).await;
@@ -148,7 +148,7 @@ async fn what_is_no_message_is_refused_in_every_revision() {
 }
 
 #[tokio::test]
-async fn every_id_comes_back_as_it_was_written() {
+async fn every_id_comes_back_unchanged() {
     let home = Home::empty();
     let hub = home.start_hub().await;
     let door = door(&hub).await;

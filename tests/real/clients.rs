@@ -128,7 +128,7 @@ async fn signed_out() -> (Home, Protected) {
 
 /// A9: in both eras. Clients that show pages continue afterwards.
 #[tokio::test]
-async fn every_official_client_is_told_where_to_sign_in_and_goes_on_where_it_shows_pages() {
+async fn every_official_client_gets_the_sign_in_and_those_with_pages_continue() {
     let (home, server) = signed_out().await;
     let hub = home.start_hub().await;
     home.satchel_reading(&["secrets", "use-file"], "correct horse\n").await.succeeded();

@@ -8,7 +8,7 @@ use crate::kit::Kit;
 const LEDGER: &str = "io.github.adalovelace/ledger";
 
 #[tokio::test]
-async fn a_server_is_installed_called_updated_and_taken_back() {
+async fn a_server_is_installed_called_updated_and_rolled_back() {
     let kit = Kit::new().await;
     let hub = kit.hub().await;
     kit.says("ada-ledger-mcp@1.1.0", "Adds numbers up");
@@ -70,7 +70,7 @@ async fn a_server_is_installed_called_updated_and_taken_back() {
 }
 
 #[tokio::test]
-async fn what_its_registry_deletes_is_stopped_and_not_removed() {
+async fn a_server_deleted_by_its_registry_is_stopped_and_not_removed() {
     let kit = Kit::new().await;
     let hub = kit.hub().await;
     kit.install(&[LEDGER]).await.succeeded();
@@ -118,7 +118,7 @@ async fn another_package_and_other_contents_are_not_taken_over() {
 
 /// A hosted server that needs a sign-in is added, and says so.
 #[tokio::test]
-async fn a_hosted_server_that_wants_a_sign_in_says_so() {
+async fn a_hosted_server_that_needs_a_sign_in_says_so() {
     let kit = Kit::new().await;
     let hub = kit.hub().await;
     let asked = kit.install(&["com.example.acme/calendar"]).await;

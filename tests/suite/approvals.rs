@@ -171,7 +171,7 @@ async fn neither_a_restart_nor_a_lost_cache_nor_lost_approvals_launder_a_change(
 }
 
 #[tokio::test]
-async fn what_is_alarming_in_a_first_list_waits_for_a_look_and_the_rest_does_not() {
+async fn alarming_tools_of_a_first_list_wait_for_review_and_others_do_not() {
     let home = Home::empty();
     let (_fake, words) = configure(&home);
     std::fs::write(&words, WORDS).unwrap();

@@ -21,7 +21,7 @@ async fn tokens_are_counted_once_and_known_after_a_restart() {
 /// One runs per awake server.
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn what_runs_beside_a_server_and_beside_the_hub_is_small() {
+async fn helper_processes_are_small() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
     let hub = home.start_hub().await;
@@ -53,7 +53,7 @@ async fn a_running_servers_whole_tree_is_measured() {
 }
 
 #[tokio::test]
-async fn what_sharing_saved_is_kept() {
+async fn savings_from_sharing_are_stored() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake").with("startup", json!("keep-alive"));
     home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));

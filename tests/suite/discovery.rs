@@ -4,7 +4,7 @@ use satchel_tests::{Fake, Home, eventually};
 use serde_json::json;
 
 #[tokio::test]
-async fn a_careless_call_is_understood_and_says_how() {
+async fn a_careless_call_is_corrected_and_says_how() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
     let hub = home.start_hub().await;
@@ -81,7 +81,7 @@ async fn arguments_that_cannot_be_right_start_nothing() {
 }
 
 #[tokio::test]
-async fn the_menu_says_what_is_behind_it() {
+async fn the_menu_describes_the_servers() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
     let hub = home.start_hub().await;

@@ -26,7 +26,7 @@ async fn first(client: &Client, search: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_was_used_is_found_sooner_until_it_is_forgotten() {
+async fn a_used_tool_ranks_higher_until_habits_are_deleted() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": twins(&home) }));
     let hub = home.start_hub().await;
@@ -72,7 +72,7 @@ async fn what_was_used_is_found_sooner_until_it_is_forgotten() {
 }
 
 #[tokio::test]
-async fn what_failed_or_was_found_by_nobody_is_not_learned() {
+async fn failed_or_unsearched_calls_teach_nothing() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": twins(&home) }));
     let hub = home.start_hub().await;
@@ -99,7 +99,7 @@ async fn what_failed_or_was_found_by_nobody_is_not_learned() {
 }
 
 #[tokio::test]
-async fn a_damaged_file_is_set_aside_and_said_so() {
+async fn a_damaged_file_is_moved_aside_and_reported() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": twins(&home) }));
     std::fs::create_dir_all(home.file("data")).expect("the home can be written to");

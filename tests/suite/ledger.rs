@@ -82,7 +82,7 @@ async fn session(home: &Home, client: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_a_session_cost_are_the_tokens_of_its_bytes_on_the_wire() {
+async fn a_sessions_cost_equals_the_tokens_on_the_wire() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": {
         "one": Fake::new(&home, "one").behaving(&["--tools", "30"]).entry(),
@@ -221,7 +221,7 @@ async fn calls_are_in_the_history_after_the_hub_was_killed() {
 }
 
 #[tokio::test]
-async fn what_is_kept_of_a_call_is_a_servers_switch_and_can_be_deleted_and_called_again() {
+async fn stored_calls_are_a_setting_per_server_and_can_be_deleted_and_repeated() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
     let hub = home.start_hub().await;
@@ -370,7 +370,7 @@ async fn the_inside_of_a_hub_can_be_looked_at_unless_that_is_switched_off() {
 }
 
 #[tokio::test]
-async fn whoever_listens_hears_what_happens() {
+async fn followers_receive_every_event() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": {} }));
     let hub = home.start_hub().await;
@@ -400,7 +400,7 @@ async fn whoever_listens_hears_what_happens() {
 }
 
 #[tokio::test]
-async fn nothing_is_recorded_where_that_is_switched_off() {
+async fn nothing_is_recorded_while_recording_is_off() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake").entry();
     home.write_config(&json!({ "mcpServers": { "fake": fake }, "history": { "record": false } }));

@@ -69,7 +69,7 @@ async fn a_body_may_be_four_mebibytes_or_as_large_as_the_configuration_says() {
 }
 
 #[tokio::test]
-async fn a_message_may_nest_as_deep_as_it_is_read_and_no_deeper() {
+async fn a_message_may_nest_up_to_the_parsers_limit() {
     let home = Home::with_servers(json!({}));
     let hub = home.start_hub().await;
     let connection = hub.connection("one").await;

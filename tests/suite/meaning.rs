@@ -102,7 +102,7 @@ fn answer(mut stream: std::net::TcpStream, asked: &AtomicUsize, silent: &AtomicB
 }
 
 #[tokio::test]
-async fn a_model_finds_what_words_do_not_and_its_silence_is_not_noticed() {
+async fn a_model_finds_what_words_do_not_and_search_works_without_it() {
     let home = Home::empty();
     let servers = json!({ "fake": Fake::new(&home, "fake").entry() });
     home.write_config(&json!({ "mcpServers": servers }));

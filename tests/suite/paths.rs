@@ -32,7 +32,7 @@ async fn a_server_is_found_where_the_login_shell_finds_it() {
 }
 
 #[tokio::test]
-async fn what_is_not_found_is_named_with_where_it_was_looked_for() {
+async fn a_missing_program_is_named_with_the_search_path() {
     let home = Home::empty();
     at_home(&home, "");
     let hub = home.start_hub_with(&[("PATH", BARE), ("SHELL", "/bin/bash")]).await;

@@ -66,7 +66,7 @@ async fn the_endpoint_lists_exactly_four_tools_with_short_descriptions() {
 }
 
 #[tokio::test]
-async fn discover_gives_what_the_next_call_needs() {
+async fn discover_returns_what_the_next_call_needs() {
     let home = Home::empty();
     let [fake, other] = ["fake", "other"].map(|name| Fake::new(&home, name).entry());
     home.write_config(&json!({ "mcpServers": { "fake": fake, "other": other } }));

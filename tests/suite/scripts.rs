@@ -63,7 +63,7 @@ fn the_process_of_a_script_is_sealed_before_it_reads_one() {
 }
 
 #[test]
-fn what_takes_all_memory_or_all_of_the_stack_ends_in_words_and_not_in_a_crash() {
+fn exhausted_memory_or_stack_is_an_error_and_not_a_crash() {
     let corpus = repository().join("crates/satchel-script/tests/escapes.txt");
     let corpus = std::fs::read_to_string(corpus).expect("the corpus is there");
     let cases = corpus.split("@@ ").skip(1).filter_map(|case| case.split_once('\n'));

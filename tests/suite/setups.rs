@@ -8,7 +8,7 @@ fn entry(command: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_setup_is_taken_over_by_a_person_after_its_differences_were_shown_and_taken_back() {
+async fn a_person_imports_a_setup_after_seeing_the_differences_and_undoes_it() {
     let (one, two) = (Home::empty(), Home::empty());
     one.write_config(&json!({
         "mcpServers": { "notes": entry("no-such-notes") },
@@ -45,7 +45,7 @@ async fn a_setup_is_taken_over_by_a_person_after_its_differences_were_shown_and_
 }
 
 #[tokio::test]
-async fn computers_that_follow_a_folder_see_what_differs_and_merge_nothing_by_themselves() {
+async fn computers_following_a_folder_show_differences_and_merge_nothing_by_themselves() {
     let (desk, lap, shared) = (Home::empty(), Home::empty(), Home::empty());
     let folder = shared.path().to_str().expect("a path of ours is text").to_owned();
     desk.write_config(&json!({ "mcpServers": { "a": entry("no-such-a"), "b": entry("no-such-b") } }));

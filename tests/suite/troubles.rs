@@ -15,7 +15,7 @@ async fn failed(hub: &satchel_tests::Hub<'_>, name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_failed_start_is_told_until_a_person_dismisses_it_also_after_a_restart() {
+async fn a_failed_start_is_reported_until_dismissed_also_after_a_restart() {
     let script = "echo >&2; echo 'Error: no API key' >&2; echo '    at f (x.js:1:1)' >&2; echo 'Node.js v22.1.0' >&2; exit 1";
     let home = Home::with_servers(json!({
         "bad": { "command": "sh", "args": ["-c", script] },
@@ -44,7 +44,7 @@ async fn a_failed_start_is_told_until_a_person_dismisses_it_also_after_a_restart
 }
 
 #[tokio::test]
-async fn a_hosted_server_that_wants_a_sign_in_is_not_ready() {
+async fn a_hosted_server_that_needs_a_sign_in_is_not_ready() {
     let home = Home::empty();
     let hosted = home.start_http_server(&["--require-header", "X-Key: right"]).await;
     home.write_config(&json!({ "mcpServers": { "far": { "url": hosted.url } } }));
@@ -67,7 +67,7 @@ async fn a_hosted_server_that_wants_a_sign_in_is_not_ready() {
 
 /// If the user configures a header, the hub does not suggest signing in.
 #[tokio::test]
-async fn a_token_in_a_header_that_is_refused_is_told_as_that() {
+async fn a_refused_token_in_a_header_is_reported_as_such() {
     let home = Home::empty();
     let hosted = home.start_http_server(&["--require-header", "Authorization: Bearer right"]).await;
     let headers = json!({ "Authorization": "Bearer wrong" });
@@ -110,7 +110,7 @@ async fn one_that_ends_soon_after_its_start_has_failed_until_it_works() {
 /// A launcher that downloads may be silent for longer than any server.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_silent_download_is_waited_for_as_long_as_it_gets_on() {
+async fn a_silent_download_may_take_as_long_as_it_progresses() {
     use std::os::unix::fs::PermissionsExt;
     let home = Home::empty();
     let npx = home.file("npx");

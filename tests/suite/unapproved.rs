@@ -40,7 +40,7 @@ async fn with_a_secret(home: &Home) -> (Fake, Hub<'_>) {
 }
 
 #[tokio::test]
-async fn an_entry_of_another_hand_runs_connects_and_gets_nothing_before_a_yes() {
+async fn an_entry_by_another_program_runs_connects_and_gets_nothing_before_approval() {
     let home = Home::empty();
     let (_github, hub) = with_a_secret(&home).await;
     let (address, visitors) = stranger().await;
@@ -111,7 +111,7 @@ async fn adding_a_server_does_not_give_it_another_ones_secret() {
 }
 
 #[tokio::test]
-async fn rules_of_another_hand_restrict_at_once_and_loosen_nothing() {
+async fn rules_by_another_program_restrict_at_once_and_loosen_nothing() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake");
     let off = json!({ "tool": "fake:about", "permit": "off" });
@@ -139,7 +139,7 @@ async fn rules_of_another_hand_restrict_at_once_and_loosen_nothing() {
 }
 
 #[tokio::test]
-async fn whoever_starts_the_hub_may_trust_the_file_as_it_stands() {
+async fn the_hub_can_be_started_trusting_the_file() {
     let home = Home::empty();
     let [first, later] = ["first", "later"].map(|name| Fake::new(&home, name));
     home.write_config(&json!({ "mcpServers": { "first": first.entry() } }));

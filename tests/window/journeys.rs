@@ -69,7 +69,7 @@ async fn a_server_is_added_gets_its_credential_is_called_counted_and_hidden_agai
 }
 
 #[tokio::test]
-async fn an_app_is_connected_sees_what_is_chosen_and_is_left_as_it_was() {
+async fn an_app_is_connected_sees_the_chosen_tools_and_is_restored() {
     let home = Home::empty();
     let before = "{\n    \"mcpServers\": {}\n}";
     let file = installed(&home, before);

@@ -172,7 +172,7 @@ async fn all_gone(processes: &[process::Process]) {
 }
 
 #[tokio::test]
-async fn where_a_person_chose_so_closing_ends_everything_and_there_is_no_icon() {
+async fn closing_quits_and_hides_the_icon_if_chosen() {
     let desktop = Desktop::new().await;
     let _manager = desktop.start_window_manager().await;
     let panel = desktop.panel().await;
@@ -209,7 +209,7 @@ async fn where_a_person_chose_so_closing_ends_everything_and_there_is_no_icon() 
 }
 
 #[tokio::test]
-async fn the_window_comes_back_as_large_as_it_was_left() {
+async fn the_window_reopens_with_its_size() {
     let desktop = Desktop::new().await;
     let _manager = desktop.start_window_manager().await;
     let page = desktop.open_window(&[]).await;

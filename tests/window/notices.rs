@@ -103,7 +103,7 @@ fn now_ms() -> u64 {
 }
 
 #[tokio::test]
-async fn a_question_that_waits_is_told_once_and_a_click_leads_to_it() {
+async fn a_waiting_question_is_notified_once_and_a_click_opens_it() {
     let desktop = asking::desktop().await;
     let corner = Corner::of(&desktop).await;
     let _manager = desktop.start_window_manager().await;
@@ -130,7 +130,7 @@ async fn a_question_that_waits_is_told_once_and_a_click_leads_to_it() {
 }
 
 #[tokio::test]
-async fn none_are_shown_where_nobody_wants_any() {
+async fn none_are_shown_if_turned_off() {
     let desktop = asking::desktop().await;
     let corner = Corner::of(&desktop).await;
     let _manager = desktop.start_window_manager().await;

@@ -131,7 +131,7 @@ async fn answers(client: &Client, text: &str) {
 
 /// From the search to the removal, each step also checked as a client sees it.
 #[tokio::test]
-async fn a_server_is_found_given_its_key_called_updated_held_back_and_taken_back_in_the_window() {
+async fn a_server_is_found_given_its_key_called_updated_held_back_and_removed_in_the_window() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let desktop = Desktop::with_servers(json!({})).await;
     launcher(&desktop);

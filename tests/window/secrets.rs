@@ -18,7 +18,7 @@ async fn desktop_with_a_server_that_needs_a_token() -> Desktop {
 }
 
 #[tokio::test]
-async fn a_secret_lies_in_the_keychain_and_reaches_its_server() {
+async fn a_secret_is_in_the_keychain_and_reaches_its_server() {
     let desktop = desktop_with_a_server_that_needs_a_token().await;
     let _keyring = desktop.start_keyring().await;
     let mut app = desktop.start(&["--hidden"]).await;
@@ -76,7 +76,7 @@ async fn a_missing_credential_is_given_in_the_window() {
 }
 
 #[tokio::test]
-async fn a_call_waits_until_what_its_server_lacks_is_typed_behind_a_mask() {
+async fn a_call_waits_until_a_missing_secret_is_typed_into_a_masked_field() {
     let desktop = desktop_with_a_server_that_needs_a_token().await;
     let _keyring = desktop.start_keyring().await;
     let page = desktop.open_window(&[]).await;

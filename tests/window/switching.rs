@@ -165,7 +165,7 @@ async fn the_menu_grows_and_shrinks_in_place() {
 }
 
 #[tokio::test]
-async fn what_needs_a_person_leads_to_the_window() {
+async fn a_server_that_needs_a_person_leads_to_the_window() {
     let broken = json!({ "command": "satchel-test-no-such-program", "startup": "eager" });
     let desktop = Desktop::with_servers(json!({ "broken_one": broken })).await;
     let panel = desktop.panel().await;

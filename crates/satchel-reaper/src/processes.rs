@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_below_a_process_is_found_but_not_the_process_nor_the_dead() {
+    fn live_descendants_of_a_process_are_found_without_the_process() {
         let mut shell = Command::new("sh")
             .args(["-c", "sleep 60 & sleep 60 & wait"])
             .stdin(Stdio::null())
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_carries_the_mark_is_found_and_ended_where_it_left_its_parent() {
+    fn marked_processes_are_killed_even_after_leaving_their_parent() {
         let run = format!("test-{}", std::process::id());
         let mut shell = Command::new("sh");
         let started =

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_are_read_to_their_end_and_nothing_of_what_follows() {
+    fn reading_orders_consumes_no_byte_beyond_them() {
         let (args, env) = (vec!["a b".to_owned(), "é\n\"".to_owned()], [("K".to_owned(), "v=1".to_owned())]);
         let orders = Orders { args: args.clone(), env: env.clone().into(), sandbox: None };
         let json = serde_json::to_string(&orders).unwrap();

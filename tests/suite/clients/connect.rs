@@ -110,7 +110,7 @@ fn undone(label: &str, case: &Value, client: &Client, plan: &Plan, before: Optio
 }
 
 #[test]
-fn what_cannot_take_an_entry_is_refused() {
+fn a_file_that_cannot_hold_an_entry_is_refused() {
     let folder = cases("connect").join("_refuse");
     let (mut refused, mut all) = (0, 0);
     for file in json(&folder.join("expected.json")).as_object().unwrap().keys() {

@@ -45,7 +45,7 @@ fn descriptions_become_the_expected_command_lines() {
 }
 
 #[test]
-fn pages_of_the_registry_are_read_and_what_is_deleted_is_known() {
+fn pages_of_the_registry_are_read_with_deleted_servers() {
     let first = Page::read(&json(&cases("registry").join("list-page-1.json")));
     let statuses: Vec<Status> = first.servers.iter().map(|(_, status, _)| *status).collect();
     assert!(first.next.is_some() && statuses.contains(&Status::Active), "{statuses:?}");
@@ -171,7 +171,7 @@ const SIGNED: [(&str, &str, Option<&str>); 3] = [
 ];
 
 #[test]
-fn who_signed_a_bundle_is_told_and_one_that_was_changed_since_is_refused() {
+fn a_bundles_signer_is_named_and_a_changed_bundle_is_refused() {
     for (file, name, issuer) in SIGNED {
         let bytes = fs::read(cases("mcpb").join("signed").join(file).with_extension("mcpb")).unwrap();
         let (_, signature) = bundle::look(&bytes).unwrap_or_else(|error| panic!("{file}: {error}"));

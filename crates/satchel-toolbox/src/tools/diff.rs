@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_texts_and_a_missing_last_newline_are_said() {
+    fn equal_texts_and_a_missing_final_newline_are_reported() {
         assert_eq!(call(json!({"before": "x", "after": "x"})).unwrap().text, "The texts are equal.");
         let newline = call(json!({"before": "x\n", "after": "x"})).unwrap();
         assert!(newline.text.contains("\\ No newline at end of file"), "{}", newline.text);

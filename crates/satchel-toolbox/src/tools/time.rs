@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_says_weekday_and_daylight_saving() {
+    fn a_time_includes_weekday_and_daylight_saving() {
         let structured = moment(&now().to_zoned(zone("Europe/Berlin").unwrap()));
         assert_eq!(
             structured,
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_complaint_says_what_to_write_instead() {
+    fn an_error_suggests_a_valid_time() {
         for (arguments, part) in [
             (json!({"time": "noon", "from": "UTC", "to": "UTC"}), "Write it as"),
             (json!({"time": "noon", "to": "UTC"}), "Write it as"),

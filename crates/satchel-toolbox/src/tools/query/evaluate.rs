@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn errors_name_their_position() {
         for (program, document, part) in [
             (".", "{", "\"json\" is not one JSON value"),
             (".", "1 2", "\"json\" is not one JSON value"),

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn no_results_are_said() {
+    fn an_empty_result_is_reported() {
         let answer = conclude(Report::Results { values: vec![], truncated: false }).unwrap();
         assert_eq!(
             (answer.text.as_str(), answer.structured),
