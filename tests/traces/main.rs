@@ -8,12 +8,12 @@ use satchel_tests::{Fake, Home, eventually};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-/// What a collector was sent.
+/// The data a collector received.
 #[derive(Clone, Default)]
 struct Collector(Arc<Mutex<Vec<u8>>>);
 
 impl Collector {
-    /// Listens on any port; says where.
+    /// Listens on any port and returns its address.
     async fn listen(&self) -> String {
         async fn take(State(collector): State<Collector>, body: Bytes) {
             collector.0.lock().expect("nobody panics while it writes").extend_from_slice(&body);
