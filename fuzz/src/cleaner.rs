@@ -20,7 +20,7 @@ pub(crate) fn run(data: &[u8]) {
     let _ = diff::words(before, now);
 }
 
-/// What never has a right to be there, wherever it stands: commands to a terminal, turned text, tags outside of flags.
+/// Characters that are always removed: terminal escape sequences, bidirectional controls, tags outside of flags.
 fn is_forbidden(c: char) -> bool {
     let command = c.is_control() && !matches!(c, '\n' | '\t');
     command

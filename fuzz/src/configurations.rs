@@ -9,7 +9,7 @@ use satchel_core::{
 };
 use serde_json::json;
 
-/// The first byte chooses how the rest is written.
+/// The first byte selects the format of the rest.
 pub(crate) fn run(data: &[u8]) {
     let Some((choice, bytes)) = data.split_first() else { return };
     let Ok(document) = Document::decode(bytes) else { return };
@@ -42,7 +42,7 @@ pub(crate) fn run(data: &[u8]) {
     assert_eq!(edit::at(&after, &spot), Some(&entry));
     let again = format.put(&edited.text, &spot, &entry).expect("it can be put in twice");
     assert_eq!(again.text, edited.text, "put in twice, it is the same");
-    // A container that was null, which is none, stays as an empty one.
+    // A null container counts as none, and stays as an empty one.
     if edit::container(&before, &container).is_none_or(|there| !there.is_null())
         && edit::at(&before, &spot).is_none()
         && let Ok(Some(taken)) = format.take(&edited.text, &spot, edited.created)

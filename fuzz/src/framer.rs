@@ -5,7 +5,7 @@ use satchel_mcp::{
     framing::{Frame, Framer},
 };
 
-/// Small, so that the bound is met.
+/// Small, so that inputs reach the limit.
 const LIMIT: usize = 4096;
 
 pub(crate) fn run(data: &[u8]) {
@@ -33,7 +33,7 @@ fn frames<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Frame> {
     out
 }
 
-/// How long a line was when it became too long may depend on the pieces.
+/// The length at which a line became too long may depend on the chunks.
 fn shown(frames: &[Frame], without_length: bool) -> Vec<String> {
     frames
         .iter()

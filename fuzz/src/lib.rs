@@ -20,7 +20,7 @@ mod scripts;
 mod searches;
 mod sse;
 
-/// One target: its name, which is also its corpus's, and what it does with the bytes.
+/// A target: its name, which is also its corpus's, and its function.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
@@ -42,7 +42,7 @@ pub const TARGETS: &[Target] = &[
     ("sse", sse::run),
 ];
 
-/// The bytes behind the first one, cut into pieces whose size the first byte decides; nothing for no bytes.
+/// The bytes after the first, in chunks whose size the first byte decides; `None` without bytes.
 fn pieces(data: &[u8]) -> Option<(&[u8], impl Iterator<Item = &[u8]>)> {
     let (size, rest) = data.split_first()?;
     Some((rest, rest.chunks(usize::from(*size).max(1))))

@@ -21,7 +21,7 @@ pub(crate) fn run(data: &[u8]) {
             let pretty =
                 serde_json::to_string_pretty(&value).ok().and_then(|text| Raw::from_string(text).ok());
             let pretty = pretty.expect("what was read can be written");
-            // A number may be written in several ways, and each is taken for another.
+            // A number can be written in several ways, and each has its own fingerprint.
             if !has_numbers(&value) {
                 assert_eq!(
                     Fingerprint::of("tool", raw),
@@ -47,7 +47,7 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-/// What every reader reads alike: no key twice.
+/// Parses JSON that every parser reads alike: no key twice.
 fn unambiguous(raw: &Raw) -> Option<Value> {
     fn whole(tree: &Tree) -> bool {
         match tree {

@@ -10,7 +10,7 @@ pub(crate) fn run(data: &[u8]) {
     let written = message.to_json();
     let again = Message::parse(&written).expect("what was written is a message");
     assert_eq!(again.to_json(), written, "written twice, it is the same");
-    // A number beyond what a float holds, or half of a character, is passed on and cannot be looked at here.
+    // A number that no float represents, or an unpaired surrogate, is passed on and cannot be checked here.
     let Ok(value) = serde_json::from_str::<Value>(text) else { return };
     let seen: Value = serde_json::from_str(&written).expect("a message is JSON");
     match message {

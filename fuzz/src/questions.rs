@@ -10,7 +10,7 @@ use satchel_mcp::Raw;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-/// The first line is the question, or the address of a page; the rest is somebody's answer.
+/// The first line is the question, or the address of a page; the rest is the answer.
 pub(crate) fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (asked, answer) = text.split_once('\n').unwrap_or((&text, ""));
@@ -49,7 +49,7 @@ fn read(params: &Value) -> Option<ServerQuestion> {
     form::read(Some(&Raw::from_string(params.to_string()).ok()?)).ok()
 }
 
-/// By its letters alone, as whoever opens it may read it.
+/// Compares the characters alone, as the program that opens it may parse it.
 fn is_as_shown(url: &str, host: &str) {
     assert!(url.is_ascii() && !url.contains(|c: char| c.is_ascii_control() || c == ' '), "{url:?}");
     let (scheme, rest) = url.split_once("://").expect("an address has a scheme");

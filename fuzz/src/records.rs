@@ -2,7 +2,7 @@
 
 use satchel_core::stats::store::Store;
 
-/// An untouched ledger; the bytes are pairs of a place and what stands there instead, or a whole file.
+/// The bytes are pairs of a position and a new value in a valid ledger, or a whole file.
 pub(crate) fn run(data: &[u8]) {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let path = directory.path().join("ledger.db");
@@ -14,7 +14,7 @@ pub(crate) fn run(data: &[u8]) {
     match Store::open(&path, "words", 1_700_000_000_000) {
         Ok((mut store, damaged)) => {
             if let Some(damaged) = damaged {
-                // Some damage is met only after something was written: the file then holds that as well.
+                // Some damage is found only after a write: the file then contains that as well.
                 let aside = std::fs::read(&damaged.aside).expect("what was set aside is there");
                 assert!(aside.len() >= bytes.len(), "of what was set aside something is gone");
             }
@@ -26,7 +26,8 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-/// Four bytes a change: two for the place, in steps of seven, one for what is written there, one for how often.
+/// Four bytes per change: two for the position, in steps of seven, one for the value, one for the number of
+/// repetitions.
 fn changed(changes: &[u8]) -> Vec<u8> {
     let mut bytes = sound().to_owned();
     for change in changes.chunks_exact(4) {

@@ -2,10 +2,10 @@
 
 use satchel_core::{secrets::Secret, stats::retention, upstream::log::ServerLog};
 
-/// Values that look like what people have; the last two overlap.
+/// Realistic secrets; the last two overlap.
 const SECRETS: [&str; 4] = ["hunter2-hunter2", "äöü-πß-secret", "tok_12345", "tok_1234567890"];
 
-/// One character as a program may write it; which one of the ways, `way` says.
+/// A character in one of the ways that programs escape it, selected by `way`.
 fn escaped(c: char, way: u8) -> String {
     let code = u32::from(c);
     let mut units = [0; 2];
@@ -27,7 +27,7 @@ fn escaped(c: char, way: u8) -> String {
     }
 }
 
-/// Any mixture of escapes is read, whatever stands around it.
+/// Any mixture of escapes is recognised, whatever surrounds it.
 fn in_escapes(data: &[u8], log: &ServerLog) {
     let Some((first, ways)) = data.split_first() else { return };
     if ways.is_empty() {
@@ -40,7 +40,7 @@ fn in_escapes(data: &[u8], log: &ServerLog) {
     assert!(!masked.contains(&spelled) || around.contains(&spelled), "{spelled:?} is left in {masked:?}");
 }
 
-/// Every byte below 16 stands for a secret or a piece of one.
+/// Every byte below 16 stands for a secret or part of one.
 pub(crate) fn run(data: &[u8]) {
     let mut line = Vec::new();
     for byte in data {
@@ -60,11 +60,11 @@ pub(crate) fn run(data: &[u8]) {
             assert!(!kept.contains(secret), "{kept:?} holds a secret");
         }
     }
-    // The longer of two overlapping ones goes first, so that nothing of it stays.
+    // The longer of two overlapping ones is redacted first, so that nothing of it remains.
     let mut longest_first = SECRETS;
     longest_first.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     let whole = longest_first.iter().fold(line.to_string(), |line, secret| line.replace(secret, "***"));
-    // Other spellings of them are hidden as well.
+    // Other spellings of them are redacted as well.
     let backwards = |secret: &&str| line.contains(&secret.chars().rev().collect::<String>());
     if log.redacted(&whole) == whole && !SECRETS.iter().any(backwards) {
         let masked = log.redacted(&line);
@@ -74,7 +74,7 @@ pub(crate) fn run(data: &[u8]) {
                 assert!(!masked.contains(end) || whole.contains(end), "half of a secret is left: {masked:?}");
             }
         }
-        // Another spelling may overlap with one: then more is hidden.
+        // Another spelling may overlap with one: then more is redacted.
         assert!(masked == whole || masked.len() < whole.len(), "{masked:?} and not {whole:?}");
     }
     assert!(!log.tail(1).concat().chars().any(|c| c.is_control() && c != '\t'));

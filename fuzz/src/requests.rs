@@ -16,7 +16,7 @@ use serde_json::Value;
 
 pub(crate) fn run(data: &[u8]) {
     let Ok(message) = serde_json::from_slice::<Value>(data) else { return };
-    // Refused or found, but never a panic.
+    // An error or a request, but never a panic.
     let _ = RequestMethod::of_message(&message);
     passed_on::<Change>(&message);
     passed_on::<ReportAsk>(&message);

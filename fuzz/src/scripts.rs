@@ -11,7 +11,7 @@ use satchel_script::{
     speak,
 };
 
-/// The first byte says what the rest is.
+/// The first byte selects the format of the rest.
 pub(crate) fn run(data: &[u8]) {
     let Some((kind, rest)) = data.split_first() else { return };
     match kind % 4 {
@@ -22,7 +22,7 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-/// A line from the process: what is read says the same when it is written and read again.
+/// A line from the process: a parsed line survives a round trip.
 fn heard(line: &[u8]) {
     let Ok(word) = serde_json::from_slice::<FromScript>(line) else { return };
     let written = line_of(&word);
@@ -34,10 +34,10 @@ fn heard(line: &[u8]) {
     }
 }
 
-/// Lines to the process: it ends by itself, and says whole lines until then.
+/// Lines to the process: it ends by itself, and writes whole lines until then.
 fn told(lines: &[u8]) {
     let mut said = Vec::new();
-    // It may end with an error, where the hub says what does not belong there.
+    // It may end with an error, if the hub sends what does not belong there.
     let _ = speak(lines, &mut said);
     for line in said.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         serde_json::from_slice::<FromScript>(line).expect("it says whole words");
@@ -67,7 +67,7 @@ fn result(text: &[u8]) {
     is_a_result(&answer(&finished, &blocks, 1000), 1000);
 }
 
-/// A script with bounds of its own: it ends, within them.
+/// A script with its own limits ends within them.
 fn script(text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     let bounds = Bounds {
@@ -123,7 +123,7 @@ impl Host for Echo {
     }
 }
 
-/// A word as it goes over the wire, which is one line.
+/// A message on the wire, which is one line.
 fn line_of(word: &impl serde::Serialize) -> String {
     let mut line = Vec::new();
     put_line(word, &mut line).expect("it can be said");
@@ -137,7 +137,7 @@ fn is_a_result(result: &Raw, cap: usize) {
     let blocks = result["content"].as_array().expect("it has content");
     assert!(!blocks.is_empty() && result["isError"].is_boolean());
     for text in blocks.iter().filter_map(|block| block["text"].as_str()).take(2) {
-        // What says that it was cut comes on top.
+        // The note about truncation comes on top.
         assert!(text.len() <= cap + 200, "{} bytes", text.len());
     }
 }

@@ -7,15 +7,15 @@ use satchel_core::catalog::{Aids, Catalog, Offer, answer::Asked, validate};
 use satchel_mcp::Raw;
 use serde_json::json;
 
-/// To so many bytes every text is repeated: by then, work in the square of its length takes many times as long.
+/// Every text is repeated up to this length: quadratic work takes many times as long by then.
 const LENGTH: usize = 16 * 1024;
-/// Processor time of this thread for a byte, in an unoptimised build, and what is always needed.
+/// Processor time of this thread per byte, in an unoptimised build, and the fixed cost.
 const BYTE_NANOSECONDS: u64 = 10_000;
 const ALWAYS_NANOSECONDS: u64 = 100_000_000;
 
-/// The first line is searched for, the rest is what tools say.
+/// The first line is the query, the rest are tools' texts.
 pub(crate) fn run(data: &[u8]) {
-    // Lists of words are read at the first search.
+    // Word lists are loaded at the first search.
     static READ: Once = Once::new();
     READ.call_once(|| drop(found(&catalog("read"), "raed")));
     let text = String::from_utf8_lossy(data);
@@ -65,7 +65,8 @@ fn found(catalog: &Catalog, query: &str) -> String {
     serde_json::to_string(&catalog.answer(&asked)).expect("a JSON value always serializes")
 }
 
-/// Of this thread, in nanoseconds: what others do on the machine does not count. `None` where the system does not say.
+/// Of this thread, in nanoseconds, so that other load on the machine does not count. `None` if the system does not
+/// report it.
 fn processor_time() -> Option<u64> {
     let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     times.split(' ').next()?.parse().ok()

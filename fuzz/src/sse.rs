@@ -27,7 +27,7 @@ pub(crate) fn run(data: &[u8]) {
     }
 }
 
-/// The whole text at once, line by line.
+/// A reference parser that reads the whole text, line by line.
 fn by_the_book(bytes: &[u8]) -> Vec<SseEvent> {
     // Lines are bytes: a piece of a character that a line end follows is no character.
     let mut lines = Vec::new();

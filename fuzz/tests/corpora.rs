@@ -28,7 +28,7 @@ fn holds(target: fn(&[u8]), data: &[u8]) -> bool {
 }
 
 #[test]
-fn what_strangers_write_is_taken_as_promised() {
+fn every_target_keeps_its_promises_on_its_corpus() {
     let (rounds, seconds) = (number("SATCHEL_FUZZ_ROUNDS", 1_000), number("SATCHEL_FUZZ_SECONDS", 0));
     let seed = number("SATCHEL_SEED", 1);
     let waiting = Mutex::new(TARGETS.iter());

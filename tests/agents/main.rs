@@ -12,7 +12,7 @@ use tokio::{
     process::{Child, Command},
 };
 
-/// What the fixture's simplest tool says.
+/// The text of the fixture's simplest tool.
 const ANSWER: &str = "This is a simple text response for testing.";
 
 /// A hub with a server, a model that wants one tool, and a client of that hub.
@@ -51,12 +51,12 @@ impl Scene {
         if let Some(directory) = node.parent().filter(|directory| directory.is_absolute()) {
             command.env("PATH", format!("{}:{path}", directory.display()));
         }
-        // Some ask the environment where they are.
+        // Some read their directory from the environment.
         command.env("PWD", &work).current_dir(work);
         command
     }
 
-    /// Puts our entry into the client's own settings, as a person does, and takes nothing else from them.
+    /// Adds our entry to the client's own settings, as a person does, and uses nothing else of them.
     async fn connect(&self, client: &str, file: &str, settings: &str) {
         let file = self.home.file(file);
         std::fs::create_dir_all(file.parent().expect("settings lie in a directory")).expect("it can be made");
@@ -66,7 +66,7 @@ impl Scene {
         assert!(now.contains("satchel") && now.contains("sat_"), "{client}: {now}");
     }
 
-    /// Runs it to its end; the client must have made its call, at this revision.
+    /// Runs the client, which must make its call, at this revision.
     async fn calls(&self, client: &str, mut command: Command, revision: &str) {
         let output = command.output().await.unwrap_or_else(|error| panic!("{client}: {error}"));
         let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
@@ -159,7 +159,7 @@ async fn opencode_calls_a_tool() {
     scene.calls("opencode", command, "2025-11-25").await;
 }
 
-/// Something below the installation, which must be there.
+/// A file of the installation, which must exist.
 fn installed(name: &str) -> PathBuf {
     let path = target_directory().join("agents").join(name);
     assert!(path.exists(), "{} is not installed: run `make clients`", path.display());
@@ -171,7 +171,7 @@ fn opencode() -> PathBuf {
     installed(&format!("node_modules/opencode-linux-{cpu}/bin/opencode"))
 }
 
-/// The Node that every agent here can run on.
+/// The Node that every agent here supports.
 fn node() -> PathBuf {
     let cpu = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
     installed(&format!("node_modules/node-linux-{cpu}/bin/node"))

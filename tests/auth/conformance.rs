@@ -37,10 +37,10 @@ const NEWEST: [&str; 11] = [
     "iss-normalized",
     "metadata-issuer-mismatch",
 ];
-/// Scenarios at the same time: each has 30 s.
+/// Concurrent scenarios: each has 30 s.
 const AT_ONCE: usize = 3;
 
-/// Something of the suite's installation.
+/// A file of the suite's installation.
 fn installed(path: &str) -> PathBuf {
     target_directory().join("conformance").join(path)
 }
@@ -51,7 +51,7 @@ pub(crate) fn node() -> String {
     if node.is_file() { node.display().to_string() } else { "node".to_owned() }
 }
 
-/// The module of the authorization server that nobody here wrote.
+/// The module of the third-party authorization server.
 pub(crate) fn provider() -> String {
     format!("file://{}", installed("node_modules/oidc-provider/lib/index.js").display())
 }
@@ -74,7 +74,7 @@ async fn the_official_scenarios_about_signing_in_pass() {
     .await;
     let mut failed = Vec::new();
     for (revision, scenario, said) in played.iter().filter(|(_, _, said)| !has_passed(said)) {
-        // The suite gives each of them some seconds, which others beside it may have used up.
+        // The suite gives each of them some seconds, which others running beside it may have used up.
         println!("once more, alone: {scenario} at {revision}, after {}", end_of(said));
         let again = play(revision, scenario).await;
         if !has_passed(&again) {

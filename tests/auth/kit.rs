@@ -5,7 +5,7 @@ use tokio::process::Command;
 
 use crate::conformance;
 
-/// A home, and what the kit wants to know.
+/// A home, and the inputs of the kit.
 pub(crate) struct Kit {
     pub(crate) home: Home,
 }
@@ -15,7 +15,7 @@ impl Kit {
         Self { home: Home::empty() }
     }
 
-    /// The program that plays commands on Satchel, as a command line.
+    /// The command line of the program that drives Satchel.
     pub(crate) fn driver(&self) -> String {
         format!("{} {}", python(), kit("satchel.py"))
     }
@@ -34,7 +34,7 @@ impl Kit {
         command
     }
 
-    /// Runs one of the kit's programs to its end; what it wrote.
+    /// Runs one of the kit's programs and returns its output.
     pub(crate) async fn run(&self, script: &str, arguments: &[&str]) -> String {
         let script = kit(script);
         let words: Vec<&str> = [python(), &script].into_iter().chain(arguments.iter().copied()).collect();

@@ -13,7 +13,7 @@ fn often(usual: usize, soak: usize) -> usize {
     if is_soak { soak } else { usual }
 }
 
-/// A home whose credentials lie in the encrypted file, which each hub opens by itself.
+/// A home whose credentials are in the encrypted file, which each hub opens by itself.
 struct Signed {
     home: Home,
     server: Protected,
@@ -54,21 +54,20 @@ async fn call(hub: &Hub<'_>, client: &str) -> satchel_tests::Answer {
     hub.client(client).await.execute("a:echo", json!({ "text": "x" })).await
 }
 
-/// A4: the hub is killed in the middle of a renewal. Where the provider answers a lost answer once more, nobody is signed
-/// out by it.
+/// A4: the hub is killed during a refresh. If the provider repeats a lost response, nobody is signed out.
 #[tokio::test]
 async fn a_hub_that_is_killed_while_it_renews_loses_no_sign_in() {
     let signed = Signed::up("refresh_lost_grace").await;
     let rounds = often(6, 100);
     for round in 0..rounds {
-        // The answer takes a moment, so that some of the kills fall before it and some after.
+        // The response takes a moment, so that some kills come before it and some after.
         signed.server.set(&json!({ "refresh_script": [], "refresh_takes": 0.08, "grace": 60 })).await;
         signed.server.tell("expire").await;
         let hub = signed.hub().await;
         let client = hub.client("one").await;
         let moment = Duration::from_millis((round as u64 * 37) % 160);
         let calling = client.execute("a:echo", json!({ "text": "x" }));
-        // Whether it was answered before the end says nothing.
+        // Whether it finished first does not matter.
         let _ = tokio::time::timeout(moment, calling).await;
         hub.kill().await;
         signed.server.set(&json!({ "refresh_takes": 0 })).await;
@@ -132,13 +131,13 @@ async fn short_lived_tokens_are_renewed_once_each_under_many_calls() {
     let seconds = began.elapsed().as_secs_f64();
     let refreshes = signed.refreshes().await - before;
     println!("measured: {} calls in {seconds:.0} s, {refreshes} refreshes", clients * each);
-    // One at the end of each token's life; a token may be renewed a little before it ends.
+    // One at the end of each token's life; a token may be refreshed a little early.
     assert!(refreshes >= 1 && refreshes as f64 <= seconds + 2.0, "{refreshes} refreshes in {seconds} s");
     assert!(!signed.reused().await);
     assert_eq!(signed.server.pages().await, 1);
 }
 
-/// A4: a token that is over, and fifty calls by eight clients at the same moment: one refresh.
+/// A4: an expired token, and fifty calls by eight clients at once: one refresh.
 #[tokio::test]
 async fn fifty_calls_by_eight_clients_renew_once() {
     let signed = Signed::up("plain").await;
@@ -161,8 +160,8 @@ async fn fifty_calls_by_eight_clients_renew_once() {
     assert!(!signed.reused().await);
 }
 
-/// A5: twenty servers that want a sign-in, and a hub that is started ten times: no page, no registration, and each call is
-/// told what to do. Twenty clicks then open twenty pages.
+/// A5: twenty servers that need a sign-in, and a hub that starts ten times: no page, no registration, and each call
+/// says what to do. Twenty clicks then open twenty pages.
 #[tokio::test]
 async fn twenty_servers_that_want_a_sign_in_open_nothing() {
     let home = Home::empty();

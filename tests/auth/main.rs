@@ -13,13 +13,14 @@ use serde_json::Value;
 
 use kit::Kit;
 
-/// Cases that are played at the same time; each waits for processes most of the time.
+/// Concurrent cases; each waits for processes most of the time.
 const AT_ONCE: &str = "6";
 
-/// A1, A6, and in them A4 (fifty calls, one refresh), A9 (what a call is told) and A11 (two accounts): every case ends as it must, and nothing went to anybody who did not pass the checks. Some cases have tokens that
-/// live for seconds: one that fails beside others on a busy computer is played once more by itself, where it must not.
+/// A1, A6, and in them A4 (fifty calls, one refresh), A9 (what a call's error says) and A11 (two accounts): every case
+/// ends as required, and nothing is sent to a party that failed the checks. Some cases have tokens that live for
+/// seconds: one that fails beside others on a busy computer runs once more by itself, and must pass.
 #[tokio::test]
-async fn every_case_ends_as_it_must() {
+async fn every_case_ends_as_required() {
     let soak = std::env::var_os("SATCHEL_SOAK").is_some_and(|value| !value.is_empty() && value != "0");
     let eras: &[&str] = if soak { &["dual", "legacy", "modern"] } else { &["dual"] };
     for era in eras {
@@ -37,7 +38,7 @@ async fn every_case_ends_as_it_must() {
     }
 }
 
-/// The results of cases.
+/// Plays cases and returns the results.
 async fn play(kit: &Kit, era: &str, more: &[&str]) -> Vec<Value> {
     let results = kit.home.file("results.json");
     let written = results.to_str().expect("temporary paths are UTF-8");
@@ -49,7 +50,7 @@ async fn play(kit: &Kit, era: &str, more: &[&str]) -> Vec<Value> {
     serde_json::from_slice(&read).expect("the results are JSON")
 }
 
-/// A2: an authorization server that nobody here wrote.
+/// A2: a third-party authorization server.
 #[tokio::test]
 async fn a_real_authorization_server_signs_in_and_stays_so() {
     let kit = Kit::new();

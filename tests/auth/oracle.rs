@@ -8,11 +8,11 @@ use satchel_tests::{Home, browse, kit, plain_http, protected};
 use serde_json::{Value, json};
 use tokio::{sync::Semaphore, task::JoinSet};
 
-/// Nobody listens there: the browser hands out where it was sent.
+/// Nobody listens there: the browser prints the URL it was redirected to.
 const REDIRECT: &str = "http://127.0.0.1:7413/callback";
 const AT_ONCE: usize = 4;
 
-/// Cases in which the SDK comes to another end, and why Satchel does not follow it.
+/// Cases with another outcome in the SDK, and why Satchel differs.
 const DIFFERS: &[(&str, &str)] = &[
     (
         "challenge_multi",
@@ -28,14 +28,14 @@ const DIFFERS: &[(&str, &str)] = &[
     ("no_pkce", "it only warns where S256 is not announced; the specification says MUST refuse"),
 ];
 
-/// Does this case begin with a sign-in of its own kind, by a person who agrees, on this computer alone?
+/// Is this an ordinary sign-in, by a person who accepts, on this computer alone?
 fn is_comparable(case: &Value) -> bool {
     let begins_as_plain =
         ["refresh", "accounts", "leaving"].map(|group| case["group"] == group).contains(&true);
     case["steps"][0] == "sign_in" && case["proxy"].is_null() && !begins_as_plain
 }
 
-/// Signs in as the SDK does, and lists the tools with what it got. The error says at which step it ended.
+/// Signs in like the SDK, and lists the tools with the result. The error names the step that failed.
 async fn verdict(case: &str, config: &Value) -> Result<(), String> {
     let home = Home::empty();
     let server = protected(&home, case).await;
@@ -72,14 +72,14 @@ async fn verdict(case: &str, config: &Value) -> Result<(), String> {
     if listed.status().is_success() { Ok(()) } else { Err(format!("lists: {}", listed.status())) }
 }
 
-/// A second opinion on A1 and A6: the SDK judges every case alike, or the reason is written down.
+/// A second opinion on A1 and A6: the SDK's outcome is the same for every case, or the reason is documented.
 #[tokio::test]
 async fn the_official_sdk_judges_alike_or_the_reason_is_known() {
     let text = std::fs::read_to_string(kit("cases.json")).expect("the cases are there");
     let all: Value = serde_json::from_str(&text).expect("the cases are JSON");
     let turns = std::sync::Arc::new(Semaphore::new(AT_ONCE));
     let mut playing = JoinSet::new();
-    // It wants a provider of TLS before the first client is built.
+    // It needs a TLS provider before the first client is built.
     drop(plain_http());
     let cases: Vec<Value> =
         all["cases"].as_array().into_iter().flatten().filter(|case| is_comparable(case)).cloned().collect();

@@ -52,7 +52,7 @@ impl Login {
         stdin.write_all(format!("{line}\n").as_bytes()).await.expect("it reads");
     }
 
-    /// Its exit code and what it said at the end.
+    /// Its exit code and final output.
     async fn end(mut self) -> (Option<i32>, String) {
         drop(self.stdin.take());
         let mut said = String::new();
@@ -95,7 +95,7 @@ async fn call(hub: &Hub<'_>, client: &str) -> Value {
     hub.client(client).await.execute("a:echo", json!({ "text": "x" })).await.value()
 }
 
-/// A7: a page anywhere can send requests to this computer; none of them ends or changes a sign-in.
+/// A7: any web page can send requests to this computer; none of them ends or changes a sign-in.
 #[tokio::test]
 async fn nobody_else_ends_a_sign_in() {
     let (home, server) = world("plain").await;
@@ -118,7 +118,7 @@ async fn nobody_else_ends_a_sign_in() {
             http.get(format!("{redirect}?state=evil{at}&code=evil")),
             http.get(format!("{redirect}?error=access_denied&state=evil{at}")),
             http.get(format!("{redirect}?state={state}&code=evil")).header("host", "evil.example"),
-            // A POST that is refused may end its connection, so none is shared with other requests.
+            // A refused POST may end its connection, so none is shared with other requests.
             http.post(format!("{redirect}?state={state}&code=evil"))
                 .header("connection", "close")
                 .body("x".repeat(1024)),
@@ -128,7 +128,7 @@ async fn nobody_else_ends_a_sign_in() {
             *answered.entry(response.status().as_u16()).or_default() += 1;
         }
     }
-    // A large body is refused, or cut off while it is still being sent.
+    // A large body is refused, or cut off while it is being sent.
     let large = http.post(format!("{redirect}?state={state}&code=evil")).header("connection", "close");
     if let Ok(response) = large.body("x".repeat(1 << 20)).send().await {
         *answered.entry(response.status().as_u16()).or_default() += 1;
@@ -150,7 +150,7 @@ async fn nobody_else_ends_a_sign_in() {
     assert_eq!(exchanges, 1);
 }
 
-/// A7: each of two sign-ins takes its own answer, whichever comes first.
+/// A7: each of two sign-ins takes its own response, whichever comes first.
 #[tokio::test]
 async fn two_sign_ins_at_once_end_each_by_its_own_answer() {
     let home = Home::empty();
@@ -178,7 +178,7 @@ async fn two_sign_ins_at_once_end_each_by_its_own_answer() {
     assert_eq!((people.len(), server.pages().await), (2, 2), "{people:?}");
 }
 
-/// A7: a port that the user chose and another program has is named, and no page is opened.
+/// A7: if another program has the port the user chose, the error names it, and no page opens.
 #[tokio::test]
 async fn a_port_that_another_program_has_is_named() {
     let home = Home::empty();
@@ -188,7 +188,7 @@ async fn a_port_that_another_program_has_is_named() {
     home.write_config(&json!({ "mcpServers": { "a": { "url": server.url(), "oauth": { "port": port } } } }));
     let _hub = home.start_hub().await;
     keep_secrets(&home).await;
-    // Who enters an app at a terminal has approved the entry it changes.
+    // Entering an app at a terminal approves the entry it changes.
     let login = home.satchel_typing(&["login", "a", "--client-id", "app-1", "--no-browser"], "").await;
     login.failed_with(4);
     let named = login.stdout.contains(&format!("port {port}"));
@@ -199,7 +199,7 @@ async fn a_port_that_another_program_has_is_named() {
     assert!(!server.log().await.iter().any(|event| event["endpoint"] == "register"));
 }
 
-/// A7: a spent page is spent.
+/// A7: a response can be used once.
 #[tokio::test]
 async fn an_answer_counts_once() {
     let (home, server) = world("plain").await;
@@ -251,7 +251,7 @@ async fn a_sign_in_can_be_pasted() {
     drop(hub);
 }
 
-/// A8: what is secret lies in the keychain, or here in the encrypted file, and nowhere else.
+/// A8: secrets are in the keychain, or here in the encrypted file, and nowhere else.
 #[tokio::test]
 async fn nothing_secret_is_found_anywhere() {
     let (home, server) = world("dcr_secret_post").await;
@@ -307,7 +307,7 @@ async fn nothing_secret_is_found_anywhere() {
     for canary in &canaries {
         assert!(!told.contains(canary.as_str()), "{canary} was told");
         for (path, bytes) in home.files() {
-            // What the test itself keeps of the browser is no file of ours.
+            // The files of the test's own browser do not count.
             let found = bytes.windows(canary.len()).any(|window| window == canary.as_bytes());
             assert!(!found, "{canary} stands in {}", path.display());
         }
@@ -320,7 +320,7 @@ async fn nothing_secret_is_found_anywhere() {
     println!("measured: {} secret values, 0 found", canaries.len());
 }
 
-/// A12: what is due is renewed by whoever needs it first, also after the hub was gone meanwhile.
+/// A12: expired tokens are refreshed by the first caller that needs them, also after the hub was down meanwhile.
 #[tokio::test]
 async fn a_restart_asks_nobody() {
     let (home, server) = world("plain").await;
@@ -337,7 +337,7 @@ async fn a_restart_asks_nobody() {
     assert_eq!(server.pages().await, 1);
 }
 
-/// A page that nobody has finished yet leaves the sign-in there is as it was.
+/// An unfinished page does not affect the present sign-in.
 #[tokio::test]
 async fn what_is_signed_in_is_renewed_while_a_page_for_more_is_open() {
     let (home, server) = world("step_up").await;
@@ -355,7 +355,7 @@ async fn what_is_signed_in_is_renewed_while_a_page_for_more_is_open() {
     assert_eq!(said.text(), "write:x");
 }
 
-/// The server goes, and so does its sign-in, at the provider too.
+/// Removing a server signs out at the provider too.
 #[tokio::test]
 async fn a_server_that_is_removed_is_signed_out() {
     let (home, server) = world("plain").await;
@@ -372,7 +372,8 @@ async fn a_server_that_is_removed_is_signed_out() {
     drop(hub);
 }
 
-/// An app that the user registered is entered while the server is added; its secret goes to the keychain, not into the file.
+/// An app that the user registered is entered while adding its server; its secret goes to the keychain, not into the
+/// file.
 #[tokio::test]
 async fn an_app_is_entered_while_its_server_is_added() {
     let home = Home::empty();
@@ -387,15 +388,15 @@ async fn an_app_is_entered_while_its_server_is_added() {
     call(&hub, "one").await;
     let log = server.log().await;
     assert!(!log.iter().any(|event| event["endpoint"] == "register"), "it is an app of the user's own");
-    // Who gives no secret has changed nothing.
+    // Without a secret nothing changes.
     home.satchel_reading(&["add", "b", "--url", server.url(), "--client-id", "x", "--client-secret"], "\n")
         .await
         .failed_with(2);
     assert!(home.config()["mcpServers"]["b"].is_null());
 }
 
-/// What another program had signed in to comes without its tokens: the server wants a sign-in here, and the file in which
-/// that program keeps them is named, not read.
+/// A server from another program comes without that program's tokens: it needs a sign-in here, and Satchel names the
+/// file with the tokens, but does not read it.
 #[tokio::test]
 async fn a_server_that_another_program_had_signed_in_to_comes_signed_out() {
     let home = Home::empty();

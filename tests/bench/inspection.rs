@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 const DEFINITIONS: usize = 5_000;
 
-/// Definitions of the usual length, no two alike.
+/// Definitions of ordinary length, all different.
 pub(crate) fn definitions() {
     let words =
         ["the issues", "a branch", "all commits", "the labels of a project", "one release", "a deployment"];

@@ -16,13 +16,13 @@ use satchel_tests::{Client, Fake, Home};
 use serde_json::json;
 use tokio::time::Instant;
 
-/// Turns of calls with recording on and off.
+/// Rounds of calls with recording on and off.
 const TURNS: usize = 60;
 const CALLS_A_TURN: usize = 50;
 const RECORDS: u64 = 1_000_000;
 const DAYS: u64 = 30;
 
-/// The ratio of medians in one run: both hubs have the same machine at nearly the same time.
+/// The ratio of medians in one run: both hubs share the machine at nearly the same time.
 pub(crate) async fn recording() {
     let homes = [true, false].map(|record| {
         let home = Home::empty();
@@ -37,7 +37,7 @@ pub(crate) async fn recording() {
     }
     let mut times = [Vec::new(), Vec::new()];
     for at in 0..TURNS {
-        // Neither is always first.
+        // Alternates which one goes first.
         for which in [at % 2, 1 - at % 2] {
             turn(&clients[which], &mut times[which]).await;
         }
@@ -104,7 +104,7 @@ fn usual(mut act: impl FnMut()) -> f64 {
     median(times.collect())
 }
 
-/// A month of calls: three clients, ten servers of twenty tools, fifty calls a session. Returns the last moment.
+/// A month of calls: three clients, ten servers of twenty tools, fifty calls per session. Returns the last timestamp.
 fn fill(path: &Path) -> u64 {
     let now_ms = 1_795_262_400_000;
     let (mut store, _) = Store::open(path, "one token a byte", now_ms).expect("it can be made");

@@ -75,7 +75,7 @@ async fn side_by_side(client: &Client) -> (Duration, Vec<Duration>) {
     (start.elapsed(), times)
 }
 
-/// The same calls over the server's own pipe, without anything between.
+/// The same calls over the server's own pipe, without a hub.
 fn directly() -> Vec<Duration> {
     let mut command = std::process::Command::new(program("fake-mcp-server"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

@@ -13,10 +13,10 @@ use tokio::time::Instant;
 
 const STARTS: usize = 30;
 const SCRIPTS: usize = 20;
-/// Calls of one script; it may make 200.
+/// Calls per script; the limit is 200.
 const CALLS: u32 = 150;
 
-/// `direct`: the median of the same call made without a hub; `through`: of one through it.
+/// `direct`: the median of the same call without a hub; `through`: with one.
 pub(crate) async fn costs(home: &Home, hub: &Hub<'_>, direct: Duration, through: Duration) {
     let bare = median((0..STARTS).map(|_| bare()).collect());
     let cold = median((0..STARTS).map(|_| cold()).collect());
@@ -33,7 +33,7 @@ pub(crate) async fn costs(home: &Home, hub: &Hub<'_>, direct: Duration, through:
     };
     let mut empty = Vec::new();
     for _ in 0..SCRIPTS {
-        // The process for the next one starts while nobody waits for it.
+        // The process for the next script starts outside the measurement.
         tokio::time::sleep(Duration::from_millis(100)).await;
         empty.push(run("return 1").await.0);
     }

@@ -9,7 +9,7 @@ use super::{millis, report};
 
 const CALLS: usize = 1_000;
 
-/// Prints both, and what a call pays for being signed in.
+/// Prints both, and what a sign-in adds to a call.
 pub(super) async fn overhead() {
     let home = Home::empty();
     let server = protected(&home, "plain").await;
@@ -36,7 +36,7 @@ pub(super) async fn overhead() {
     let (mut times, mut differences) = ([vec![], vec![]], vec![]);
     for at in 0..CALLS {
         let mut pair = [0.0; 2];
-        // Neither goes first more often.
+        // Alternates which one goes first.
         for which in if at % 2 == 0 { [0, 1] } else { [1, 0] } {
             let start = Instant::now();
             client.execute(["fixed:echo", "signed:echo"][which], json!({ "text": "x" })).await.text();

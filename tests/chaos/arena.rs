@@ -31,13 +31,13 @@ use crate::{
 
 /// Every process started for a server has this in its environment.
 pub(crate) const MARK: &str = "CHAOS_RUN_ID";
-/// How long what was ended may take to be gone: a soak has the hub's own bound of 5 s in all, every commit also one for
-/// machines that are slow, or busy with other tests.
+/// How long processes may take to disappear: a soak uses the hub's own limit of 5 s, every commit a longer one for
+/// slow or busy machines.
 pub(crate) fn gone_within() -> Duration {
     Duration::from_secs(if soaking() { 5 } else { 15 })
 }
 
-/// Tests that compare speeds have the machine to themselves, as far as this program goes.
+/// Tests that compare speeds run alone in this program.
 static MACHINE: RwLock<()> = RwLock::const_new(());
 
 #[expect(dead_code, reason = "held, never read")]
@@ -47,8 +47,8 @@ enum Turn {
 }
 
 thread_local! {
-    /// The turn of the test that runs on this thread. A test with several places has one turn: a second one would wait
-    /// for whoever waits to be alone, and that one for the first.
+    /// The turn of the test on this thread. A test with several arenas has one turn: a second one would wait for a
+    /// test that waits to run alone, and that one for the first.
     static HELD: RefCell<Weak<Turn>> = RefCell::default();
 }
 
@@ -62,7 +62,7 @@ async fn turn(take: impl AsyncFnOnce() -> Turn) -> Arc<Turn> {
     turn
 }
 
-/// One test's place.
+/// The place of one test.
 pub(crate) struct Arena {
     pub(crate) home: Home,
     /// The value of [`MARK`].
@@ -78,7 +78,7 @@ pub(crate) struct Chaos {
     environment: Map<String, Value>,
 }
 
-/// What servers did, one JSON object a line, written before each answer.
+/// What servers did, one JSON object per line, written before each answer.
 #[derive(Clone)]
 pub(crate) struct Ledger(PathBuf);
 
@@ -90,12 +90,12 @@ pub(crate) struct HostedChaos {
 }
 
 impl Arena {
-    /// Beside other tests.
+    /// Runs beside other tests.
     pub(crate) async fn new() -> Self {
         Self::with(turn(async || Turn::Shared(MACHINE.read().await)).await)
     }
 
-    /// While no other test of this program runs.
+    /// Runs while no other test of this program does.
     pub(crate) async fn alone() -> Self {
         Self::with(turn(async || Turn::Alone(MACHINE.write().await)).await)
     }
@@ -113,7 +113,7 @@ impl Arena {
         self.add_entry(name, entry)
     }
 
-    /// Configures a server by its entry.
+    /// Configures a server with this entry.
     pub(crate) fn add_entry(&mut self, name: &str, entry: Value) -> &mut Self {
         self.servers.insert(name.to_owned(), entry);
         self
@@ -135,12 +135,12 @@ impl Arena {
         self.home.start_hub().await
     }
 
-    /// Every living process that was started for a server of this arena, wherever it has moved to.
+    /// Every live process that was started for a server of this arena, wherever it has moved to.
     pub(crate) fn server_processes(&self) -> Vec<Process> {
         processes::of_run(&self.run)
     }
 
-    /// Every living process of this arena: servers, hubs, and what belongs to hubs.
+    /// Every live process of this arena: servers, hubs, and their helpers.
     pub(crate) fn everything(&self) -> Vec<Process> {
         let mut all = self.server_processes();
         let home = self.home.path().to_str().expect("temporary paths are UTF-8");
@@ -154,7 +154,7 @@ impl Arena {
         all
     }
 
-    /// The name under which the latest hub marks what it starts.
+    /// The run id with which the latest hub marks what it starts.
     fn hub_run(&self) -> Option<String> {
         let bytes = std::fs::read(self.home.file("data/run.json")).ok()?;
         let run: Value = serde_json::from_slice(&bytes).ok()?;
@@ -174,7 +174,7 @@ impl Arena {
         }
     }
 
-    /// Starts the fixtures' HTTP server. Its ledger and what reached its second origin are files of this home.
+    /// Starts the fixtures' HTTP server. Its ledger and the requests to its second origin are files of this home.
     pub(crate) async fn host(&self) -> HostedChaos {
         let (ledger, sink) = (self.ledger("hosted"), self.ledger("sink"));
         let mut command = self.home.command(python());
@@ -196,7 +196,7 @@ impl HostedChaos {
         self.entry_of("legacy", mode)
     }
 
-    /// The same of a server of an era.
+    /// The same, for a server of this era.
     pub(crate) fn entry_of(&self, era: &str, mode: &str) -> Value {
         json!({ "url": format!("{}/{era}/{mode}/mcp", self.base), "requestTimeout": 5 })
     }
@@ -215,7 +215,7 @@ impl Chaos {
         Self { arguments: vec![script], fields, environment: Map::new() }
     }
 
-    /// One that misbehaves in this way, or in several, separated by commas.
+    /// A server with this fault mode, or several, separated by commas.
     pub(crate) fn mode(mode: &str) -> Self {
         Self::new().arg("--mode", mode)
     }
@@ -224,7 +224,7 @@ impl Chaos {
         self.arg("--era", era)
     }
 
-    /// Sets how much: `("ms", "300")`.
+    /// Sets a parameter of the mode: `("ms", "300")`.
     pub(crate) fn with(self, name: &str, value: impl ToString) -> Self {
         let value = format!("{name}={}", value.to_string());
         self.arg("--param", &value)
@@ -236,7 +236,7 @@ impl Chaos {
         self
     }
 
-    /// Writes what it does into this ledger.
+    /// Writes what it does to this ledger.
     pub(crate) fn writing(self, ledger: &Ledger) -> Self {
         let path = ledger.0.to_str().expect("temporary paths are UTF-8").to_owned();
         self.arg("--ledger", &path)
@@ -257,7 +257,7 @@ impl Chaos {
     pub(crate) fn entry(self, run: &str) -> Value {
         let mut environment = self.environment;
         environment.insert(MARK.to_owned(), json!(run));
-        // What a test forgets ends by itself; what is still measured does not.
+        // A server that a test forgets exits by itself; a measured one does not.
         environment.entry("CHAOS_MAX_LIFE_S").or_insert(json!("3600"));
         for (name, value) in python_environment() {
             environment.insert(name.to_owned(), json!(value));
@@ -310,7 +310,7 @@ pub(crate) fn python_environment() -> [(&'static str, String); 1] {
     [("PYTHONPYCACHEPREFIX", cache.to_str().expect("the target directory's path is UTF-8").to_owned())]
 }
 
-/// Runs a program of the fixtures to its end; its exit code and what it wrote.
+/// Runs a program of the fixtures and returns its exit code and output.
 pub(crate) async fn run_fixture(script: &str, arguments: &[&str]) -> (i32, String) {
     let mut command = tokio::process::Command::new(python());
     command.arg(fixture(script)).args(arguments).envs(python_environment()).stdin(Stdio::null());
@@ -320,7 +320,7 @@ pub(crate) async fn run_fixture(script: &str, arguments: &[&str]) -> (i32, Strin
     (output.status.code().unwrap_or(-1), said)
 }
 
-/// A hub that was started in an odd way: below a shell, with a bus of its own, with limits. Killed when dropped.
+/// A hub started in an unusual way: below a shell, with its own bus, with limits. Killed when dropped.
 pub(crate) struct Launched {
     pub(crate) process: Child,
     pub(crate) pid: u32,
@@ -346,7 +346,7 @@ impl Arena {
         Launched { process, pid }
     }
 
-    /// A client of whichever hub runs here.
+    /// A client of the running hub.
     pub(crate) async fn client(&self, id: &str) -> Client {
         let request = json!({ "do": "connect", "client": id, "ephemeral": true });
         let connection = Control::of(&self.home).request(request).await.expect("the hub runs");

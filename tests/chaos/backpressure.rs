@@ -21,12 +21,12 @@ use crate::{
     sized, soaking,
 };
 
-/// The goal sheet's bound.
+/// The limit of the goal sheet, in MiB.
 const MOST_GROWTH: f64 = 128.0;
 
-/// R12, backpressure: memory bounded, what is too much is refused as not sent.
+/// R12, backpressure: memory is bounded, and excess calls are refused as not sent.
 #[tokio::test]
-async fn a_server_that_never_reads_fills_no_memory_and_its_callers_are_told() {
+async fn a_server_that_never_reads_costs_bounded_memory_and_its_callers_get_errors() {
     let mut arena = Arena::new().await;
     let names = ["deaf".to_owned(), "fine".to_owned()];
     arena.add("deaf", Chaos::mode("stdin_never_read")).add("fine", Chaos::new());
@@ -36,7 +36,7 @@ async fn a_server_that_never_reads_fills_no_memory_and_its_callers_are_told() {
     let before = memory(hub.pid);
     // Long arguments, so that the pipe fills.
     let text = Arc::new("x".repeat(20_000));
-    // Before the crowd, which keeps this program so busy that a new connection would say too late whose it is.
+    // Before the load starts, which keeps this program so busy that a new connection would authenticate too late.
     let fine = Client::open(&hub.connection("calm").await, "2025-11-25").await;
     let mut clients = Vec::new();
     for _ in 0..8 {
@@ -70,16 +70,16 @@ async fn a_server_that_never_reads_fills_no_memory_and_its_callers_are_told() {
     assert_eq!(fine.execute("fine:echo", json!({ "text": "after" })).await.text(), "after");
 }
 
-/// R12, backpressure: likewise for a client that asks without waiting; it recovers.
+/// R12, backpressure: likewise for a client that sends without waiting; it recovers.
 #[tokio::test]
-async fn a_client_that_asks_without_end_is_told_it_is_too_much() {
+async fn a_client_that_floods_requests_is_refused_as_busy() {
     let mut arena = Arena::new().await;
     arena.add("slow", Chaos::new().field("requestTimeout", json!(60)));
     let hub = arena.open().await;
     known(&arena.home, &["slow".to_owned()]).await;
     let before = memory(hub.pid);
-    // All at once, and whoever has its answer asks again at once; a client has its own connections. Their calls take longer
-    // than anybody waits for a slot while none is given back.
+    // All at once, and each sends again as soon as it has its answer; a client has its own connections. Their calls
+    // take longer than the hub waits for a slot while none is released.
     const CLIENTS: usize = 4;
     const AT_ONCE: usize = 50;
     let requests = nightly(CLIENTS * AT_ONCE, 20_000, 1_000_000);
@@ -141,7 +141,7 @@ async fn a_client_that_never_reads_its_stream_costs_bounded_memory() {
     let connection = hub.connection("deaf").await;
     let opened = Client::open(&connection, "2025-11-25").await;
     let before = memory(hub.pid);
-    // The same request as a client makes it, over a socket that is then never read.
+    // The request of a real client, over a socket that is then never read.
     let mut sockets = Vec::new();
     let session = session_of(&connection).await;
     for id in 0..4 {
@@ -191,7 +191,7 @@ fn head_of(connection: &satchel_tests::Connection, session: Option<&str>, length
     head
 }
 
-/// Opens a session by hand, to know its name.
+/// Opens a session by hand, to know its id.
 async fn session_of(connection: &satchel_tests::Connection) -> String {
     use tokio::io::AsyncReadExt;
     let body = json!({

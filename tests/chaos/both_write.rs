@@ -15,9 +15,8 @@ use crate::{
     measured, sized,
 };
 
-/// Writes its file again and again, in one of the ways in which programs do. After each of its writes, and a moment later,
-/// it looks whether that is what is there, or comes to be there again before its patience ends; what somebody else put in
-/// its place is lost.
+/// Writes its file again and again, in one of the ways programs do. After each write, and a moment later, it checks
+/// whether its contents are there, or come back before its patience ends; what another program wrote instead is lost.
 const OTHER: &str = r#"
 import json, os, random, sys, time
 path, way, stop, patience = sys.argv[1:]
@@ -58,7 +57,7 @@ while not os.path.exists(stop) and not lost:
 print(json.dumps({'writes': n, 'lost': lost, 'torn': torn, 'landed': landed}))
 "#;
 
-/// Reads, thinks, and renames over whatever is there by then.
+/// Reads, waits, and renames over whatever is there by then.
 const CARELESS: &str = r#"
 import json, os, sys, time
 path, stop = sys.argv[1:]
@@ -102,7 +101,7 @@ impl Other {
 }
 
 #[tokio::test]
-async fn what_a_clients_own_program_writes_meanwhile_is_neither_lost_nor_torn() {
+async fn concurrent_writes_of_a_clients_own_program_are_neither_lost_nor_torn() {
     let (mut made, mut refused) = (0, 0);
     for way in ["renamed over", "in place", "emptied and written"] {
         let arena = Arena::new().await;
@@ -118,7 +117,7 @@ async fn what_a_clients_own_program_writes_meanwhile_is_neither_lost_nor_torn() 
                 }
                 refused += 1;
                 let why = &ran.stderr;
-                // Half of it, while it is being written, is no JSON.
+                // A half-written file is not JSON.
                 let clear =
                     why.contains("by another program a moment ago") || why.contains("Nothing was written");
                 assert!(clear, "{way}: {ran:?}");
@@ -153,7 +152,7 @@ async fn planted_a_careless_program_is_seen_to_lose_what_another_wrote() {
     let mut command = Command::new(python());
     command.args(["-c", CARELESS]).arg(&file).arg(&other.stop).kill_on_drop(true);
     let mut careless = command.spawn().expect("python runs");
-    // It ends by itself when it has lost something.
+    // It exits when it has lost something.
     other.process.wait().await.expect("it ends");
     let seen = other.ended().await;
     assert_ne!(seen["lost"], Value::Array(vec![]), "{seen}");

@@ -16,7 +16,7 @@ use crate::{
     measured, random, sized,
 };
 
-/// Where a process listens, as the kernel says: every address but those of this computer alone.
+/// The addresses a process listens on according to the kernel, except loopback ones.
 fn listens_beyond_this_computer(pid: u32) -> (usize, Vec<String>) {
     let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("it is ours");
     let sockets: BTreeSet<String> = descriptors
@@ -102,7 +102,7 @@ fn arguments(random: &mut fastrand::Rng, canary: &str) -> Vec<String> {
             false => {
                 let text: String =
                     (0..random.usize(0..12)).map(|_| pool[random.usize(0..pool.len())]).collect();
-                // What is written so is a reference, and meant to be filled in.
+                // This syntax is a reference, which is meant to be expanded.
                 text.replace("${", "$(")
             }
         })
@@ -126,7 +126,8 @@ async fn arguments_reach_a_program_byte_for_byte_and_no_shell() {
         arena.add_entry(&format!("s{number}"), json!({ "command": python(), "args": args }));
         given.push(vectors);
     }
-    // What a shell makes of some of them, where a user wrote one: that it is noticed shows that the rest is looked at.
+    // The user configured a shell here, which changes some of them: that this is noticed proves that the rest is
+    // compared.
     let planted = arena.home.file("planted");
     let words = ["a b".to_owned(), "%PATH%".to_owned(), format!("$(touch {})", planted.display())];
     let line = format!("exec {} {} {}", python(), fixture("argv_echo.py").display(), words.join(" "));
@@ -196,7 +197,7 @@ async fn nothing_of_a_clients_own_headers_reaches_a_server() {
     assert_eq!(client.execute("far:echo", json!({ "text": "passed on" })).await.text(), "passed on");
     let bytes = std::mem::take(&mut *recorded.lock().await);
     let said = String::from_utf8_lossy(&bytes);
-    // One that is passed on is found: the same headers, past the hub.
+    // Planted: the same headers, sent past the hub, are found.
     let mut past = satchel_tests::plain_http().post(format!("http://127.0.0.1:{port}/{path}"));
     for (name, value) in &connection.headers {
         past = past.header(name, value);
@@ -237,7 +238,7 @@ async fn a_secret_is_read_when_its_server_starts_and_never_before() {
         let reads = records.filter(|record| record["kind"] == "secret_read");
         reads.map(|record| (record["who"].clone(), record["subject"].clone())).collect::<Vec<_>>()
     };
-    // Everything that shows something, shows it without looking into the store.
+    // Every command that displays something works without reading the store.
     for words in [
         &["list", "--json"][..],
         &["status", "--json"],

@@ -14,12 +14,12 @@ use crate::{
 };
 
 const MIB: usize = 1024 * 1024;
-/// As the goal sheet has it.
+/// From the goal sheet.
 const PER_SERVER: usize = 64;
 const IN_ALL: usize = 1_024;
 const MESSAGE: usize = 16 * MIB;
 
-/// A server that answers only when so many calls wait: that they are answered shows that all were let in.
+/// A server that answers only when this many calls wait: if they are answered, all were let in.
 fn company(count: usize) -> Chaos {
     Chaos::mode("out_of_order").with("n", count).field("requestTimeout", json!(120))
 }
@@ -29,7 +29,7 @@ fn silent() -> Chaos {
     Chaos::mode("hang_call").field("requestTimeout", json!(120))
 }
 
-/// Calls at once; the answers as they come.
+/// Concurrent calls; the answers as they come.
 fn calls(client: &Client, server: &str, count: usize) -> JoinSet<Answer> {
     let mut calls = JoinSet::new();
     for at in 0..count {
@@ -39,8 +39,8 @@ fn calls(client: &Client, server: &str, count: usize) -> JoinSet<Answer> {
     calls
 }
 
-/// Many calls over few connections: over HTTP+SSE a request is only taken note of, and its answer comes on the stream,
-/// which is returned.
+/// Many calls over few connections: over HTTP+SSE a request is only acknowledged, and its response comes on the
+/// stream, which is returned.
 async fn calls_on_one_stream(
     hub: &satchel_tests::Hub<'_>,
     client: &str,
@@ -112,7 +112,7 @@ async fn a_client_has_sixty_four_calls_of_a_server_at_once_and_keeps_no_other_ou
 #[tokio::test]
 async fn clients_that_have_a_thousand_and_twenty_four_calls_at_once_keep_no_other_out() {
     let mut arena = Arena::new().await;
-    // A soak fills the hub; every commit does a part of it.
+    // A soak fills the hub; every commit a part of it.
     let full = IN_ALL / PER_SERVER;
     let count = sized(2, full);
     let servers: Vec<String> = (0..count).map(|at| format!("silent-{at}")).collect();
@@ -132,7 +132,7 @@ async fn clients_that_have_a_thousand_and_twenty_four_calls_at_once_keep_no_othe
     }
     let late = hub.client("late").await.execute("fine:echo", json!({ "text": "x" })).await;
     measured!("{} calls in flight: the next is {:?}", count * PER_SERVER, Outcome::of(&late));
-    // A client that has next to nothing in flight is let in, whatever the others do.
+    // A client with few calls in flight is let in, whatever the others do.
     assert_eq!(late.text(), "x");
 }
 
@@ -154,7 +154,7 @@ async fn an_answer_may_have_sixteen_mebibytes_over_every_transport() {
     }
     let hub = arena.open().await;
     known(&arena.home, &names).await;
-    // As the servers answer: the four tools of the usual surface cut what would fill a context.
+    // Direct, since the four meta-tools truncate what would fill a context.
     let mut connection = hub.connection("one").await;
     connection.url += "/direct";
     let client = Client::open(&connection, "2025-11-25").await;
@@ -201,7 +201,7 @@ async fn clients_hear_of_changed_lists_at_most_twice_a_second() {
     let client = Client::open(&connection, "2025-11-25").await;
     let mut notes = client.listen().await;
     known(&arena.home, &restless).await;
-    // What was said while nobody listened has waited; it comes at once.
+    // Notifications from before the stream opened have waited; they come at once.
     let before = tokio::time::Instant::now() + Duration::from_secs(1);
     while tokio::time::timeout_at(before, notes.next("notifications/tools/list_changed")).await.is_ok() {}
     let seconds = 5;

@@ -14,7 +14,7 @@ fn canary(name: &str) -> String {
     format!("canary-{name}-Zq7~{}-/+=", "k4Xw9".repeat(3))
 }
 
-/// What a scan of files, of command lines and of texts says.
+/// Scans files, command lines and texts.
 async fn scan(canaries: &[String], arguments: &[&str]) -> Value {
     let mut all: Vec<&str> = vec!["--json"];
     canaries.iter().for_each(|canary| all.extend(["--canary", canary]));
@@ -66,7 +66,7 @@ async fn fourteen_secrets_are_found_nowhere_in_eight_spellings() {
         "proxy",
     ];
     let mut secrets: Vec<(&str, String)> = names.iter().map(|name| (*name, canary(name))).collect();
-    // As an address can hold it.
+    // Percent-encoded for an address.
     for (_, value) in secrets.iter_mut().filter(|(name, _)| *name == "proxy") {
         value.truncate(value.trim_end_matches(['-', '/', '+', '=']).len());
     }
@@ -76,7 +76,7 @@ async fn fourteen_secrets_are_found_nowhere_in_eight_spellings() {
     let mut arena = Arena::new().await;
     let hosted = arena.host().await;
     arena.add("env", Chaos::new().env("CHAOS_CANARY_ENV", "${secret:ENVIRONMENT}"));
-    // It ends at once, and says on its standard error what it was given.
+    // It exits at once, and prints its secret to standard error.
     let script = "import os,sys; sys.stderr.write(os.environ['CHAOS_CANARY_DYING']+'\\n'); sys.exit(3)";
     arena.add_entry(
         "dying",
@@ -107,7 +107,7 @@ async fn fourteen_secrets_are_found_nowhere_in_eight_spellings() {
         let value = of(&secrets, secret);
         home.satchel_reading(&["secrets", "set", name], &format!("{value}\n")).await.succeeded();
     }
-    // The token of a client is one more, made by the hub.
+    // A client's token is another secret, made by the hub.
     let connection = hub.connection("one").await;
     let token = connection.headers["Authorization"].trim_start_matches("Bearer ").to_owned();
     for (name, value) in &mut secrets {
@@ -117,7 +117,7 @@ async fn fourteen_secrets_are_found_nowhere_in_eight_spellings() {
     }
     known(home, &["env".to_owned()]).await;
     let client = Client::open(&connection, "2025-11-25").await;
-    // What it does with them: it gets them, says them, fails with them.
+    // The server gets its secrets, prints them, fails with them.
     let echoed = client.execute("env:secret_echo", json!({ "name": "CHAOS_CANARY_ENV" })).await.text();
     assert!(echoed.contains(&of(&secrets, "environment")), "the server has what it was given: {echoed}");
     let result = of(&secrets, "result");
@@ -130,7 +130,7 @@ async fn fourteen_secrets_are_found_nowhere_in_eight_spellings() {
     for path in ["dying:x", "nowhere:x", "named:x", "behind:x", "far:echo"] {
         let _ = client.execute(path, json!({ "text": "x" })).await;
     }
-    // What a person fills into a server's form is the server's, and nobody keeps it.
+    // What a person types into a server's form goes to the server, and is not stored.
     let calling = {
         let client = client.clone();
         #[expect(clippy::disallowed_methods, reason = "the test waits for it")]
@@ -163,7 +163,7 @@ async fn fourteen_secrets_are_found_nowhere_in_eight_spellings() {
     let pids: Vec<String> = home.processes().iter().map(|process| process.pid.to_string()).collect();
     let mut arguments = vec!["--path", home.path().to_str().expect("it is plain"), "--environ-ok"];
     pids.iter().for_each(|pid| arguments.extend(["--pid", pid]));
-    // What the fixture itself writes down.
+    // Files that the fixture itself writes.
     let ledgers = ["*/hosted.jsonl", "*/sink.jsonl"];
     ledgers.iter().for_each(|ledger| arguments.extend(["--allow", ledger]));
     let found = scan(&values, &arguments).await;
@@ -181,7 +181,7 @@ async fn fourteen_secrets_are_found_nowhere_in_eight_spellings() {
     ledgers.iter().for_each(|ledger| arguments.extend(["--allow", ledger]));
     let found = scan(&values, &arguments).await;
     assert_eq!(found["hits"], json!([]), "after the end: {found}");
-    // The scan itself: a secret that is planted is found, in each spelling.
+    // The scan itself: a planted secret is found, in each spelling.
     let planted = home.file("planted.txt");
     for (form, text) in [
         ("plain", values[0].clone()),
@@ -194,7 +194,7 @@ async fn fourteen_secrets_are_found_nowhere_in_eight_spellings() {
     }
 }
 
-/// S23: nothing that crashes leaves a copy of its memory.
+/// S23: nothing that crashes leaves a core dump.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn neither_the_hub_nor_a_server_would_leave_a_core() {
@@ -206,7 +206,7 @@ async fn neither_the_hub_nor_a_server_would_leave_a_core() {
     let mut arena = Arena::new().await;
     arena.add("one", Chaos::new());
     arena.configure();
-    // As a machine of somebody who wants cores is set, as far as we may set it.
+    // As if the user had enabled core dumps, as far as we may set it.
     let wanting = format!(
         "ulimit -S -c hard; exec {} serve --port 0 --json --trust-config",
         satchel_tests::program("satchel").display()
@@ -291,7 +291,7 @@ async fn a_server_is_given_its_own_environment_and_nothing_of_the_hubs() {
         "PYTHONDONTWRITEBYTECODE",
         "PYTHONPYCACHEPREFIX",
         "LC_CTYPE",
-        // A macOS and Windows matter, and what certificates are found by.
+        // Needed on macOS and Windows, and to find certificates.
         "SSL_CERT_FILE",
         "SSL_CERT_DIR",
         "NODE_EXTRA_CA_CERTS",

@@ -16,7 +16,7 @@ const CALLERS: usize = 16;
 
 /// R22, cancel: 0 wrong deliveries, nothing left in flight.
 #[tokio::test]
-async fn calls_taken_back_leave_nothing_behind_and_disturb_nobody() {
+async fn cancelled_calls_leave_nothing_behind_and_affect_no_other() {
     let mut arena = Arena::new().await;
     let ledger = arena.ledger("servers");
     let names = ["a".to_owned(), "b".to_owned()];
@@ -42,7 +42,7 @@ async fn calls_taken_back_leave_nothing_behind_and_disturb_nobody() {
                 let path = format!("{}:echo", names[random.usize(..names.len())]);
                 let nonce = format!("{at}-{call}");
                 let calling = client.execute(&path, json!({ "text": nonce }));
-                // Going away in the middle of a request is how most clients take one back over HTTP.
+                // Over HTTP most clients cancel by closing the connection.
                 match tokio::time::timeout(Duration::from_millis(random.u64(0..70)), calling).await {
                     Err(_) => cancelled += 1,
                     Ok(answer) => {

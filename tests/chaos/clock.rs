@@ -17,7 +17,7 @@ use crate::{
 const HOUR: i64 = 3_600;
 const YEAR: i64 = 365 * 24 * HOUR;
 
-/// A wall clock of one program, as far from the computer's as a file says.
+/// A wall clock for one program, offset from the computer's by a value in a file.
 struct Clock {
     library: PathBuf,
     file: PathBuf,
@@ -67,7 +67,7 @@ async fn a_clock_that_is_set_disturbs_nothing() {
     let mut jumps = vec![HOUR, -HOUR, 0, 10 * YEAR, 0, -10 * YEAR, 0];
     jumps = jumps.repeat(sized(1, 5));
     for seconds in &jumps {
-        // Under way while the clock is set.
+        // In flight while the clock is set.
         let (under_way, before) = (client.clone(), processor_time(hub.pid));
         let call = tokio::spawn(async move { under_way.execute("a:sleep", json!({ "ms": 800 })).await });
         eventually("the call is in flight", async || {
@@ -85,7 +85,7 @@ async fn a_clock_that_is_set_disturbs_nothing() {
         tokio::time::sleep(Duration::from_secs(1)).await;
         let worked = processor_time(hub.pid) - before;
         assert!(worked < 1.5, "clock at {seconds} s: {worked:.1} s of work");
-        // What the hub shows of the time is its own clock's: the test is about a clock that really moved.
+        // The hub shows its own clock: the test needs a clock that really moved.
         eventually(
             &format!("the call is of the time that the clock shows, {seconds} s from here"),
             async || {
@@ -123,7 +123,7 @@ async fn starts(arena: &Arena) -> Vec<Value> {
     vec![view(arena, "a").await["starts"].clone(), view(arena, "b").await["starts"].clone()]
 }
 
-/// The call that was recorded last.
+/// The most recently recorded call.
 async fn newest(arena: &Arena) -> Value {
     let history = arena.home.satchel(&["history", "--json"]).await.json();
     let calls = history["calls"].as_array().expect("there is a history");

@@ -17,14 +17,14 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// As the address file says.
+    /// As given in the address file.
     pub(crate) fn of(home: &Home) -> Self {
         let address = std::fs::read(home.file("data/hub.json")).expect("a running hub has an address file");
         let address: Value = serde_json::from_slice(&address).expect("it is JSON");
         Self { socket: address["socket"].as_str().expect("with a socket").into() }
     }
 
-    /// Asks for something; `None` where the hub went away before it had answered. Refusals panic.
+    /// Sends a request; `None` if the hub went away before it answered. Panics on a refusal.
     pub(crate) async fn request(&self, request: Value) -> Option<Value> {
         let socket = self.socket.clone();
         let asked = tokio::task::spawn_blocking(move || ask(&socket, &request.to_string()));
@@ -35,14 +35,14 @@ impl Control {
 }
 
 impl Control {
-    /// Follows the snapshot, as a window does, until the answer is dropped: a hub composes none for nobody.
+    /// Follows the snapshot, as a window does, until the result is dropped: the hub composes none without a follower.
     pub(crate) async fn follow(&self) -> UnixStream {
         let socket = self.socket.clone();
         let following = tokio::task::spawn_blocking(move || {
             let mut stream = UnixStream::connect(socket)?;
             stream.set_read_timeout(Some(Duration::from_secs(60)))?;
             stream.write_all(b"GET /events HTTP/1.1\r\nhost: satchel\r\n\r\n")?;
-            // The answer begins when it is followed.
+            // The response begins once the subscription is active.
             stream.read_exact(&mut [0; 12])?;
             std::io::Result::Ok(stream)
         });
@@ -50,7 +50,7 @@ impl Control {
     }
 }
 
-/// HTTP/1.0, so that the end of the answer is the end of the connection.
+/// HTTP/1.0, so that the end of the response is the end of the connection.
 fn ask(socket: &Path, body: &str) -> Option<Value> {
     let mut stream = UnixStream::connect(socket).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;

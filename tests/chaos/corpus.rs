@@ -26,18 +26,18 @@ struct Case {
     nonce: String,
 }
 
-/// What became of one case.
+/// The outcome of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fate {
     Delivered,
-    /// A good result without the text that was sent.
+    /// A good result with another text.
     Other,
     Failed,
 }
 
 /// R9, malformed output: everything deliverable is delivered, the rest is an explicit error, 0 hangs.
 #[tokio::test]
-async fn what_can_be_delivered_is_and_the_rest_ends_with_an_explicit_error() {
+async fn deliverable_output_is_delivered_and_the_rest_is_an_explicit_error() {
     let mut arena = Arena::new().await;
     let (seed, _) = random();
     let count = sized(500, 5_000);
@@ -46,8 +46,8 @@ async fn what_can_be_delivered_is_and_the_rest_ends_with_an_explicit_error() {
     let arguments = ["--n", &count.to_string(), "--seed", &seed.to_string(), "--out", &path];
     let (code, said) = run_fixture("gen_stdout_corpus.py", &arguments).await;
     assert_eq!(code, 0, "{said}");
-    // One good case at the end: between two damaged ones it shows that the tool itself still answers, which also
-    // keeps the hub from pausing a tool that failed three times in a row, as it should.
+    // A good case at the end, between two damaged ones: it shows that the tool still answers, and keeps the hub from
+    // pausing a tool after three failures in a row.
     let mut text = std::fs::read_to_string(&corpus).expect("the corpus was written");
     text.push_str(&format!("{}\n", good_case(count)));
     std::fs::write(&corpus, &text).expect("the home can be written");
@@ -106,7 +106,8 @@ async fn what_can_be_delivered_is_and_the_rest_ends_with_an_explicit_error() {
 fn as_expected(case: &Case, fate: Fate) -> bool {
     match case.expect.as_str() {
         "deliver" => fate == Fate::Delivered,
-        // The corpus calls a message over several lines lost; the hub puts it together, which serves the caller more.
+        // The corpus counts a message over several lines as lost; the hub joins the lines, which is better for the
+        // caller.
         "no_deliver" if case.class == "pretty_printed" => fate != Fate::Other,
         "no_deliver" => fate == Fate::Failed,
         "either" => true,

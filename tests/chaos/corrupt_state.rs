@@ -21,12 +21,12 @@ use crate::{
     measured, random, sized, soaking,
 };
 
-/// The goal sheet's bound, for a soak. Every commit has a larger one: its machine may be slow.
+/// The limit of the goal sheet, for a soak. Every commit has a longer one: its machine may be slow.
 fn bound() -> Duration {
     Duration::from_secs(if soaking() { 5 } else { 20 })
 }
 
-/// What is damaged. The first two hold what a person or a client relies on.
+/// Files to damage. The first two hold what a person or a client relies on.
 const FILES: [&str; 11] = [
     "config.json",
     "data/clients.json",
@@ -41,7 +41,7 @@ const FILES: [&str; 11] = [
     "data/trail.head",
 ];
 
-/// After these nothing is left of what a file said.
+/// Kinds of damage that leave nothing of the file's contents.
 const WHOLLY: [&str; 8] =
     ["cut off", "empty", "garbage", "zeros", "huge", "another shape", "directory", "dangling link"];
 
@@ -59,7 +59,7 @@ const DAMAGES: [&str; 11] = [
     "dangling link",
 ];
 
-/// R7, corrupt state: it starts within its bound or says why not; what was damaged lies aside, and it is said.
+/// R7, corrupt state: the hub starts within its limit or says why not; the damaged file is moved aside, and reported.
 #[tokio::test]
 async fn damaged_files_never_stop_the_hub_for_long_and_are_never_lost() {
     let (seed, mut random) = random();
@@ -80,7 +80,7 @@ async fn damaged_files_never_stop_the_hub_for_long_and_are_never_lost() {
             Start::Ready { notices, .. } => notices.clone(),
             Start::Refused(words) => words.clone(),
         };
-        // What was approved is never guessed: without the record of it everything waits for a person.
+        // Approvals are never guessed: without their record everything waits for a person.
         if let ("data/approvals/s.json", true, Start::Ready { held, tools, .. }) =
             (file, WHOLLY.contains(&damage), &outcome)
         {
@@ -89,7 +89,7 @@ async fn damaged_files_never_stop_the_hub_for_long_and_are_never_lost() {
         if file == "data/ledger.db" && said.contains("set aside") {
             assert!(before.is_none() || kept_aside(&path, before.as_ref()), "{damage}: the ledger is gone");
         }
-        // What a person wrote, and what clients are known by, is still there: in its place, or aside with a word.
+        // What a person wrote, and clients' tokens, are still there: in place, or moved aside and reported.
         if ["config.json", "data/clients.json"].contains(&file) && before.is_some() {
             let here = print_of(&path) == before;
             let aside = kept_aside(&path, before.as_ref());
@@ -115,14 +115,14 @@ async fn damaged_files_never_stop_the_hub_for_long_and_are_never_lost() {
     assert!(seen.get("started").copied().unwrap_or(0) * 10 >= cases * 8, "most damage is got over: {seen:?}");
 }
 
-/// A home as a hub leaves it.
+/// The files of a home as a hub leaves them.
 async fn golden() -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let mut arena = Arena::new().await;
     arena.add("s", Chaos::new());
     let hub = arena.open().await;
     known(&arena.home, &["s".to_owned()]).await;
     let editor = hub.client("editor").await;
-    // Searched for and then used: there is something that was learned.
+    // Search, then use: this stores a habit.
     editor.paths("s:echo").await;
     editor.execute("s:echo", json!({ "text": "x" })).await.text();
     let running = fs::read(arena.home.file("data/hub.json")).expect("a running hub has an address");
@@ -176,7 +176,7 @@ fn inflict(damage: &str, path: &Path, random: &mut fastrand::Rng) {
             return;
         }
         "no rights" => {
-            // For root a file without rights is readable all the same; then this is the case without damage.
+            // Root can read a file without permissions; then this is the case without damage.
             fs::set_permissions(path, fs::Permissions::from_mode(0o0)).expect("it is ours");
             return;
         }
@@ -190,7 +190,7 @@ fn inflict(damage: &str, path: &Path, random: &mut fastrand::Rng) {
     fs::write(path, bytes).expect("it can be written");
 }
 
-/// What a file holds, so that it is found again under another name; `None` where there is nothing to lose.
+/// Part of a file's contents, to find it again under another name; `None` if there is nothing to lose.
 fn print_of(path: &Path) -> Option<Vec<u8>> {
     match fs::symlink_metadata(path).ok()? {
         kind if kind.is_dir() => fs::read(path.join("something")).ok(),
@@ -211,9 +211,9 @@ fn kept_aside(path: &Path, print: Option<&Vec<u8>>) -> bool {
 }
 
 enum Start {
-    /// It runs, has this to say, and offers this many tools of its server, of which so many are held back.
+    /// It runs, with these notices and tools, some of them held back.
     Ready { notices: String, tools: u64, held: u64 },
-    /// It ended, with these words.
+    /// It exited with this message.
     Refused(String),
 }
 
@@ -269,7 +269,7 @@ async fn two_damages_in_a_row_lose_neither() {
     }
 }
 
-/// [`start`] lets go of the hub, which kills it.
+/// [`start`] drops the hub, which kills it.
 async fn eventually_ended(arena: &Arena) {
     arena.gone("its handle was dropped", Arena::everything).await;
 }

@@ -14,7 +14,7 @@ use crate::{
 
 const CLIENTS: usize = 64;
 
-/// R2, no cross-talk: foreign answers 0.
+/// R2, no cross-talk: 0 answers to another caller.
 #[tokio::test]
 async fn no_answer_reaches_another_caller() {
     let mut arena = Arena::new().await;
@@ -33,13 +33,13 @@ async fn no_answer_reaches_another_caller() {
     let names = Arc::new(names);
     let mut callers = JoinSet::new();
     for at in 0..CLIENTS {
-        // A session of its own, so that its ids are 1, 2, 3… like everybody's.
+        // A new session, so that its ids are 1, 2, 3… like those of all others.
         let client = satchel_tests::Client::open(&connection, "2025-11-25").await;
         let (names, mut random) = (names.clone(), generator.fork());
         callers.spawn(async move {
             let (mut own, mut failed) = (0, 0);
             for call in 0..calls_each {
-                // The last calls leave out the one that waits for company: there is none at the end.
+                // The last calls leave out the mode that waits for others: at the end there are none.
                 let almost_over = call + 5 >= calls_each;
                 let name = loop {
                     let name = &names[random.usize(..names.len())];

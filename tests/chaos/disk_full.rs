@@ -15,14 +15,14 @@ use crate::{
     measured, sized,
 };
 
-/// A hub that is told of a failed write instead of being ended by the signal.
+/// Starts a hub that gets an error from a failed write instead of the signal.
 async fn launch(arena: &Arena) -> Launched {
     let serve =
         format!("trap '' XFSZ; exec '{}' serve --port 0 --json --trust-config", program("satchel").display());
     arena.launch("/bin/sh".as_ref(), &["-c", &serve], |_| {}).await
 }
 
-/// Sets a soft limit of a running process; what it was before.
+/// Sets a soft limit of a running process; returns the previous one.
 fn limit(pid: u32, resource: Resource, current: Option<u64>) -> Option<u64> {
     let pid = Pid::from_raw(i32::try_from(pid).expect("a process id is small"));
     let maximum = prlimit(pid, resource, rustix::process::getrlimit(resource)).expect("it is our process");
@@ -31,7 +31,7 @@ fn limit(pid: u32, resource: Resource, current: Option<u64>) -> Option<u64> {
     maximum.current
 }
 
-/// R15, disk full: calls go on, nothing is torn, and with room again everything works without a restart.
+/// R15, disk full: calls continue, nothing is torn, and with space again everything works without a restart.
 #[tokio::test]
 async fn with_a_full_disk_calls_go_on_and_changes_are_refused_clearly() {
     let mut arena = Arena::new().await;
@@ -44,7 +44,7 @@ async fn with_a_full_disk_calls_go_on_and_changes_are_refused_clearly() {
     let config = arena.home.config_text();
     let rounds = sized(2, 30);
     for round in 0..rounds {
-        // Nothing at all can be written, then a little, so that files break in the middle.
+        // First nothing can be written, then a little, so that files break off in the middle.
         let room = [0, 100, 4_096][round % 3];
         let before = limit(hub.pid, Resource::Fsize, Some(room));
         for name in ["s", "sleeping"] {
@@ -72,7 +72,7 @@ async fn with_a_full_disk_calls_go_on_and_changes_are_refused_clearly() {
     measured!("full disk: {rounds} times full and free again, 0 torn, the hub went on");
 }
 
-/// R15, no descriptors: calls end clearly, the hub goes on, and works again.
+/// R15, no descriptors: calls fail clearly, the hub continues, and recovers.
 #[tokio::test]
 async fn without_descriptors_calls_end_clearly_and_work_again_later() {
     let mut arena = Arena::new().await;
@@ -101,7 +101,7 @@ async fn without_descriptors_calls_end_clearly_and_work_again_later() {
             Outcome::of(&client.execute(&format!("{name}:sleep"), json!({ "ms": 500 })).await)
         });
     }
-    // New connections wait in the system's queue until there are descriptors for them.
+    // New connections wait in the system's queue until there are descriptors.
     tokio::time::sleep(std::time::Duration::from_secs(2)).await;
     limit(hub.pid, Resource::Nofile, before);
     let told = calls.join_all().await;

@@ -13,14 +13,14 @@ use crate::{arena::Arena, arena::known, control::Control, measured, random};
 
 /// Servers, each with a change of its own.
 const SERVERS: usize = 66;
-/// Ways to change what runs, or where it is connected to.
+/// Ways to change what runs, or what is connected to.
 const WAYS: usize = 11;
 
 fn name(number: usize) -> String {
     format!("s{number:02}")
 }
 
-/// An entry that works, before and after it was changed in this way.
+/// A valid entry, before or after this change.
 fn entry(home: &Home, number: usize, hosted: &str, changed: bool) -> Value {
     let way = number % WAYS;
     let this = |of: usize, before: &str, after: &str| {
@@ -74,7 +74,7 @@ fn starts(home: &Home) -> usize {
     (0..SERVERS).map(|number| Fake::new(home, &name(number)).ledger().starts().len()).sum()
 }
 
-/// The servers as the hub shows them, once all of them are like this.
+/// The servers in the hub's status, once all of them match.
 async fn all(control: &Control, what: &str, like: impl Fn(&Value) -> bool) -> Vec<Value> {
     eventually(what, async || {
         let status = control.request(json!({ "do": "status" })).await.expect("the hub runs");
@@ -125,7 +125,7 @@ async fn what_a_person_accepted_is_not_started_after_another_hand_changed_it() {
         let path = format!("{}:echo", name(number));
         assert_eq!(client.execute(&path, json!({ "text": "works" })).await.text(), "works", "{path}");
     }
-    // What a person writes through Satchel, and what decides nothing of it, changes nothing of that.
+    // What a person changes through Satchel, and changes that do not affect the launch, need no approval.
     assert!(starts(home) >= SERVERS * (WAYS - 2) / WAYS);
     home.edit_config(|config| config["mcpServers"]["s00"]["keepCalls"] = json!(true));
     all(&control, "nothing is held back", |view| view["held"] == 0).await;
@@ -138,14 +138,14 @@ async fn what_a_person_accepted_is_not_started_after_another_hand_changed_it() {
     let hub = home.start_hub_asking().await;
     nothing_starts(home, &hub, before).await;
 
-    // What is there again as it was accepted needs nobody.
+    // An entry restored to its approved contents needs no approval.
     home.edit_config(|config| {
         config["mcpServers"]["s02"] = entry(home, 2, &hosted.url, false);
     });
     let client = hub.client("one").await;
     eventually("it is as it was", async || (hub.server("s02").await["held"] == 0).then_some(())).await;
     assert_eq!(client.execute("s02:echo", json!({ "text": "again" })).await.text(), "again");
-    // A look shows what would run; a yes to exactly that starts it.
+    // The review shows what would run; approving exactly that starts it.
     let shown = home.satchel(&["approvals", "s03"]).await.stdout;
     assert!(shown.contains("launch s03") && shown.contains("sha256:013"), "{shown}");
     home.satchel_agreeing(&["approve", "s03"]).await.succeeded();
@@ -177,7 +177,7 @@ async fn planted_the_same_changes_are_started_where_the_file_is_trusted() {
     drop(hub);
 }
 
-/// What an agent, or whoever prepared a project, could have written into another program's file.
+/// What an agent, or the author of a project, could have written into another program's file.
 pub(crate) fn hostile(number: usize, canary: &str, url: &str, random: &mut fastrand::Rng) -> String {
     let long = "a".repeat(random.usize(1..200_000));
     let entries = [
@@ -237,7 +237,7 @@ async fn looking_at_two_hundred_hostile_files_starts_connects_and_reads_nothing(
         let text = hostile(number, canary, &url, &mut random);
         let _ = std::fs::remove_file(&file);
         if number % 10 == 9 {
-            // By a link, into somewhere else.
+            // Through a link to another place.
             let elsewhere = home.file("elsewhere.json");
             std::fs::write(&elsewhere, text).expect("the home can be written to");
             std::os::unix::fs::symlink(&elsewhere, &file).expect("a link can be made");
@@ -264,7 +264,7 @@ async fn looking_at_two_hundred_hostile_files_starts_connects_and_reads_nothing(
     assert!(read >= FILES / 2 && servers >= FILES / 2, "they were looked at");
     assert_eq!((connected, exists, of("started"), of("secret_read")), (0, false, 0, 0), "{log}");
     assert_eq!(status["servers"], json!([]));
-    // The spies see what is done: with a yes, the same files do act.
+    // The trace works: once approved, the same files do act.
     std::fs::write(&file, hostile(0, canary, &url, &mut random)).expect("the home can be written to");
     home.satchel(&["add", "acting", "--", "sh", "-c", &format!("touch {canary}")]).await.succeeded();
     home.satchel(&["add", "calling", "--url", &url]).await.succeeded();

@@ -20,22 +20,22 @@ use crate::{
 const WAYS: [&str; 5] = ["setsid", "double_fork", "daemon", "scrubbed", "vanished"];
 const ENDS: [&str; 6] = ["idle", "restart", "disable", "remove", "quit", "kill"];
 
-/// R5, no escapees: whatever a helper does to get away, 0 are left after every way in which its server can end.
+/// R5, no escapees: whatever a helper does to escape, 0 are left after every way in which its server can end.
 #[tokio::test]
 async fn no_helper_outlives_its_server() {
     let mut ended = 0;
-    // Every commit sees the two ways in which most servers end.
+    // Every commit runs the two ways in which most servers end.
     let ends = if soaking() { &ENDS[..] } else { &ENDS[4..] };
     let rounds = nightly(1, 20, 50);
     for _ in 0..rounds {
-        // Each with a hub and servers of its own.
+        // Each with its own hub and servers.
         ended += join_all(ends.iter().map(|end| every_way(end))).await.into_iter().sum::<usize>();
     }
     measured!("escapees: {ended} helpers ended, 0 left");
     assert_eq!(ended, WAYS.len() * ends.len() * rounds);
 }
 
-/// One server for each way to escape, all ended in this way; how many helpers there were.
+/// Starts a server for each way to escape, and ends all in this way; returns the number of helpers.
 async fn every_way(end: &str) -> usize {
     let mut arena = Arena::new().await;
     for way in WAYS {
@@ -71,7 +71,7 @@ async fn every_way(end: &str) -> usize {
     }
     match end {
         "quit" => assert_eq!(hub.terminate().await, Some(0)),
-        // The hub itself, without warning.
+        // Kills the hub, without warning.
         "kill" => hub.kill().await,
         "idle" => all_are(&control, "asleep").await,
         // Calls go to the new processes.
@@ -106,7 +106,7 @@ fn escaped(arena: &Arena) -> Vec<Process> {
     arena.server_processes().into_iter().filter(|process| process.command.contains("chaos-escapee")).collect()
 }
 
-/// R5: the end of a server is noticed by waiting for it, not by the end of its output, which a helper holds open.
+/// R5: the hub notices the end of a server by waiting for it, not by the end of its output, which a helper holds open.
 #[tokio::test]
 async fn the_end_of_a_server_is_noticed_although_a_helper_holds_its_output() {
     let mut arena = Arena::new().await;

@@ -11,7 +11,7 @@ use crate::{
     measured,
 };
 
-/// What its one client was given; the home holds only its hash.
+/// The token of its one client; the home contains only its hash.
 const TOKEN: &str = "sat_golden-home-of-version-0-1";
 
 /// R18, upgrade: nothing is lost.

@@ -13,18 +13,19 @@ use crate::{
     measured, sized,
 };
 
-/// What a caller may be told, and how often the call may have run then.
+/// What a caller may be told, and how often the call may have run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Promise {
     /// It ran and the caller cannot know: `unknown`.
     RanUnknown,
     /// It did not run, and a retry is safe: success, exactly once.
     Success,
-    /// It did not run on the server; the caller is told a failure or success, and it is never run twice.
+    /// It did not run on the server; the caller gets a failure or success, and it never runs twice.
     AtMostOnce,
 }
 
-/// Modes of `chaos_http.py` that concern this promise. Those of [`STATELESS`] are of servers of the newer revisions.
+/// Modes of `chaos_http.py` that concern this promise. Those in [`STATELESS`] belong to servers of the newer
+/// revisions.
 const MODES: &[(&str, Promise)] = &[
     ("exec_then_500", Promise::RanUnknown),
     ("exec_then_503", Promise::RanUnknown),
@@ -40,13 +41,13 @@ const MODES: &[(&str, Promise)] = &[
     ("header_mismatch_once", Promise::Success),
 ];
 const STATELESS: [&str; 1] = ["header_mismatch_once"];
-/// Calls made at once on one entry, so that most leave before the first failure makes the hub pause the tool.
+/// Concurrent calls per entry, so that most are sent before the first failure makes the hub pause the tool.
 const BURST: usize = 10;
 
 /// R3, at most once over HTTP: no key runs twice; what provably did not run is retried and succeeds.
 #[tokio::test]
 async fn a_call_runs_at_most_once_and_safe_retries_succeed() {
-    // Each round with a hub of its own: a tool that failed is paused, so a round needs a third as many servers as calls.
+    // A new hub per round: a failed tool is paused, so a round needs a third as many servers as calls.
     for _ in 0..sized(1, 10) {
         round(100).await;
     }
@@ -60,7 +61,7 @@ async fn round(wanted: usize) {
             let era = if STATELESS.contains(mode) { "modern" } else { "legacy" };
             let mut entry = hosted.entry_of(era, mode);
             if *mode != "hang" {
-                // A busy machine is no failure of the server's.
+                // A busy machine must not count as a failing server.
                 entry["requestTimeout"] = json!(60);
             }
             arena.add_entry(&name, entry);
@@ -99,7 +100,7 @@ async fn round(wanted: usize) {
     }
 }
 
-/// Calls servers of one mode until enough calls were really tried; what the callers were told.
+/// Calls servers of one mode until enough calls were really attempted; returns what the callers were told.
 async fn storm(
     mode: &'static str,
     promise: Promise,
@@ -116,7 +117,7 @@ async fn storm(
         for at in 0..BURST {
             let (client, journal) = (client.clone(), journal.clone());
             let key = format!("{mode}-{burst}-{at}");
-            // What is expected to succeed is called one by one: such a server counts its requests.
+            // Calls expected to succeed are made one by one: such a server counts its requests.
             let entry = if promise == Promise::Success { at } else { burst };
             let path = format!("{}:write_once", names[entry % names.len()]);
             calls.spawn(async move {
@@ -149,7 +150,7 @@ fn entries(mode: &str, promise: Promise, wanted: usize) -> Vec<String> {
     (0..count).map(|at| entry_name(mode, at)).collect()
 }
 
-/// Calls that were really tried.
+/// The number of calls really attempted.
 fn reached(outcomes: &BTreeMap<Outcome, usize>) -> usize {
     outcomes.iter().filter(|(outcome, _)| **outcome != Outcome::Refused).map(|(_, count)| count).sum()
 }

@@ -45,12 +45,12 @@ async fn a_killed_hub_leaves_no_process_no_torn_file_and_no_lock() {
         let running = arena.server_processes().len();
         assert!(running >= SERVERS, "all servers and their helpers run: {running}");
 
-        // Every other round nothing more is called before the kill, for longer than a record may take to be kept.
+        // In every other round the last call ends longer before the kill than a record may take to be stored.
         let calm = round % 2 == 1;
         if calm {
             tokio::time::sleep(Duration::from_millis(1_200)).await;
         }
-        // Load that is still going on when the hub dies; nobody waits for its answers.
+        // Load in flight when the hub dies; nobody waits for its answers.
         let load: Vec<_> = names
             .iter()
             .map(|name| {
@@ -87,13 +87,13 @@ async fn a_killed_hub_leaves_no_process_no_torn_file_and_no_lock() {
     assert!(!soaking() || slowest_start <= Duration::from_secs(3), "a start took {slowest_start:.2?}");
 }
 
-/// How many calls the statistics know.
+/// The number of calls in the statistics.
 async fn recorded(arena: &Arena) -> u64 {
     let stats = arena.home.satchel(&["stats", "--json"]).await.json();
     stats["totals"]["calls"].as_u64().expect("a number of calls")
 }
 
-/// What SQLite itself finds wrong with a copy of the ledger, so that what the kill left of it stays as it is.
+/// What SQLite's check finds in a copy of the ledger, so that the original stays as the kill left it.
 async fn damage(arena: &Arena) -> String {
     let program = "import shutil, sqlite3, sys, tempfile\n\
         with tempfile.TemporaryDirectory() as copy:\n\

@@ -14,10 +14,10 @@ use crate::{
 };
 
 const SERVERS: usize = 20;
-/// Counting tokens takes a process for each, so every commit sees fewer.
+/// Counting tokens takes a process for each, so every commit has fewer servers.
 const FEW_SERVERS: usize = 6;
 
-/// Whatever a server says of how long its lists hold: they are asked for when it says that they changed.
+/// Whatever lifetime a server declares for its lists, they are read again only when it announces a change.
 #[tokio::test]
 async fn lists_that_hold_for_no_time_are_kept_and_neither_wake_a_server_nor_keep_it_awake() {
     let mut arena = Arena::new().await;
@@ -77,7 +77,7 @@ async fn an_idle_hub_uses_no_processor_and_little_memory() {
         "idle hub, {servers} sleeping servers: {share:.2} % of one processor over {seconds} s, {woken:.1} switches a second, {:.1} MiB",
         memory(hub.pid)
     );
-    // Linux counts processor time in hundredths of a second; two of them in 10 s are too few to fail a slow machine for.
+    // Linux counts processor time in hundredths of a second; two of them in 10 s are too few to fail a slow machine.
     let most = if soaking() { 0.2 } else { 0.5 };
     assert!(share <= most, "an idle hub used {share:.2} % of a processor");
 }

@@ -55,7 +55,7 @@ async fn of_hubs_started_at_once_one_runs_and_the_others_name_it() {
     measured!("instances: {races} races of 3, always exactly one");
 }
 
-/// R17, port taken: said loudly, and no token goes to whoever has it.
+/// R17, port taken: reported, and its owner gets no token.
 #[tokio::test]
 async fn a_port_of_another_program_is_refused_loudly_and_gets_no_token() {
     let arena = Arena::new().await;
@@ -66,7 +66,7 @@ async fn a_port_of_another_program_is_refused_loudly_and_gets_no_token() {
     let refused = arena.home.satchel(&["serve", "--port", &port.to_string(), "--json"]).await;
     refused.failed_with(1);
     assert!(refused.stderr.contains(&port.to_string()), "{refused:?}");
-    // A hub elsewhere; whoever asks is told its address, never the other program's.
+    // A hub at another port; clients get its address, never the other program's.
     let hub = arena.home.start_hub().await;
     assert!(!hub.url.contains(&format!(":{port}/")));
     assert_eq!(hub.connection("editor").await.url, hub.url);

@@ -14,14 +14,14 @@ use crate::{
 };
 
 const NEIGHBOURS: usize = 19;
-/// The goal sheet's bound on the slowest hundredth of the neighbours' calls, against the same calls in peace.
+/// The limit of the goal sheet for the p99 of the neighbours' calls, relative to the same calls undisturbed.
 const MOST: f64 = 1.5;
-/// Other programs share the machine: a ratio above the bound is measured again before it counts.
+/// Other programs share the machine: a ratio above the limit is measured again before it counts.
 const TRIES: usize = 3;
 const ROUNDS: usize = 12;
 const FEW_ROUNDS: usize = 1;
 
-/// Each floods in its own way when it is called.
+/// Each floods in its own way when called.
 const HOSTILE: &[(&str, &[(&str, &str)])] = &[
     ("huge_line", &[("bytes", "20000000")]),
     ("endless_line", &[("bytes", "60000000")]),
@@ -32,17 +32,17 @@ const HOSTILE: &[(&str, &[(&str, &str)])] = &[
     ("stdin_never_read", &[]),
 ];
 
-/// The same of servers at an address; the mode is a part of it.
+/// The same for hosted servers; the mode is part of the address.
 const HOSTILE_HOSTED: &[&str] = &["gzip_bomb", "sse_huge_event:bytes=60000000"];
 
-/// R11, isolation: the neighbours' calls fail 0 times, and their p99 is at most 1.5 times that in peace.
+/// R11, isolation: no call to the neighbours fails, and their p99 is at most 1.5 times the undisturbed one.
 #[tokio::test]
 async fn one_hostile_server_of_twenty_does_not_slow_the_others() {
     let chosen = if soaking() { HOSTILE } else { &HOSTILE[1..2] };
     let hosted = if soaking() { HOSTILE_HOSTED } else { &[] };
     let nothing: &[(&str, &str)] = &[];
     for (mode, parameters) in chosen.iter().copied().chain(hosted.iter().map(|mode| (*mode, nothing))) {
-        // Times mean something only where nothing else runs; every commit sees that the neighbours answer at all.
+        // Times are meaningful only where nothing else runs; every commit checks only that the neighbours answer.
         let mut arena = if soaking() { Arena::alone().await } else { Arena::new().await };
         let neighbours: Vec<String> = (0..NEIGHBOURS).map(|at| format!("n{at}")).collect();
         for name in &neighbours {
@@ -61,7 +61,7 @@ async fn one_hostile_server_of_twenty_does_not_slow_the_others() {
         let hub = arena.open().await;
         known(&arena.home, &neighbours).await;
         let client = hub.client("neighbour").await;
-        // Everybody is awake: what is measured is calls, not starts.
+        // All are awake: the test measures calls, not starts.
         for name in &neighbours {
             client.execute(&format!("{name}:echo"), json!({ "text": "x" })).await.text();
         }
@@ -83,8 +83,8 @@ async fn one_hostile_server_of_twenty_does_not_slow_the_others() {
     }
 }
 
-/// The slowest hundredth of the neighbours' calls, in peace and beside the hostile server, in turns so that what else
-/// happens on the machine falls on both.
+/// The p99 of the neighbours' calls, undisturbed and beside the hostile server, in turns so that other load on the
+/// machine affects both.
 async fn compare(hub: &Hub<'_>, client: &Client, neighbours: &[String]) -> (Duration, Duration) {
     let neighbours = Arc::new(neighbours.to_vec());
     let (mut peace, mut war) = (Vec::new(), Vec::new());
@@ -92,7 +92,7 @@ async fn compare(hub: &Hub<'_>, client: &Client, neighbours: &[String]) -> (Dura
         peace.extend(calls(client, &neighbours).await);
         let stranger = hub.client("stranger").await;
         let attack = tokio::spawn(async move {
-            // Whatever comes of it.
+            // Its outcome does not matter.
             let call = stranger.execute("hostile:echo", json!({ "text": "x" }));
             let _ = tokio::time::timeout(Duration::from_secs(2), call).await;
         });

@@ -15,7 +15,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use crate::arena::{Ledger, run_fixture};
 
-/// How a call ended, in the checker's words.
+/// The outcome of a call, in the checker's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     /// A good result.
@@ -29,12 +29,12 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Reads what the hub says of a call. A failure that is the hub's must say what became of the call.
+    /// Reads the hub's answer to a call. A failure of the hub itself must say whether the call may have run.
     #[track_caller]
     pub(crate) fn of(answer: &Answer) -> Self {
         let result = match &answer.outcome {
             Ok(result) => result,
-            // Refused before it was looked at.
+            // Refused before it was read.
             Err(error) if error.data["outcome"] == "not_sent" => return Outcome::Refused,
             Err(error) if error.data["outcome"] == "unknown" => return Outcome::Unknown,
             Err(_) => return Outcome::Error,
@@ -48,7 +48,7 @@ impl Outcome {
         }
     }
 
-    /// The hub's code for a failure of its own, where it names one.
+    /// The hub's code for its own failures, if it names one.
     pub(crate) fn code(answer: &Answer) -> Option<String> {
         own_words(answer.outcome.as_ref().ok()?, "dev.satchel/code")
     }
@@ -63,7 +63,7 @@ impl Outcome {
     }
 }
 
-/// What the hub adds to a result. The rest is not read: a server's may nest deeper than a parser goes.
+/// What the hub adds to a result. The rest is not parsed: a server's result may nest deeper than a parser allows.
 fn own_words(result: &RawValue, key: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Result {
@@ -74,13 +74,13 @@ fn own_words(result: &RawValue, key: &str) -> Option<String> {
     serde_json::from_str(result.meta.get(key)?.get()).ok()
 }
 
-/// The callers' side.
+/// The callers' records.
 pub(crate) struct Journal {
     path: PathBuf,
     file: Mutex<File>,
 }
 
-/// What the checker found.
+/// The checker's findings.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Verdict {
     pub(crate) ok: bool,
@@ -102,12 +102,12 @@ impl Journal {
         Self { path, file: Mutex::new(file) }
     }
 
-    /// A call with this key is about to be made.
+    /// Records that a call with this key is about to be made.
     pub(crate) fn issue(&self, key: &str) {
         self.write(&json!({ "ev": "issue", "key": key, "ts": 0 }));
     }
 
-    /// Its caller was told this.
+    /// Records what its caller was told.
     pub(crate) fn done(&self, key: &str, outcome: Outcome) {
         self.write(&json!({ "ev": "done", "key": key, "ts": 0, "outcome": outcome.word() }));
     }
@@ -121,7 +121,7 @@ impl Journal {
         &self.path
     }
 
-    /// Compares it with what servers did.
+    /// Compares the journal with the servers' ledger.
     pub(crate) async fn judge(&self, ledger: &Ledger) -> Verdict {
         judge(ledger.path(), self.path()).await
     }
@@ -136,7 +136,7 @@ pub(crate) async fn judge(ledger: &Path, journal: &Path) -> Verdict {
 }
 
 impl Verdict {
-    /// Nothing lost, doubled, invented or said wrongly, and something done at all.
+    /// Nothing lost, duplicated, invented or misreported, and some work done.
     #[track_caller]
     pub(crate) fn clean(&self, at_least: usize) {
         assert!(self.issued >= at_least && self.executed > 0, "it did no work: {self:?}");
@@ -152,7 +152,7 @@ impl Verdict {
         assert!(self.ok && faults.iter().all(|fault| fault.is_empty()), "{self:?}");
     }
 
-    /// How many calls ended so.
+    /// How many calls had this outcome.
     pub(crate) fn count(&self, outcome: Outcome) -> usize {
         self.outcomes.get(outcome.word()).copied().unwrap_or(0)
     }

@@ -21,7 +21,7 @@ use crate::{
 /// Improbable enough to be found only where it was put.
 const CANARY: &str = "canary-77ae-01c4-e2b9";
 
-/// A session bus of its own, without services that start by themselves. Killed when dropped.
+/// A private session bus, without services that start by themselves. Killed when dropped.
 pub(crate) struct Bus {
     process: Child,
     pub(crate) address: String,
@@ -50,11 +50,11 @@ impl Bus {
             .await
             .expect("it can be read")
             .expect("it says its address");
-        // Not the address it says, which also names this one run of it: a session's address outlives its bus.
+        // Not the address it prints, which also identifies this run: a session's address outlives its bus.
         Self { process, address: listen }
     }
 
-    /// A keychain service on this bus; with a password it is unlocked.
+    /// A keychain service on this bus, unlocked if there is a password.
     pub(crate) async fn keychain(&self, arena: &Arena, password: Option<&str>) -> Child {
         let runtime = arena.home.file("runtime");
         std::fs::create_dir_all(&runtime).expect("the home can be written");
@@ -105,7 +105,7 @@ async fn view(arena: &Arena, name: &str) -> Value {
     servers.iter().find(|server| server["name"] == name).expect("it is configured").clone()
 }
 
-/// Asks for a restart of the keyed server and for its state, until it is this one.
+/// Restarts the keyed server until it has this state.
 async fn until(arena: &Arena, state: &str) -> Value {
     eventually(&format!("the keyed server is {state}"), async || {
         let view = view(arena, "keyed").await;
@@ -132,7 +132,7 @@ fn nowhere_in_plain(arena: &Arena) {
     assert!(holders.is_empty(), "a secret lies in {holders:?}");
 }
 
-/// R16, keychain absent: no plain file instead; servers without secrets run, the others say what they wait for.
+/// R16, keychain missing: no plain-text file instead; servers without secrets run, the others say what they wait for.
 #[tokio::test]
 async fn a_bus_without_a_keychain_is_said_and_servers_without_secrets_run() {
     let arena = arena().await;
@@ -148,7 +148,7 @@ async fn a_bus_without_a_keychain_is_said_and_servers_without_secrets_run() {
     nowhere_in_plain(&arena);
 }
 
-/// R16, the keychain or its bus dies: a state, not a hang; what needs it starts when it is back.
+/// R16, the keychain or its bus dies: a state, not a hang; servers that need it start when it is back.
 #[tokio::test]
 async fn a_keychain_that_dies_and_comes_back_is_waited_for_without_hanging() {
     let arena = arena().await;
@@ -180,7 +180,7 @@ async fn a_keychain_that_dies_and_comes_back_is_waited_for_without_hanging() {
         eventually("the secret is had again", async || {
             let answer = secret().await;
             if Outcome::of(&answer) != Outcome::Result {
-                // Shown by the test harness only when the test fails.
+                // The test harness shows this only if the test fails.
                 eprintln!("{}", answer.complaint());
             }
             (Outcome::of(&answer) == Outcome::Result)
@@ -194,7 +194,7 @@ async fn a_keychain_that_dies_and_comes_back_is_waited_for_without_hanging() {
     drop(keychain);
 }
 
-/// R16, R21: what holds the keychain open must not hold up the end, nor fail in it.
+/// R16, R21: an open keychain must neither delay shutdown nor fail during it.
 #[tokio::test]
 async fn a_hub_that_used_the_keychain_ends_in_order_even_if_the_keychain_hangs() {
     for hangs in [false, true] {
@@ -247,7 +247,7 @@ async fn a_locked_keychain_is_named_and_nothing_waits_for_a_prompt_nobody_sees()
             })
             .await;
     }
-    // The same keychain, which nobody has unlocked since.
+    // The same keychain, locked again.
     let _keychain = bus.keychain(&arena, None).await;
     let _hub = bus.hub(&arena).await;
     let client = arena.client("one").await;

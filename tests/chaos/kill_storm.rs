@@ -16,7 +16,7 @@ use crate::{
 const SERVERS: usize = 8;
 const CALLERS: usize = 32;
 
-/// A hub with servers in these modes is called while they are killed; the judged journal, and how to go on.
+/// Calls a hub with servers in these modes while they are killed; returns the judged journal, and a way to continue.
 struct Blown<'a> {
     hub: Hub<'a>,
     clients: Vec<Client>,
@@ -58,14 +58,14 @@ async fn blow<'a>(
     Blown { hub, clients, servers, ledger }
 }
 
-/// R1, kill storm: lost 0, doubled 0, misreported 0, processes left 0; 95 of 100 calls work in the calm after it.
+/// R1, kill storm: lost 0, duplicated 0, misreported 0, processes left 0; 95 of 100 calls work once it is calm.
 #[tokio::test]
 async fn no_call_is_lost_doubled_or_misreported_while_servers_are_killed() {
     let mut arena = Arena::new().await;
     let often = Duration::from_millis(200);
     let storm = blow(&mut arena, &["normal"], often, &[Signal::KILL], sized(2_000, 10_000)).await;
 
-    // Right after the last kill: what was broken recovers by itself.
+    // Right after the last kill: the servers recover by themselves.
     let seconds = sized(8, 60);
     let calm = Arc::new(Journal::new(storm.ledger.path().with_file_name("calm.jsonl")));
     let (clients, servers) = (storm.clients, storm.servers);
@@ -82,7 +82,7 @@ async fn no_call_is_lost_doubled_or_misreported_while_servers_are_killed() {
     arena.gone("the hub ended", Arena::everything).await;
 }
 
-/// R1b: the same with servers that are stopped, asked to end, and die by themselves.
+/// R1b: the same with servers that are suspended, asked to exit, and exit by themselves.
 #[tokio::test]
 async fn nor_while_they_are_also_stopped_and_die_by_themselves() {
     let mut arena = Arena::new().await;

@@ -7,7 +7,7 @@ use satchel_tests::{Home, program};
 
 use crate::{arena::Arena, measured, random, soaking};
 
-/// A client, its file below the home, and what is in it: nothing of it may be lost, however odd.
+/// A client, its file below the home, and its contents: nothing of it may be lost, however odd.
 const FILES: [(&str, &str, Option<&str>); 5] = [
     (
         "cursor",
@@ -25,7 +25,7 @@ const FILES: [(&str, &str, Option<&str>); 5] = [
     ),
     ("gemini-cli", ".gemini/settings.json", None),
 ];
-/// Calls that change files.
+/// System calls that change files.
 pub(crate) const CALLS: [&str; 8] = [
     "/rename",
     "/unlink",
@@ -36,7 +36,7 @@ pub(crate) const CALLS: [&str; 8] = [
     "/^pwrite",
     "/^(openat|creat|ftruncate|link)",
 ];
-/// No command makes so many of one kind that matter here.
+/// No command makes more relevant calls of one kind.
 const MOST: usize = 400;
 
 struct Place {
@@ -46,7 +46,7 @@ struct Place {
     before: Option<Vec<u8>>,
 }
 
-/// Which call of which kind is not made any more, or how long it may work.
+/// At which call of which kind the command is killed, or after how long.
 #[derive(Debug, Clone, Copy)]
 enum Moment {
     Call(&'static str, usize),
@@ -70,7 +70,7 @@ impl Place {
         std::fs::read(&self.file).ok()
     }
 
-    /// Without what differs from one time to the next.
+    /// The contents without what differs from run to run.
     fn plain(&self, bytes: Option<Vec<u8>>) -> Option<String> {
         let text = String::from_utf8(bytes?).expect("it is text");
         let token = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
@@ -80,7 +80,7 @@ impl Place {
         Some(parts.collect::<Vec<_>>().join("TOKEN").replace(home, "HOME"))
     }
 
-    /// What is left that nobody wants there.
+    /// Leftover files that should not be there.
     fn litter(&self) -> BTreeSet<PathBuf> {
         let beside =
             std::fs::read_dir(self.file.parent().expect("it has one")).into_iter().flatten().flatten();
@@ -88,7 +88,7 @@ impl Place {
     }
 }
 
-/// Runs a command that does not live to its end; `false` where it did.
+/// Runs a command that is killed before it finishes; `false` if it finished.
 async fn killed(home: &Home, words: &[&str], moment: Moment) -> bool {
     match moment {
         Moment::Call(calls, number) => {
@@ -110,7 +110,8 @@ async fn killed(home: &Home, words: &[&str], moment: Moment) -> bool {
     }
 }
 
-/// Connects a client, killed at this moment, and takes it back, killed at it too. Whether it was killed at all.
+/// Connects a client, killed at this moment, and disconnects it, killed at it too. Returns whether it was killed at
+/// all.
 async fn survives(number: usize, moment: Moment) -> bool {
     let reference = Place::new(number).await;
     reference.arena.home.satchel(&["connect", reference.client]).await.succeeded();
@@ -128,7 +129,7 @@ async fn survives(number: usize, moment: Moment) -> bool {
     whole("connecting");
     was |= killed(home, &["undo"], moment).await;
     whole("taking back");
-    // Whatever is left to take back is, and whoever does so once more does no harm.
+    // Undoing what is left works, and undoing once more does no harm.
     home.satchel(&["undo"]).await;
     assert_eq!(place.now(), place.before, "{} {moment:?}: as it was", place.client);
     home.satchel(&["connect", place.client]).await.succeeded();
@@ -144,7 +145,7 @@ async fn killed_at_any_moment_a_clients_file_is_whole_and_comes_back_byte_for_by
     let (seed, mut random) = random();
     let (mut kills, mut moments) = (0, 0);
     for (at, calls) in CALLS.iter().enumerate() {
-        // Few of these there are, and they are what matters; of the others some are drawn.
+        // These are few and matter most; of the others some are sampled.
         let all = at < 3 || soaking();
         let numbers: Vec<usize> =
             if all { (1..MOST).collect() } else { (0..2).map(|_| random.usize(1..20)).collect() };
@@ -177,7 +178,7 @@ async fn killed_at_any_moment_a_clients_file_is_whole_and_comes_back_byte_for_by
     assert!(kills >= 20, "it was killed in the middle: {kills}");
 }
 
-/// A program that writes in place is caught by the same look.
+/// Planted: a program that writes in place is caught by the same check.
 #[tokio::test]
 async fn planted_a_file_that_is_written_in_place_is_seen_torn() {
     let place = Place::new(0).await;

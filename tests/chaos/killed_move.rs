@@ -15,7 +15,7 @@ use crate::{
 };
 
 const CANARY: &str = "canary-1c0e-9d53-77af";
-/// No command makes so many of one kind that matter here.
+/// No command makes more relevant calls of one kind.
 const MOST: usize = 400;
 
 struct Place {
@@ -54,7 +54,7 @@ impl Place {
         std::fs::read_to_string(&self.file).expect("it is there")
     }
 
-    /// Where each server is.
+    /// Finds where each server is.
     fn look(&self, when: &str) {
         let now = self.now();
         let whole = now.strip_prefix("// mine\n").expect("the comment stays");
@@ -79,7 +79,7 @@ impl Place {
     }
 }
 
-/// Whether it was killed at all.
+/// Returns whether it was killed at all.
 async fn survives(calls: &'static str, number: usize) -> bool {
     let (place, _keychain) = Place::new().await;
     place.run(&["connect", "cursor"]).await;
@@ -112,7 +112,7 @@ async fn killed_at_any_moment_of_a_move_no_server_and_no_secret_is_lost() {
     let (seed, mut random) = random();
     let (mut kills, mut moments) = (0, 0);
     for (at, calls) in CALLS.iter().enumerate() {
-        // What is renamed is what matters; of the others some are drawn.
+        // Renames matter most; of the others some are sampled.
         let all = at == 0 || soaking();
         let numbers: Vec<usize> = if all { (1..MOST).collect() } else { vec![random.usize(1..12)] };
         for pair in numbers.chunks(2) {

@@ -17,22 +17,22 @@ use crate::{
     measured, soaking,
 };
 
-/// As the goal sheet has it.
+/// From the goal sheet.
 const PER_CLIENT: usize = 64;
 const IN_ALL: usize = 512;
-/// No answer here takes as long.
+/// No response here takes as long.
 const BOUND: Duration = Duration::from_secs(60);
 
-/// S6: fifteen ways to wear an endpoint out, each beside a client that goes on asking.
+/// S6: fifteen attacks on an endpoint, each beside a client that keeps calling.
 #[tokio::test]
-async fn whoever_attacks_the_port_slows_nobody_and_leaves_nothing_behind() {
+async fn attacks_on_the_port_affect_no_other_client_and_leave_nothing_behind() {
     let arena = Arena::alone().await;
     let hub = arena.open().await;
     let connection = hub.connection("one").await;
     let token = connection.headers["Authorization"].trim_start_matches("Bearer ").to_owned();
     let port = connection.url.rsplit(':').next().and_then(|rest| rest.split('/').next()).expect("a port");
     let (pid, scale) = (hub.pid.to_string(), if soaking() { "1.0" } else { "0.1" });
-    // How fast is a soak's question; here it only bounds how long anybody waits.
+    // Speed is measured in a soak; here this only limits the waiting.
     let (hold, patience) = if soaking() { ("10", "500") } else { ("2", "10000") };
     let mut arguments = vec!["--port", port, "--token", &token, "--hub-pid", &pid, "--json"];
     arguments.extend(["--scale", scale, "--hold", hold, "--good-p99-ms", patience]);
@@ -47,7 +47,7 @@ async fn whoever_attacks_the_port_slows_nobody_and_leaves_nothing_behind() {
     assert!(attacks.len() >= 15, "{}", attacks.len());
 }
 
-/// One connection, and requests on it as bytes.
+/// A connection that sends requests as bytes.
 struct Line {
     stream: TcpStream,
     head: String,
@@ -74,11 +74,11 @@ impl Line {
     }
 
     async fn send(&mut self, text: &str) {
-        // A hub that has closed it says why in its answer.
+        // A hub that has closed it says why in its response.
         let _ = self.stream.write_all(text.as_bytes()).await;
     }
 
-    /// Status and body of the next answer; status 0 where the connection ended without one.
+    /// Status and body of the next response; status 0 if the connection ended without one.
     async fn answer(&mut self) -> (u16, String) {
         let mut read = Vec::new();
         let reading = async {
@@ -117,7 +117,7 @@ async fn a_client_may_have_sixty_four_connections_and_no_more() {
     let hub = arena.open().await;
     known(&arena.home, &["silent".to_owned()]).await;
     let (many, one) = (hub.connection("many").await, hub.connection("one").await);
-    // On each of them something goes on.
+    // Each of them has activity.
     let client = Client::open(&many, "2025-11-25").await;
     let mut held = JoinSet::new();
     for _ in 0..PER_CLIENT {
@@ -143,7 +143,7 @@ async fn a_client_may_have_sixty_four_connections_and_no_more() {
 }
 
 #[tokio::test]
-async fn of_connections_that_lie_idle_the_oldest_gives_way() {
+async fn the_oldest_idle_connection_is_closed_for_a_new_one() {
     let arena = Arena::new().await;
     let hub = arena.open().await;
     let many = hub.connection("many").await;
@@ -161,7 +161,7 @@ async fn of_connections_that_lie_idle_the_oldest_gives_way() {
 }
 
 #[tokio::test]
-async fn who_only_holds_connections_open_keeps_no_client_out() {
+async fn idle_connections_do_not_starve_other_clients() {
     let arena = Arena::new().await;
     let hub = arena.open().await;
     let connection = hub.connection("one").await;
@@ -176,9 +176,9 @@ async fn who_only_holds_connections_open_keeps_no_client_out() {
     assert_eq!(line.ask().await.0, 200, "a client's connection does not give way");
 }
 
-/// Of the same client: nobody else's share may keep it out, nor what it has itself given up.
+/// Of the same client: neither another client's share nor its own closed connections may keep it out.
 #[tokio::test]
-async fn whoever_comes_and_goes_keeps_no_client_out() {
+async fn short_lived_connections_do_not_starve_other_clients() {
     let arena = Arena::new().await;
     let hub = arena.open().await;
     let connection = hub.connection("one").await;
@@ -214,7 +214,7 @@ async fn a_head_has_ten_seconds_and_a_kept_connection_far_longer() {
     let connection = hub.connection("one").await;
     let mut kept = Line::open(&connection).await;
     assert_eq!(kept.ask().await.0, 200);
-    // One that goes on for most of its time, and one that goes on for ever.
+    // One that takes most of its time, and one that never ends.
     let (mut slow, mut endless) = (Line::open(&connection).await, Line::open(&connection).await);
     let begin = Instant::now();
     let (head, body) = (slow.head.clone(), slow.body.clone());
@@ -263,7 +263,7 @@ async fn a_body_has_thirty_seconds() {
     let (head, body) = (whole.head.clone(), whole.body.clone());
     whole.send(&head).await;
     whole.send(&body[..20]).await;
-    // A soak has the time to see both ends of it.
+    // A soak has the time to test both ends.
     let late = if soaking() { Duration::from_secs(27) } else { Duration::from_secs(3) };
     let mut never = Line::open(&connection).await;
     if soaking() {

@@ -62,17 +62,17 @@ mod torn_write;
 
 use std::sync::LazyLock;
 
-/// Large numbers are wanted.
+/// Are large numbers wanted?
 fn soaking() -> bool {
     std::env::var_os("SATCHEL_SOAK").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// How many: for every commit, or for a soak.
+/// The size for every commit, or for a soak.
 fn sized(commit: usize, soak: usize) -> usize {
     if soaking() { soak } else { commit }
 }
 
-/// The same where a night wants more than a soak has the time for.
+/// The same, if a nightly run is larger than a soak.
 fn nightly(commit: usize, soak: usize, night: usize) -> usize {
     match std::env::var_os("SATCHEL_SOAK") {
         Some(value) if value == "night" => night,
@@ -80,7 +80,7 @@ fn nightly(commit: usize, soak: usize, night: usize) -> usize {
     }
 }
 
-/// Random decisions that can be made again: the seed is printed with what a test measured.
+/// Reproducible random decisions: the seed is printed with the measurements.
 fn random() -> (u64, fastrand::Rng) {
     static SEED: LazyLock<u64> = LazyLock::new(|| {
         let chosen = std::env::var("SATCHEL_SEED").ok().map(|seed| seed.parse().expect("a seed is a number"));
@@ -89,7 +89,7 @@ fn random() -> (u64, fastrand::Rng) {
     (*SEED, fastrand::Rng::with_seed(*SEED))
 }
 
-/// A figure for the people who read the run; `cargo test -- --nocapture` shows it.
+/// A figure for readers of the output; `cargo test -- --nocapture` shows it.
 macro_rules! measured {
     ($($part:tt)*) => { println!("measured: {}", format_args!($($part)*)) };
 }

@@ -19,18 +19,18 @@ use crate::{
     measured, soaking,
 };
 
-/// What a call of `echo` must come to.
+/// The required outcome of a call of `echo`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Call {
     /// Its text comes back.
     Answers,
-    /// A good result that holds these words.
+    /// A good result that contains these words.
     Says(&'static str),
     /// An explicit failure.
     Fails,
-    /// An explicit failure after which nobody knows whether it ran.
+    /// An explicit failure that leaves open whether it ran.
     FailsUnknown,
-    /// Its text or an explicit failure; the server dies at a random moment.
+    /// Its text or an explicit failure; the server exits at a random moment.
     Ends,
     /// Refused, because the server cannot be used; its state has one of these codes.
     Unusable(&'static [&'static str]),
@@ -40,13 +40,13 @@ use Call::{Answers, Ends, Fails, FailsUnknown, Says, Unusable};
 /// What must be known of its tools afterwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Tools {
-    /// Nothing is demanded.
+    /// No requirement.
     Any,
-    /// Exactly so many, and nothing left out.
+    /// Exactly this many, and none left out.
     All(usize),
-    /// At least so many, and something left out with a reason.
+    /// At least this many, and some left out with a reason.
     Kept(usize),
-    /// None: the list was never had.
+    /// None: the list could not be read.
     None,
 }
 use Tools::{All, Any, Kept};
@@ -74,9 +74,9 @@ const fn with(
     Row { mode, parameters, call, tools }
 }
 
-/// What takes longest comes first.
+/// The slowest come first.
 const TABLE: &[Row] = &[
-    // Limits that have to pass.
+    // Modes that run into a limit.
     row("hang_tools_list", Fails, Tools::None),
     row("hang_initialize", Unusable(&["handshake_timeout"]), Tools::None),
     row("hang_call", FailsUnknown, All(GOOD)),
@@ -93,7 +93,7 @@ const TABLE: &[Row] = &[
     row("bom", Answers, All(GOOD)),
     row("invalid_utf8", Says("needle"), All(GOOD)),
     row("huge_line", FailsUnknown, All(GOOD)),
-    // The catalogue allows a clear refusal; the hub puts spread-out messages together.
+    // The catalogue allows a clear refusal; the hub joins split messages.
     row("pretty_json", Answers, All(GOOD)),
     row("blank_lines", Answers, All(GOOD)),
     row("two_per_write", Answers, All(GOOD)),
@@ -120,7 +120,7 @@ const TABLE: &[Row] = &[
     row("null_id_error", Answers, All(GOOD)),
     row("both_result_error", Fails, All(GOOD)),
     row("neither", Fails, All(GOOD)),
-    // Many at once are another test's.
+    // Concurrent calls are covered by another test.
     with("out_of_order", &[("n", "1")], Answers, All(GOOD)),
     row("unknown_notification", Answers, All(GOOD)),
     row("unknown_request", Answers, All(GOOD)),
@@ -136,7 +136,7 @@ const TABLE: &[Row] = &[
     row("non_object_schema", Answers, Kept(GOOD)),
     row("missing_fields", Answers, Kept(GOOD)),
     row("list_is_object", Fails, Tools::None),
-    // Changing and poisoned definitions: what is approved is another floor's; here nothing may break.
+    // Changing and poisoned definitions: approvals are tested elsewhere; here nothing may break.
     row("rug_pull", Answers, All(GOOD)),
     row("rug_pull_schema", Answers, All(GOOD)),
     row("rug_pull_annotations", Answers, All(GOOD)),
@@ -149,7 +149,7 @@ const TABLE: &[Row] = &[
     row("poison_instructions", Answers, All(GOOD)),
     row("poison_output", Says("ok"), All(GOOD)),
     row("shadow_names", Answers, All(GOOD + 14)),
-    // Questions to the client of this test, which can answer none: each is refused and the call goes on.
+    // Questions to this test's client, which supports none: each is declined and the call continues.
     with("elicit_mid_call", &[("wait", "20")], Says("nobody answered"), All(GOOD)),
     with("elicit_secret", &[("wait", "20")], Says("nobody answered"), All(GOOD)),
     with("elicit_url", &[("wait", "2")], Says("nobody answered"), All(GOOD)),
@@ -173,7 +173,7 @@ const TABLE: &[Row] = &[
     row("jitter", Answers, All(GOOD)),
 ];
 
-/// Modes that a limit has to pass for, or whose flood takes a while: a soak has the time.
+/// Modes that run into a limit, or flood for a while: for a soak.
 const PATIENT: [&str; 10] = [
     "hang_tools_list",
     "hang_initialize",
@@ -189,17 +189,17 @@ const PATIENT: [&str; 10] = [
 /// Modes whose numbers are smaller for every commit.
 const FLOODS: [&str; 4] = ["progress_flood", "log_flood", "request_flood", "stderr_flood"];
 
-/// What a mode must come to in an era. A process that speaks both families is spoken to in the older one.
+/// The required outcome of a mode in an era. The hub uses the older family with a process that supports both.
 fn expected(row: &Row, era: &str) -> (Call, Tools) {
     if era != "modern" {
         return (row.call, row.tools);
     }
     match row.mode {
-        // A stateless server may not ask in the middle of a call, and nobody answers one that does.
+        // A stateless server may not ask during a call, and nobody answers one that does.
         "elicit_mid_call" | "elicit_secret" | "elicit_url" | "sampling_mid_call" | "roots_mid_call" => {
             (Says("no answer"), row.tools)
         }
-        // It asks by its answer; the client of this test can answer nothing, and no person is there.
+        // It asks in its response; this test's client supports no questions, and no person is present.
         "mrtr_elicit" => (Says("nobody answered"), row.tools),
         "mrtr_loop" => (Fails, row.tools),
         "result_type_unknown" => (Fails, Any),
@@ -208,7 +208,7 @@ fn expected(row: &Row, era: &str) -> (Call, Tools) {
     }
 }
 
-/// The parameters of a mode in an era: who gets no answer anyway does not wait for one as long.
+/// The parameters of a mode in an era: a call that gets no answer anyway waits for less time.
 fn parameters(row: &Row, era: &str) -> &'static [(&'static str, &'static str)] {
     match row.parameters {
         [("wait", _)] if era == "modern" => &[("wait", "2")],
@@ -216,15 +216,15 @@ fn parameters(row: &Row, era: &str) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// What was seen of one mode.
+/// The observations of one mode.
 #[derive(Debug)]
 struct Seen {
     answer: Answer,
-    /// What `status` says of the server afterwards.
+    /// The server in `status` afterwards.
     view: Value,
 }
 
-/// What is wrong with what was seen; `None` where it is as it must be.
+/// What is wrong with the observations; `None` if nothing is.
 fn fault(call: Call, tools: Tools, seen: &Seen) -> Option<String> {
     let outcome = Outcome::of(&seen.answer);
     let text = seen
@@ -265,8 +265,8 @@ async fn every_mode(era: &'static str) {
     let catalogue = modes_of_the_fixtures().await;
     let rows: BTreeSet<String> = TABLE.iter().map(|row| row.mode.to_owned()).collect();
     assert_eq!(rows, catalogue, "every mode has a row, and every row a mode");
-    // Every commit sees each mode in one of the two families, and those that take long in none. A process that speaks
-    // both is spoken to like those of the older one, so a few of those will do.
+    // Every commit runs each mode in one of the two families, and slow modes in none. A process that supports both is
+    // used like one of the older family, so a few of those will do.
     let quick = TABLE.iter().filter(|row| !PATIENT.contains(&row.mode)).enumerate();
     let chosen = quick.filter(|(at, _)| match era {
         "legacy" => at % 2 == 0,
@@ -284,15 +284,15 @@ async fn every_mode(era: &'static str) {
         for (name, value) in parameters(row, era) {
             chaos = chaos.with(name, value);
         }
-        // A soak takes the fixtures' own numbers.
+        // A soak uses the fixtures' own numbers.
         if !soaking() && FLOODS.contains(&row.mode) {
             chaos = chaos.with("n", 2_000).with("lines", 20_000);
         }
-        // A longer limit for what is answered, however busy the machine is. One is silent in the end, by design.
+        // A longer limit for what is answered, however busy the machine is. One mode is silent in the end, by design.
         if matches!(expected(row, era).0, Answers | Says(_)) && row.mode != "wedge" {
             chaos = chaos.field("requestTimeout", json!(60));
         }
-        // Nothing starts before its turn, so that they do not all come at once, and nothing falls asleep in between.
+        // Servers start one after another, so that they do not all start at once, and none falls asleep in between.
         arena.add(row.mode, chaos.field("startup", json!("manual")).field("idleTimeout", json!("1h")));
         ledgers.insert(row.mode, ledger);
     }
@@ -329,7 +329,7 @@ async fn every_mode(era: &'static str) {
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// Starts a server, calls it once, and looks at it.
+/// Starts a server, calls it once, and observes it.
 async fn watch(mode: &str, client: &Client, control: &Control, era: &str) -> Seen {
     control.request(json!({ "do": "restart", "server": mode })).await.expect("the hub runs");
     let answer = client.execute(&format!("{mode}:echo"), json!({ "text": "needle" })).await;
@@ -340,7 +340,7 @@ async fn watch(mode: &str, client: &Client, control: &Control, era: &str) -> See
         let servers = status["servers"].as_array().expect("a snapshot has servers");
         servers.iter().find(|server| server["name"] == mode).expect("it is configured").clone()
     };
-    // What is shown follows what happened within a moment.
+    // The status follows within a moment.
     let mut last = Seen { answer, view: view().await };
     for _ in 0..100 {
         if fault(call, tools, &last).is_none() {
@@ -352,7 +352,7 @@ async fn watch(mode: &str, client: &Client, control: &Control, era: &str) -> See
     last
 }
 
-/// What the catalogue demands beyond the answer of one call.
+/// What the catalogue requires beyond the response of one call.
 async fn beyond_the_answer(
     mode: &str,
     era: &str,
@@ -378,7 +378,7 @@ async fn beyond_the_answer(
             (!told).then(|| "the server was not told that nobody waits any more".to_owned())
         }
         "wedge" => {
-            // Three calls are answered; after that it is silent, and that is said.
+            // Three calls are answered; after that it is silent, and the hub says so.
             let mut outcomes = Vec::new();
             for _ in 0..3 {
                 let answer = client.execute("wedge:echo", json!({ "text": "needle" })).await;
@@ -428,7 +428,7 @@ async fn modes_of_the_fixtures() -> BTreeSet<String> {
     modes.iter().map(|mode| mode["name"].as_str().expect("a mode has a name").to_owned()).collect()
 }
 
-/// R10, mode matrix: each line of the catalogue comes to what it must; a bad tool never hides a good one.
+/// R10, mode matrix: each line of the catalogue has its outcome; a bad tool never hides a good one.
 #[tokio::test]
 async fn every_mode_of_the_older_revisions_comes_to_what_it_must() {
     every_mode("legacy").await;
@@ -465,7 +465,7 @@ async fn many_calls_at_once_each_get_their_own_answer_from_a_server_that_reorder
     }
 }
 
-/// A server that answers something else than it was asked is not taken for one that answers.
+/// Planted: a server that answers something other than it was asked does not pass as one that answers.
 #[tokio::test]
 async fn planted_lies_are_caught_by_the_table() {
     let mut arena = Arena::new().await;

@@ -16,7 +16,7 @@ use crate::{
     measured,
 };
 
-/// In the server's environment, in what is called and in what is answered.
+/// In the server's environment, in calls and in results.
 const CANARY: &str = "canary-of-the-panics-5f1e";
 
 struct Faults(PathBuf);
@@ -66,7 +66,7 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
     works(&client, "s").await;
     works(&client, "other").await;
 
-    // What looks after a server, reads from it and writes to it: the call says what became of it.
+    // The server's supervisor, reader and writer: the call says whether it may have run.
     for part in ["server", "output", "input"] {
         faults.plant(part);
         let answer = client.execute("s:echo", json!({ "text": CANARY })).await;
@@ -78,14 +78,14 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
         works(&client, "s").await;
     }
 
-    // What reads lists: they are known afterwards as before.
+    // The list reader: lists are known afterwards as before.
     faults.plant("lists");
     control.request(json!({ "do": "restart", "server": "s" })).await.expect("the hub runs");
     faults.struck("lists").await;
     works(&client, "s").await;
     known(&arena.home, &["s".to_owned()]).await;
 
-    // What answers a client, and what answers the command line.
+    // The tasks that answer a client, and the command line.
     faults.plant("request");
     let once = client.clone();
     let told =
@@ -101,7 +101,7 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
     faults.struck("request").await;
     arena.home.satchel(&["list"]).await.succeeded();
 
-    // What changes the configuration, and what watches its file.
+    // The tasks that change the configuration, and watch its file.
     faults.plant("change");
     let refused = arena.home.satchel(&["disable", "other"]).await;
     refused.failed_with(1);
@@ -119,7 +119,7 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
     known(&arena.home, &["late".to_owned()]).await;
     works(&client, "late").await;
 
-    // What shows the state, and what records calls.
+    // The tasks that show the state, and record calls.
     let calls = async || {
         let status = control.request(json!({ "do": "status" })).await.expect("the hub runs");
         let views = status["servers"].as_array().expect("a snapshot has servers").clone();
@@ -143,7 +143,7 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
     })
     .await;
 
-    // What keeps what was learned: it is kept all the same.
+    // The task that stores habits: they are stored nevertheless.
     let learned = || {
         let text = std::fs::read_to_string(arena.home.file("data/habits.json")).unwrap_or_default();
         let file: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -156,7 +156,7 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
     faults.struck("learning").await;
     eventually("what was learned is written", async || learned().then_some(())).await;
 
-    // What sends notifications to clients.
+    // The task that sends notifications to clients.
     let connection = control.request(json!({ "do": "connect", "client": "two", "ephemeral": true })).await;
     let mut connection: Connection =
         serde_json::from_value(connection.expect("the hub runs")).expect("a connection");

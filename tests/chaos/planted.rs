@@ -10,7 +10,7 @@ use crate::{
     processes,
 };
 
-/// Judges one call of `write_once`, issued as `k`, by what the servers and the callers wrote.
+/// Judges one call of `write_once` with key `k`, from the servers' and the callers' records.
 async fn verdict(executions: &[&str], told: &[Outcome]) -> crate::journal::Verdict {
     let arena = Arena::new().await;
     let journal = Journal::new(arena.home.file("callers.jsonl"));
@@ -31,7 +31,7 @@ fn caught(verdict: &crate::journal::Verdict) -> bool {
 }
 
 #[tokio::test]
-async fn planted_faults_in_what_ran_and_what_was_said_are_caught() {
+async fn planted_faults_in_executions_and_reports_are_caught() {
     use Outcome::{Error, Refused, Result, Unknown};
     for (executions, told) in [
         (&["k"][..], &[Result][..]),
@@ -56,7 +56,7 @@ async fn planted_faults_in_what_ran_and_what_was_said_are_caught() {
 }
 
 #[tokio::test]
-async fn a_run_that_did_nothing_is_no_success() {
+async fn a_run_that_did_nothing_fails() {
     let arena = Arena::new().await;
     let journal = Journal::new(arena.home.file("callers.jsonl"));
     let ledger = arena.ledger("servers");
@@ -87,7 +87,7 @@ async fn planted_processes_are_found_wherever_they_went() {
     })
     .await;
     assert_eq!(found, pids[..2], "by environment, by command line, and nobody else");
-    // The audit itself waits its time and then fails.
+    // The check waits its time and then fails.
     let audit = std::panic::AssertUnwindSafe(arena.gone("a planted stray", Arena::server_processes));
     assert!(futures_panic(audit).await, "a stray process fails the audit");
     let (code, said) = run_fixture("proc_audit.py", &["--run-id", &arena.run, "--expect-none"]).await;

@@ -6,7 +6,7 @@ pub(crate) use satchel_tests::process::{Signal, signal};
 
 use crate::arena::MARK;
 
-/// One process. Zombies count: nobody has waited for them.
+/// A process. Zombies count: nobody has waited for them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Process {
     pub(crate) pid: u32,
@@ -16,7 +16,7 @@ pub(crate) struct Process {
     pub(crate) command: String,
 }
 
-/// Every process there is.
+/// Every process.
 pub(crate) fn all() -> Vec<Process> {
     let entries = fs::read_dir("/proc").expect("these tests need Linux's /proc");
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -31,7 +31,7 @@ fn look_at(pid: u32) -> Option<Process> {
     Some(Process { pid, parent: number(1)?, group: number(2)?, zombie: fields[0] == "Z", command })
 }
 
-/// The fields of `stat` behind the program's name: state, parent, group, …
+/// The fields of `stat` after the program's name: state, parent, group, …
 fn stat(pid: u32) -> Option<Vec<String>> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     Some(stat.rsplit_once(") ")?.1.split(' ').map(str::to_owned).collect())
@@ -47,7 +47,7 @@ pub(crate) fn with_variable(name: &str, value: &str) -> Vec<Process> {
     all().into_iter().filter(|process| has(process.pid)).collect()
 }
 
-/// Processes whose environment has this variable with a value that begins so.
+/// Processes whose environment has this variable with this prefix of a value.
 pub(crate) fn with_variable_beginning(name: &str, value: &str) -> Vec<Process> {
     let wanted = format!("{name}={value}").into_bytes();
     let has = |pid: u32| {
@@ -58,12 +58,12 @@ pub(crate) fn with_variable_beginning(name: &str, value: &str) -> Vec<Process> {
     all().into_iter().filter(|process| has(process.pid)).collect()
 }
 
-/// What the hub puts before a server.
+/// Is it the hub's subreaper in front of a server?
 pub(crate) fn is_subreaper(process: &Process) -> bool {
     process.command.contains(" subreaper ")
 }
 
-/// What carries the mark of a run in its environment or its command line, everything below it, and the subreapers it is on.
+/// Processes with the mark of a run in their environment or command line, their descendants, and their subreapers.
 pub(crate) fn of_run(run: &str) -> Vec<Process> {
     let everyone = all();
     let marked: Vec<u32> = with_variable(MARK, run).into_iter().map(|process| process.pid).collect();
@@ -89,7 +89,7 @@ pub(crate) fn of_run(run: &str) -> Vec<Process> {
     found
 }
 
-/// Children of a process that ended and were never waited for.
+/// Children of a process that exited and were never waited for.
 pub(crate) fn zombies_of(pid: u32) -> Vec<Process> {
     all().into_iter().filter(|process| process.parent == pid && process.zombie).collect()
 }

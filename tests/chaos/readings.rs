@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{arena::python, measured, nightly, random};
 
-/// One reading of a value, the same in every language: keys in order of their units, numbers as what a float holds.
+/// A canonical form of a value, the same in every language: keys in order of their code units, numbers as floats.
 const IN_NODE: &str = r#"
 const units = (text) => Buffer.from(text, 'utf16le').toString('hex');
 const number = (n) => { const b = Buffer.alloc(8); b.writeDoubleBE(n + 0); return b.toString('hex'); };
@@ -73,7 +73,7 @@ fn form(value: &Value) -> String {
     }
 }
 
-/// A message that two readers might read in two ways.
+/// A message that two parsers might read differently.
 fn message(random: &mut fastrand::Rng) -> String {
     let keys = [
         "name",
@@ -225,7 +225,7 @@ fn message(random: &mut fastrand::Rng) -> String {
     text
 }
 
-/// What the hub looks at before it passes a call on.
+/// What the hub checks before it passes a call on.
 fn checked(message: &Message) -> Option<(String, Option<String>, Option<Value>)> {
     let Message::Request { method, params, .. } = message else { return None };
     let params = match params {
@@ -244,7 +244,7 @@ async fn read_by(program: &str, flag: &str, script: &str, file: &str) -> Vec<Str
 }
 
 #[tokio::test]
-async fn what_is_checked_is_what_node_and_python_read_of_what_is_passed_on() {
+async fn node_and_python_read_messages_exactly_as_they_were_checked() {
     let (seed, mut random) = random();
     let home = Home::empty();
     let file = home.file("messages");
@@ -255,7 +255,7 @@ async fn what_is_checked_is_what_node_and_python_read_of_what_is_passed_on() {
         for _ in 0..10_000 {
             made += 1;
             let text = message(&mut random);
-            // As it is taken from a request's body.
+            // As the hub parses a request's body.
             let Ok(message) = Message::parse_bounded(text.trim_start_matches('\u{feff}')) else {
                 refused += 1;
                 continue;
@@ -286,7 +286,7 @@ async fn what_is_checked_is_what_node_and_python_read_of_what_is_passed_on() {
                     assert_eq!((node, python), (ours, ours), "{passed_on}");
                     same += 1;
                 }
-                // A number that no float holds, or half of a character, is passed on as it came and not looked into.
+                // A number that no float represents, or an unpaired surrogate, is passed on unchanged and unchecked.
                 None => {
                     assert_eq!(node, python, "{passed_on}");
                     unread += 1;
@@ -300,7 +300,7 @@ async fn what_is_checked_is_what_node_and_python_read_of_what_is_passed_on() {
     assert!(same > made / 5 && refused > made / 50, "{same}, {refused}");
 }
 
-/// Readers that differ are told apart: the last of two equal keys, and the first.
+/// Planted: parsers that differ are told apart, one taking the last of two equal keys, one the first.
 #[tokio::test]
 async fn planted_a_message_that_is_read_in_two_ways_is_seen() {
     let home = Home::empty();

@@ -13,7 +13,7 @@ use crate::{
 
 /// The combinations for one path.
 const CASES: u64 = 9_501;
-/// What a stand-in for a hub can be told to do wrong.
+/// Flaws that a fake hub can be given.
 const FLAWS: &[&str] = &[
     "no_host",
     "no_origin",
@@ -65,8 +65,8 @@ async fn only_whoever_has_a_token_and_means_this_port_is_served_on_every_path() 
             "{path}: {found}"
         );
     }
-    // The transport of 2024-11-05: what is sent goes to the address of a stream that is open. To the stream's own address
-    // nothing is sent, so that there nothing at all is served.
+    // The transport of 2024-11-05: requests go to the address of an open stream. The stream's own address accepts
+    // none, so nothing at all is served there.
     let mut stream = satchel_tests::plain_http().get(connection.url.replace("/mcp", "/sse"));
     for (header, value) in &connection.headers {
         stream = stream.header(header, value);

@@ -25,7 +25,7 @@ use crate::{
     measured, sized,
 };
 
-/// A directory whose file and which itself is exchanged, and one that nothing may get into.
+/// A directory that is exchanged together with its file, and one that nothing may get into.
 struct Race {
     within: PathBuf,
     outside: PathBuf,
@@ -38,7 +38,8 @@ const OURS: &[u8] = b"{\"mcpServers\": {}}";
 const THEIRS: &[u8] = b"{\"theirs\": 1}";
 
 impl Race {
-    /// Begins to exchange `file` for `instead`, and where `directory` is set the directory around it for the one outside.
+    /// Begins to exchange `file` for `instead`, and, if `directory` is set, the directory around it for the one
+    /// outside.
     fn begin(
         arena: &Arena,
         file: &str,
@@ -64,7 +65,7 @@ impl Race {
                 (0..500).for_each(|_| std::hint::spin_loop());
                 let _ = fs::remove_file(&path);
                 let _ = fs::rename(&aside, &path);
-                // Time for somebody to find it as it was.
+                // Time for somebody to find the original.
                 (0..4_000).for_each(|_| std::hint::spin_loop());
                 if directory && fs::rename(&room, &room_aside).is_ok() {
                     let _ = symlink(&beyond, &room);
@@ -78,7 +79,7 @@ impl Race {
         Self { within, outside, swaps, over, swapper }
     }
 
-    /// Does this again and again as long as the exchanging goes on; how often it succeeded.
+    /// Repeats this while the exchange runs; returns how often it succeeded.
     fn meanwhile(&self, mut work: impl FnMut(usize) -> bool) -> (usize, usize) {
         let (mut done, mut tried) = (0, 0);
         while !self.over.load(Ordering::Acquire) {
@@ -88,7 +89,7 @@ impl Race {
         (done, tried)
     }
 
-    /// How often something got out.
+    /// How often something escaped.
     fn escapes(self) -> usize {
         self.swapper.join().expect("it exchanges to the end");
         assert!(self.swaps.load(Ordering::Relaxed) >= 10_000);
@@ -103,7 +104,7 @@ fn link(path: &Path, victim: &Path) {
 }
 
 #[tokio::test]
-async fn nothing_is_written_to_where_a_link_came_to_be_meanwhile() {
+async fn no_write_follows_a_link_created_meanwhile() {
     for directory in [false, true] {
         let arena = Arena::new().await;
         let race = Race::begin(&arena, "mcp.json", link, directory);
@@ -146,7 +147,7 @@ async fn nothing_is_written_to_where_a_link_came_to_be_meanwhile() {
 }
 
 #[tokio::test]
-async fn a_file_that_becomes_a_pipe_or_a_device_is_waited_for_by_nobody() {
+async fn a_file_that_becomes_a_pipe_or_a_device_blocks_nothing() {
     let arena = Arena::new().await;
     let (number, pipe) = (AtomicUsize::new(0), arena.home.file("pipe"));
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
@@ -181,7 +182,7 @@ async fn a_file_that_becomes_a_pipe_or_a_device_is_waited_for_by_nobody() {
 }
 
 #[tokio::test]
-async fn planted_who_looks_and_then_writes_by_the_path_gets_out() {
+async fn planted_a_check_before_a_write_by_path_is_escaped() {
     let arena = Arena::new().await;
     let race = Race::begin(&arena, "mcp.json", link, true);
     let path = race.within.join("mcp.json");
@@ -208,12 +209,12 @@ fn open_to_others(place: &Path, found: &mut Vec<String>) {
 }
 
 #[tokio::test]
-async fn what_is_ours_is_private_whatever_the_umask() {
+async fn our_files_are_private_whatever_the_umask() {
     let mut arena = Arena::new().await;
     arena.add("one", Chaos::new());
     let satchel = satchel_tests::program("satchel");
     let open = |words: &str| format!("umask 000; exec {} {words}", satchel.display());
-    // The file of a person, as they made it themselves, is left as it is; here it is made by us.
+    // A file that a person created keeps its permissions; here we create it.
     let home = &arena.home;
     home.command("sh").args(["-c", &open("list")]).output().await.expect("sh runs");
     let entry = Chaos::new().entry(&arena.run);

@@ -26,7 +26,7 @@ const DYING: [&str; 3] = ["exit_on_start", "exit_after_init", "crash_loop"];
 /// Starts of one server within a minute.
 const STARTS: u64 = 5;
 
-/// R8, restart storm: at most 5 starts a minute each, then left alone with the reason; a healthy neighbour answers.
+/// R8, restart storm: at most 5 starts a minute each, then none, with the reason shown; a healthy neighbour answers.
 #[tokio::test]
 async fn servers_that_cannot_live_are_left_alone_with_their_reason() {
     let mut arena = if soaking() { Arena::alone().await } else { Arena::new().await };
@@ -75,7 +75,7 @@ async fn servers_that_cannot_live_are_left_alone_with_their_reason() {
             assert!(message.contains("exit code 1"), "{view}");
         }
     }
-    // Longer than a soak, and those that are to run are tried again.
+    // Longer than a soak; servers that must run are tried again.
     let seconds = nightly(3, 60, 600);
     let watched = Instant::now();
     while watched.elapsed() < Duration::from_secs(seconds as u64) {
@@ -83,7 +83,7 @@ async fn servers_that_cannot_live_are_left_alone_with_their_reason() {
         starts.note(begun.elapsed(), &views().await);
     }
     let paced = paced.end().await;
-    // Nobody calls and nobody looks: what the hub does now it does by itself.
+    // No calls and no followers: what the hub does now it does by itself.
     let (time, watched) = (processor_time(hub.pid), Instant::now());
     tokio::time::sleep(Duration::from_secs(nightly(3, 30, 60) as u64)).await;
     let share = (processor_time(hub.pid) - time) / watched.elapsed().as_secs_f64() * 100.0;
@@ -103,7 +103,7 @@ async fn servers_that_cannot_live_are_left_alone_with_their_reason() {
     assert!(share < 5.0, "the hub is busy with nothing: {share:.1} %");
 }
 
-/// How often each server was started, over time.
+/// The number of starts of each server, over time.
 #[derive(Default)]
 struct Starts {
     of: BTreeMap<String, Vec<(Duration, u64)>>,

@@ -15,7 +15,7 @@ const SECRET: &str = "canary-in-the-sandbox";
 /// Attempts of the probing server.
 const PROBES: usize = 38;
 
-/// What there is to be read, changed and taken away.
+/// Creates files to read, change and delete.
 fn furnish(home: &Home) {
     let write = |name: &str, text: &str| {
         let path = home.file(name);
@@ -91,7 +91,7 @@ async fn in_its_sandbox_a_server_works_and_gets_out_nowhere() {
     let work = said(&client, "inside:work").await;
     assert_eq!(work, json!({ "readable": "some words", "changed": false, "child": "42", "network": false }));
     assert_eq!(std::fs::read_to_string(home.file("allowed/mine.txt")).expect("it was written"), "mine");
-    // S21: what a server writes is its user's alone.
+    // S21: what a server writes is private to its user.
     let mode = std::fs::metadata(home.file("allowed/mine.txt")).expect("it is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let tried = said(&client, "inside:probe").await;
@@ -113,7 +113,7 @@ async fn in_its_sandbox_a_server_works_and_gets_out_nowhere() {
     assert!(through.len() >= 28, "the probes are none: {tried}");
 }
 
-/// Where Python lies is not always a place of the system.
+/// Python is not always in a system directory.
 fn python_itself() -> String {
     let said =
         std::process::Command::new(python()).args(["-c", "import sys; print(sys.base_prefix)"]).output();

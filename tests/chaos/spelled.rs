@@ -16,7 +16,7 @@ use crate::{
 
 const CANARY: &str = "canary-spelled-Zq7~k4Xw9k4/+=\"ä";
 
-/// Writes its secret in every way to its standard error, in pieces too, and ends with it on its lips.
+/// Writes its secret in every spelling to its standard error, also in pieces, and exits in the middle of it.
 const CARELESS: &str = r#"
 import base64, json, os, sys, time, urllib.parse
 s = os.environ['KEY']
@@ -66,7 +66,7 @@ async fn a_secret_is_kept_in_no_spelling_and_in_no_pieces() {
         fs::read_to_string(&log).ok()?.contains("last words").then_some(())
     })
     .await;
-    // What a client says and what comes back is its own; what is kept of it is not.
+    // What a client sends and receives stays as it is; stored copies do not.
     let client = hub.client("one").await;
     let hex: String = CANARY.bytes().map(|byte| format!("{byte:02x}")).collect();
     for text in [CANARY.to_owned(), hex, json!(CANARY).to_string(), format!("{}{CANARY}", "x".repeat(16_380))]
@@ -105,19 +105,19 @@ async fn a_secret_is_kept_in_no_spelling_and_in_no_pieces() {
     let found = scan(home.path().to_str().expect("it is plain")).await;
     measured!("{} files, {} bytes, hits {}", found["files"], found["bytes"], found["hits"]);
     assert_eq!(found["hits"], json!([]), "{found}");
-    // In pieces it is found by nobody who looks for the whole.
+    // A search for the whole secret would not find pieces.
     let kept = fs::read_to_string(&log).expect("there is a log");
     for piece in [&CANARY[..12], &CANARY[12..24]] {
         assert!(!kept.contains(piece), "{piece}: {kept}");
     }
     let hidden = kept.lines().filter(|line| line.contains("way ") && line.contains("***")).count();
     assert_eq!(hidden, 15, "{kept}");
-    // The scan sees what is there.
+    // The scan finds a planted secret.
     fs::write(home.file("planted.txt"), CANARY).expect("the home can be written to");
     assert_ne!(scan(home.path().to_str().expect("it is plain")).await["hits"], json!([]));
 }
 
-/// How often a text stands in the memory that a process may write to.
+/// How often a text is in a process's writable memory.
 fn copies(pid: u32, text: &str) -> usize {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).expect("it runs");
     let memory = File::open(format!("/proc/{pid}/mem")).expect("we started it");
@@ -130,7 +130,7 @@ fn copies(pid: u32, text: &str) -> usize {
         let at = |hex: &str| u64::from_str_radix(hex, 16).expect("an address");
         let (begin, end) = (at(begin), at(end));
         let mut bytes = vec![0; usize::try_from(end - begin).expect("it fits")];
-        // What is reserved only cannot be read.
+        // Merely reserved memory cannot be read.
         if memory.read_exact_at(&mut bytes, begin).is_ok() {
             let first = text.as_bytes()[0];
             found += bytes
@@ -142,8 +142,8 @@ fn copies(pid: u32, text: &str) -> usize {
     found
 }
 
-/// S23, best effort: how many copies of a secret are left in the hub, and that starts add none. What an allocator has not
-/// used again is there by chance, so a bound of it leaves room, and a copy for each start does not fit in.
+/// S23, best effort: how many copies of a secret remain in the hub, and that starts add none. Freed memory keeps
+/// copies by chance, so the limit leaves room for some, but not for one per start.
 #[tokio::test]
 async fn few_copies_of_a_secret_are_left_however_often_its_server_started() {
     let mut arena = Arena::new().await;
@@ -170,5 +170,5 @@ async fn few_copies_of_a_secret_are_left_however_often_its_server_started() {
 }
 
 const STARTS: usize = 12;
-/// One in the opened store, few among the redactor of the server's log, and what an allocator has not used again.
+/// One in the opened store, a few in the redactor of the server's log, and those in freed memory.
 const LEFT: usize = 9;

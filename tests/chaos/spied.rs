@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use crate::{arena::Arena, control::Control, edited::hostile, measured, random};
 
-/// What the spy writes down.
+/// The system calls that are traced.
 const SPIED: &str = "trace=execve,execveat,connect,socket,openat,open,openat2";
-/// Nobody looks at anything for longer.
+/// Maximum time for one review.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What of the spy's lines is none of looking at a file: a program, a connection, a name looked up, a place on the network.
+/// Traced calls that looking at a file does not need: programs, connections, name lookups, network paths.
 fn acts(spied: &str) -> Vec<&str> {
     let names = ["resolv.conf", "nsswitch.conf", "/etc/hosts", "/etc/gai.conf", "/etc/passwd"];
     let is_act = |line: &&str| {
@@ -28,7 +28,7 @@ fn acts(spied: &str) -> Vec<&str> {
     spied.lines().filter(is_act).collect()
 }
 
-/// Something in the place of a file that is no file to read. Its name, for the message of a failure.
+/// Puts something that is not a readable file in its place. Returns its name, for messages.
 fn odd(number: usize, file: &Path, home: &Home) -> &'static str {
     let linked = |to: &Path| symlink(to, file).expect("a link can be made");
     match number % 8 {
@@ -100,7 +100,7 @@ async fn before_a_yes_nothing_leaves_the_hub_whatever_it_looks_at() {
         let asked = tokio::time::timeout(PATIENCE, control.request(request)).await;
         asked.unwrap_or_else(|_| panic!("{about} is waited for")).expect("the hub runs")
     };
-    // What a first look needs once is none of a file's doing.
+    // The first look has one-time costs that no file causes.
     ask(request("list_clients", json!({})), "nothing").await;
     let before = fs::read_to_string(&spied).expect("the spy writes").len();
 
@@ -135,7 +135,7 @@ async fn before_a_yes_nothing_leaves_the_hub_whatever_it_looks_at() {
         servers += found["servers"].as_array().map_or(0, Vec::len);
         ask(request("list_clients", json!({})), kind).await;
     }
-    // A file of one's own choice, and the hub's own file, which it watches.
+    // A file of the user's choice, and the hub's own file, which it watches.
     for number in 0..8 {
         for name in ["chosen.json", "chosen.mcpb"] {
             let file = home.file(name);
@@ -144,7 +144,7 @@ async fn before_a_yes_nothing_leaves_the_hub_whatever_it_looks_at() {
             let words = ["import", "--dry-run", file.to_str().expect("it is plain")];
             let found = tokio::time::timeout(PATIENCE, home.satchel(&words)).await;
             let found = found.unwrap_or_else(|_| panic!("{kind} is waited for"));
-            // Where there is no file at all, its name is taken for what was pasted.
+            // If there is no file, its name is taken as pasted text.
             let there = !matches!(kind, "a directory" | "a link to itself");
             assert!(!there || found.code == Some(1) && found.stdout.is_empty(), "{kind}: {found:?}");
         }
@@ -167,7 +167,7 @@ async fn before_a_yes_nothing_leaves_the_hub_whatever_it_looks_at() {
     assert!(servers > FILES && !Path::new(canary).exists());
     assert_eq!(seen, Vec::<&str>::new());
 
-    // With a yes the same spy sees all of it.
+    // Once approved, the same trace shows all of it.
     let yes = fs::read_to_string(&spied).expect("the spy writes").len();
     home.satchel(&["add", "starts", "--", "touch", canary]).await.succeeded();
     home.satchel(&["add", "calls", "--url", "http://look-me-up.invalid/mcp"]).await.succeeded();

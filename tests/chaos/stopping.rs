@@ -28,10 +28,10 @@ const STUBBORN: [&str; 10] = [
     "npx_chain",
 ];
 
-/// R21, stop: all gone within the bound; servers that flush get their time; calls in flight are answered.
+/// R21, stop: all exit within the limit; servers that flush get their time; calls in flight are answered.
 #[tokio::test]
 async fn many_servers_end_with_the_hub_and_get_their_time_to_flush() {
-    // The bound means something only where nothing else runs.
+    // The limit is meaningful only where nothing else runs.
     let mut arena = if soaking() { Arena::alone().await } else { Arena::new().await };
     let servers = sized(12, 50);
     let mut names: Vec<String> = (0..servers).map(|at| format!("s{at}")).collect();
@@ -40,7 +40,7 @@ async fn many_servers_end_with_the_hub_and_get_their_time_to_flush() {
         let chaos = STUBBORN.get(at).map_or_else(Chaos::new, |mode| Chaos::mode(mode));
         arena.add(name, chaos.writing(&ledger));
     }
-    // One that flushes for longer than anybody has, so that it is seen that the others did not flush by chance.
+    // One flushes for longer than the limit, which shows that the others did not flush by chance.
     let late = arena.ledger("late");
     arena.add("late", Chaos::mode("slow_shutdown").with("ms", 60_000).writing(&late));
     for name in ["brief", "endless"] {

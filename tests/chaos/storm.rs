@@ -18,22 +18,22 @@ use crate::{
     processes::{self, Signal},
 };
 
-/// Calls of `write_once` with keys of their own.
+/// Calls of `write_once`, each with its own key.
 pub(crate) struct Storm<'a> {
-    /// Who calls; each client is one caller at a time.
+    /// The callers; each client makes one call at a time.
     pub(crate) clients: Vec<Client>,
-    /// Which servers; each call takes the next.
+    /// The servers, in turn.
     pub(crate) servers: Vec<String>,
-    /// How many in all.
+    /// Total number of calls.
     pub(crate) calls: usize,
-    /// At most so many a second over all callers.
+    /// Maximum rate over all callers.
     pub(crate) a_second: usize,
-    /// Begins every key.
+    /// Prefix of every key.
     pub(crate) prefix: &'a str,
 }
 
 impl Storm<'_> {
-    /// Makes the calls and writes each into the journal; how often the hub gave each reason for a failure.
+    /// Makes the calls and writes each into the journal; returns how often the hub gave each reason for a failure.
     pub(crate) async fn blow(self, journal: &Arc<Journal>) -> BTreeMap<String, usize> {
         let (next, begin) = (Arc::new(AtomicUsize::new(0)), Instant::now());
         let servers = Arc::new(self.servers);
@@ -74,7 +74,7 @@ pub(crate) struct Killer {
 }
 
 impl Killer {
-    /// One kill about every `pause`.
+    /// About one kill every `pause`.
     pub(crate) fn start(
         run: &str,
         pause: Duration,
@@ -91,7 +91,7 @@ impl Killer {
                     .iter()
                     .filter(|process| !process.zombie)
                     .filter(|process| {
-                        // What the hub puts before a server is as good a victim, but a rare one.
+                        // The hub's subreaper is a victim as well, but a rare one.
                         let subreaper = processes::is_subreaper(process) && random.u32(..10) == 0;
                         subreaper || process.command.contains("chaos_server")
                     })
@@ -114,7 +114,7 @@ impl Killer {
         Self { stop, hits, task }
     }
 
-    /// Stops killing; how many were hit.
+    /// Stops killing; returns the number of victims.
     pub(crate) async fn end(self) -> usize {
         self.stop.store(true, Ordering::Relaxed);
         self.task.await.expect("the killer does not panic");

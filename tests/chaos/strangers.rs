@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use crate::{measured, sized};
 
-/// Stands in the definition of a tool of the server that is not to be seen, and nowhere else.
+/// Part of the definition of a hidden server's tool, and nowhere else.
 const MARK: &str = "quartz-lantern-seventeen";
-/// Stands in a result of another client.
+/// Part of a result of another client.
 const RESULT: &str = "a-long-result-of-the-friend";
 
-/// Everything that `vault` could be written as.
+/// Every spelling of `vault`.
 const SPELLINGS: &[&str] = &[
     "vault",
     "VAULT",
@@ -44,7 +44,7 @@ async fn at(hub: &Hub<'_>, name: &str, path: &str) -> Client {
     Client::open(&connection, "2025-11-25").await
 }
 
-/// A request as another program would send it; status and body.
+/// Sends a request as another program would; returns status and body.
 async fn sent(
     connection: &Connection,
     path: &str,
@@ -74,7 +74,7 @@ async fn sent(
 }
 
 #[tokio::test]
-async fn what_is_off_for_a_client_is_out_of_its_reach_however_it_is_spelled() {
+async fn a_client_cannot_reach_what_is_disabled_for_it_in_any_spelling() {
     let home = Home::empty();
     let words = home.file("words");
     std::fs::write(&words, MARK).expect("the home can be written to");
@@ -174,12 +174,12 @@ async fn what_is_off_for_a_client_is_out_of_its_reach_however_it_is_spelled() {
     assert!(leaks.is_empty(), "{leaks:#?}");
     assert!(told.len() >= 200, "{}", told.len());
     assert_eq!(vault.ledger().lines().len(), before, "nothing reached the server");
-    // The friend is served as before: the door is not shut for everybody.
+    // The other client is served as before.
     assert_eq!(friend.execute("vault:echo", json!({ "text": "still" })).await.text(), "still");
 }
 
 #[tokio::test]
-async fn a_session_is_its_own_clients_alone() {
+async fn a_session_is_usable_by_its_own_client_only() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake");
     home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
@@ -224,7 +224,7 @@ async fn a_session_is_its_own_clients_alone() {
             assert!(status.is_client_error(), "{path} {method}: {status}");
             tried += 1;
         }
-        // It is still there for whose it is.
+        // It is still there for its owner.
         let list = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" });
         let (status, said) = sent(&friend, path, Some(&session), false, &list).await;
         assert_eq!(status, 200, "{path}: {said}");

@@ -28,7 +28,7 @@ async fn a_hub_that_was_held_still_goes_on_as_if_nothing_had_been() {
     for name in &names {
         client.execute(&format!("{name}:echo"), json!({ "text": "awake" })).await.text();
     }
-    // Answered while nobody looks, and long after their time: the time was not the servers'.
+    // Answered while the hub is suspended, long after their timeout: the hub lost the time, not the servers.
     let mut calls = JoinSet::new();
     for name in &names {
         let (client, path) = (client.clone(), format!("{name}:sleep"));

@@ -38,7 +38,7 @@ async fn a_configuration_is_whole_and_acknowledged_changes_stay() {
         let done = Arc::new(AtomicUsize::new(acknowledged));
         let counted = done.clone();
         let writer = tokio::spawn(async move {
-            // Each change adds a server named after its number; the last few are kept, so that the file stays small.
+            // Each change adds a server named after its number; only the last few stay, so that the file stays small.
             loop {
                 let next = counted.load(Ordering::Relaxed) + 1;
                 let add = json!({
@@ -60,7 +60,7 @@ async fn a_configuration_is_whole_and_acknowledged_changes_stay() {
                 }
             }
         });
-        // However busy the machine is, the kill comes while it writes.
+        // However busy the machine is, the kill comes during a write.
         eventually("a change is made", async || (done.load(Ordering::Relaxed) > acknowledged).then_some(()))
             .await;
         tokio::time::sleep(Duration::from_millis(random.u64(0..40))).await;
@@ -90,7 +90,7 @@ async fn a_configuration_is_whole_and_acknowledged_changes_stay() {
     drop(hub);
 }
 
-/// R6, torn write: 0 of the tokens that were given out are lost.
+/// R6, torn write: 0 issued tokens are lost.
 #[tokio::test]
 async fn every_token_that_was_given_out_works_after_a_kill() {
     let arena = Arena::new().await;
@@ -101,7 +101,7 @@ async fn every_token_that_was_given_out_works_after_a_kill() {
     let mut number = 0;
     for _ in 0..rounds {
         let hub = arena.home.start_hub().await;
-        // The tokens of the round before, with a hub that has only the file to know them from.
+        // The tokens of the previous round, with a hub that knows them only from the file.
         for (at, token) in given.drain(..) {
             let again = Connection { url: hub.url.clone(), headers: token.headers };
             assert!(Client::open(&again, "2025-11-25").await.opened.is_object(), "token {at} is known");
@@ -119,14 +119,14 @@ async fn every_token_that_was_given_out_works_after_a_kill() {
             }
             given
         });
-        // While it writes, however long a busy machine takes to begin.
+        // During a write, however long a busy machine takes to begin.
         first.await.expect("it begins to write");
         tokio::time::sleep(Duration::from_millis(random.u64(0..60))).await;
         signal(hub.pid, Signal::KILL);
         hub.kill().await;
         let made: Vec<Connection> = writer.await.expect("the writer does not panic");
         number += made.len();
-        // Of one client the eight newest are kept; the one being made when the kill came may be one of them.
+        // The hub keeps a client's eight newest; the one being made during the kill may be one of them.
         given.extend(made.into_iter().rev().take(7).enumerate());
         let file = std::fs::read(arena.home.file("data/clients.json"));
         if let Ok(bytes) = file {
@@ -150,7 +150,7 @@ fn whole(file: &Path, padding: usize) -> Result<usize, String> {
     Ok(numbers.max().unwrap_or(0))
 }
 
-/// Files that a write which was cut off leaves behind.
+/// Files that an interrupted write leaves behind.
 fn temporaries(home: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for directory in [home.to_owned(), home.join("data"), home.join("data/catalogs")] {

@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 
 use client::{Client, Era};
 
-/// What the suite's server is called here.
+/// The name of the suite's server here.
 const SERVER: &str = "suite";
 
-/// Does what the scenario wants with the server at this address, which the environment names.
+/// Runs the scenario named in the environment against the server at this address.
 pub(crate) async fn run(url: &str) {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let scenario = variable("MCP_CONFORMANCE_SCENARIO");
-    // A client of the older family repeats nothing in headers, so that what is seen there is the hub's.
+    // A client of the older family repeats nothing in headers, so that headers at the server come from the hub.
     let era = match variable("MCP_CONFORMANCE_PROTOCOL_VERSION").as_str() {
         _ if scenario.starts_with("http-") => Era::Legacy,
         "2026-07-28" => Era::Modern,
@@ -66,7 +66,7 @@ async fn everything(client: &Client, context: &Value) {
     }
 }
 
-/// Something for every argument.
+/// A value for every argument.
 fn arguments(schema: &Value) -> Value {
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
     let value = |schema: &Value| match schema["type"].as_str() {
@@ -79,7 +79,7 @@ fn arguments(schema: &Value) -> Value {
     properties.iter().map(|(name, schema)| (name.clone(), value(schema))).collect()
 }
 
-/// A call that has not been answered yet, another one, and then the answer.
+/// A pending call, another one, and then the first response.
 async fn one_beside_the_other(client: &Client) {
     let names: Vec<String> =
         tools(client).await.iter().filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect();
@@ -94,7 +94,7 @@ async fn one_beside_the_other(client: &Client) {
     }
 }
 
-/// The schema as the hub shows it, as an argument.
+/// Passes the schema from the hub as an argument.
 async fn send_schema_back(client: &Client) {
     let tools = tools(client).await;
     let taking = tools.iter().find(|tool| tool["inputSchema"]["properties"].get("schema").is_some());

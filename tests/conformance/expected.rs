@@ -17,7 +17,7 @@ struct Line {
     text: String,
     not_asked: bool,
     met: std::cell::Cell<bool>,
-    /// Whether a cell it speaks of was asked.
+    /// Whether one of its cells was run.
     asked: std::cell::Cell<bool>,
 }
 
@@ -29,14 +29,14 @@ impl Expectations {
         Self(lines.map(Line::parse).collect())
     }
 
-    /// Is a scenario not worth asking for? Its line says so: `not asked: …`.
+    /// Is a scenario not run? Its line says so: `not asked: …`.
     pub(crate) fn is_not_asked(&self, cell: &Cell, scenario: &str) -> bool {
         let cell = cell.to_string();
         let mut lines = self.0.iter().filter(|line| line.not_asked && fits(&line.cell, &cell));
         lines.any(|line| line.failure.split_once(':').is_some_and(|(name, _)| fits(name, scenario)))
     }
 
-    /// Where the outcomes are not what was expected, one sentence each.
+    /// The unexpected outcomes, one sentence each.
     pub(crate) fn differences(&self, outcomes: &[Outcome]) -> Vec<String> {
         let mut differences = Vec::new();
         for outcome in outcomes {
@@ -77,7 +77,7 @@ impl Line {
     }
 }
 
-/// Whether a text fits a pattern in which `*` stands for any text.
+/// Does a text match a pattern in which `*` stands for any text?
 fn fits(pattern: &str, text: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(text) = text.strip_prefix(start) else { return false };

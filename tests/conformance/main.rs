@@ -24,13 +24,13 @@ use expected::Expectations;
 use outcome::{Cell, Outcome};
 use suite::{Generation, Suite};
 
-/// The fixtures of one home; ended with it.
+/// The fixtures of one home; they end with it.
 struct Fixtures {
     _legacy: FakeHttp,
     _modern: FakeHttp,
 }
 
-/// What is asked, in the order of the table.
+/// The cells, in the order of the table.
 const CELLS: &[(&str, &str, Generation)] = &[
     ("legacy", "legacy-stdio", Generation::Dated("2025-11-25")),
     ("legacy", "legacy-http", Generation::Dated("2025-11-25")),
@@ -48,13 +48,13 @@ const CELLS: &[(&str, &str, Generation)] = &[
     (HUB, "2026-07-28", Generation::Dated("2026-07-28")),
 ];
 
-/// Where the hub is the client and the suite the server.
+/// Cells where the hub is the client and the suite the server.
 const HUB: &str = "hub";
 
-/// So many runs go on at once: each starts programs of its own, and waits more than it works.
+/// Concurrent runs: each starts programs of its own, and mostly waits.
 const AT_ONCE: usize = 3;
 
-/// What can be asked of the hub's own face: the scenarios that need no tool, prompt or resource of the fixture.
+/// What applies to the hub's own surface: the scenarios that need no tool, prompt or resource of the fixture.
 const ROUTER: &[&str] = &[
     "caching",
     "dns-rebinding-protection",
@@ -80,7 +80,7 @@ async fn main() -> ExitCode {
         driver::run(&words.next_back().expect("the suite gives an address")).await;
         return ExitCode::SUCCESS;
     }
-    // An argument picks cells, for example `modern→legacy-stdio`; cargo's own begin with a dash.
+    // An argument selects cells, for example `modern→legacy-stdio`; cargo's own begin with a dash.
     let picked: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let home = Home::empty();
@@ -89,7 +89,7 @@ async fn main() -> ExitCode {
     let expectations = Expectations::read();
     let is_picked =
         |cell: &Cell| picked.is_empty() || picked.iter().any(|name| cell.to_string().contains(name.as_str()));
-    // What is asked of one server is asked one after the other: its clients share what they change.
+    // Runs against one server are sequential: its clients share the state they change.
     let mut lanes: BTreeMap<&str, Vec<(usize, Cell, Generation)>> = BTreeMap::new();
     for (at, (client, server, generation)) in CELLS.iter().enumerate() {
         let cell = Cell { client, server };

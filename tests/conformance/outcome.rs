@@ -8,18 +8,18 @@ use crate::suite::Checks;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cell {
     pub(crate) client: &'static str,
-    /// As it is configured; `router` is the hub's own face.
+    /// Its name in the configuration; `router` is the hub's own surface.
     pub(crate) server: &'static str,
 }
 
-/// How one run of the suite went.
+/// The outcome of one run of the suite.
 pub(crate) struct Outcome {
     pub(crate) cell: Cell,
     scenarios: BTreeMap<String, Checks>,
     scored: Option<Vec<String>>,
 }
 
-/// How many of how many.
+/// A count out of a total.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Count {
     pub(crate) passed: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Count {
 }
 
 impl Outcome {
-    /// Of the scenarios, `scored` are required; all where it is `None`.
+    /// `scored` lists the required scenarios; `None` means all.
     pub(crate) fn new(cell: Cell, scored: Option<Vec<String>>, scenarios: BTreeMap<String, Checks>) -> Self {
         Self { cell, scenarios, scored }
     }
@@ -49,7 +49,7 @@ impl Outcome {
         self.scenarios.values().flatten().map(|(_, outcome)| outcome.is_ok()).collect()
     }
 
-    /// Every failure: `scenario:check` and the suite's words.
+    /// Every failure: `scenario:check` and the suite's message.
     pub(crate) fn failures(&self) -> impl Iterator<Item = (String, &str)> {
         self.scenarios.iter().flat_map(|(scenario, checks)| {
             checks.iter().filter_map(move |(check, outcome)| {

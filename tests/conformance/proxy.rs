@@ -25,12 +25,12 @@ use tokio::net::TcpListener;
 struct Proxy {
     http: Client<HttpConnector, Body>,
     connection: Connection,
-    /// Where this proxy listens, `:PORT`, and where the hub does.
+    /// The proxy's own address, `:PORT`, and the hub's.
     own: String,
     hub: String,
 }
 
-/// Listens at a free port until the program ends; the address that stands for the connection's.
+/// Listens on a free port until the program ends; returns the address to use instead of the connection's.
 pub(crate) async fn start(connection: &Connection) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let port = listener.local_addr().expect("a listener has an address").port();
@@ -51,7 +51,7 @@ async fn forward(State(proxy): State<Arc<Proxy>>, mut request: Request) -> Respo
         let name: HeaderName = name.parse().expect("a header's name");
         request.headers_mut().insert(name, HeaderValue::from_str(value).expect("a header's value"));
     }
-    // A right host names this proxy and has to name the hub; a wrong one stays wrong.
+    // A right host names this proxy and is rewritten to the hub; a wrong one stays wrong.
     for name in [HOST, ORIGIN] {
         let value = request.headers().get(&name).and_then(|value| value.to_str().ok());
         if let Some(value) = value.map(|value| value.replace(&proxy.own, &proxy.hub)) {

@@ -12,20 +12,20 @@ use satchel_tests::{Home, target_directory};
 use serde::Deserialize;
 use tokio::process::Command;
 
-/// One run takes seconds; a hub that answers nothing lets every scenario wait.
+/// One run takes seconds; with an unresponsive hub every scenario waits.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// The word that makes this program the suite's client.
+/// The argument that makes this program the suite's client.
 pub(crate) const DRIVER: &str = "client";
-/// Later than the suite's frozen list, and about what the hub is for.
+/// Not in the suite's frozen list, but relevant to the hub.
 const MORE: &str = "json-schema-2020-12-preservation";
 
-/// Which suite, and what it asks.
+/// A version of the suite, and its scenarios.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Generation {
-    /// What 0.1.16 calls its active scenarios.
+    /// The active scenarios of 0.1.16.
     Stable,
-    /// What the newer one requires of a revision.
+    /// The scenarios that the newer suite requires for a revision.
     Dated(&'static str),
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Suite<'home> {
     pub(crate) place: String,
 }
 
-/// What a scenario looked at: the check's name, and its words when it failed. A name may come more than once.
+/// A scenario's checks: each with its name, and the message of a failure. A name may occur more than once.
 pub(crate) type Checks = Vec<(String, Result<(), String>)>;
 
 #[derive(Deserialize)]
@@ -63,8 +63,8 @@ impl Generation {
         }
     }
 
-    /// The scenarios for a `server` or a `client` that count, where the suite says so; of the others a revision does not
-    /// require anything.
+    /// The required scenarios for a `server` or a `client`, if the suite lists them; a revision does not require
+    /// others.
     pub(crate) fn required(self, side: &str) -> Option<Vec<String>> {
         let Self::Dated(revision) = self else { return None };
         let file = installed(&format!("node_modules/conformance/requirements/{revision}.yaml"));
@@ -76,7 +76,7 @@ impl Generation {
 }
 
 impl Suite<'_> {
-    /// Runs the suite against an address; what was checked, by scenario.
+    /// Runs the suite against an address; returns the checks by scenario.
     pub(crate) async fn run(&self, url: &str) -> BTreeMap<String, Checks> {
         let results = self.home.file(&self.place);
         let _ = fs::remove_dir_all(&results);
@@ -89,7 +89,7 @@ impl Suite<'_> {
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         let ended = tokio::time::timeout(LIMIT, command.status()).await;
-        // It ends with 1 when something failed, which its files say better.
+        // It exits with 1 after a failure; its files have the details.
         ended.unwrap_or_else(|_| panic!("the suite is not done after {LIMIT:?}")).expect("it can be started");
         let runs = fs::read_dir(&results).expect("the suite wrote its results").flatten();
         let read = runs.map(|run| (scenario(&run.path()), checks(&run.path())));
@@ -106,7 +106,7 @@ impl Suite<'_> {
         command
     }
 
-    /// Lets the suite be the server, one scenario after the other; what was checked, by scenario.
+    /// Runs the suite as the server, one scenario after another; returns the checks by scenario.
     pub(crate) async fn run_clients(&self, not_asked: impl Fn(&str) -> bool) -> BTreeMap<String, Checks> {
         let Generation::Dated(revision) = self.generation else { return BTreeMap::new() };
         let own = std::env::current_exe().expect("a running program has a path");
@@ -160,7 +160,7 @@ fn installed(name: &str) -> PathBuf {
     path
 }
 
-/// The Node the suite needs: the pinned one where there is one for this computer.
+/// The Node the suite needs: the pinned one if it exists for this computer.
 fn node() -> PathBuf {
     let pinned = ["x64", "arm64"].map(|cpu| format!("conformance/node_modules/node-linux-{cpu}/bin/node"));
     let mut pinned = pinned.iter().map(|path| target_directory().join(path));

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::outcome::Outcome;
 
-/// One line for each pair, and below it what failed.
+/// One line per pair, followed by its failures.
 pub(crate) fn of(outcomes: &[Outcome]) -> String {
     let mut table = String::new();
     let _ = writeln!(table, "{:24}{:>10}{:>12}{:>10}", "client→server", "required", "scenarios", "checks");

@@ -8,30 +8,30 @@ use serde_json::{json, value::RawValue};
 
 use crate::client::Era;
 
-/// One answer of a server: what is asked, and the result as it is written.
+/// A server's response to one request: what is requested, and the result as written.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) method: &'static str,
-    /// The name, address or cursor; `None` when nothing is named.
+    /// The name, address or cursor; `None` if the request names nothing.
     pub(crate) key: Option<String>,
     pub(crate) result: String,
 }
 
-/// One server with all its answers.
+/// A server with all its responses.
 pub(crate) struct Script {
     pub(crate) name: String,
     pub(crate) era: Era,
     pub(crate) answers: Vec<Answer>,
 }
 
-/// What a server of each era says of itself.
+/// The capabilities that a server of each era declares.
 const CAPABILITIES: &str = r#"{"tools":{},"prompts":{},"resources":{},"completions":{},"tasks":{"list":{}},"vendor.example/odd":{"z":1,"a":2}}"#;
-/// What a result of the newer era has to begin with.
+/// The fields that begin a result of the newer era.
 const STATELESS: &str = r#""resultType":"complete","ttlMs":0,"cacheScope":"private""#;
 
 impl Script {
     fn new(name: &str, mut answers: Vec<Answer>) -> Self {
-        // A server that has no such list says so with an empty one.
+        // A server without such a list returns an empty one.
         for (method, empty) in [
             ("prompts/list", r#"{"prompts":[]}"#),
             ("resources/list", r#"{"resources":[]}"#),
@@ -44,7 +44,7 @@ impl Script {
         Self { name: name.to_owned(), era: Era::Legacy, answers }
     }
 
-    /// The same answers by a server of the newer era.
+    /// The same responses from a server of the newer era.
     pub(crate) fn modern(mut self) -> Self {
         self.name.push_str("-modern");
         self.era = Era::Modern;
@@ -79,7 +79,7 @@ pub(crate) fn answer(method: &'static str, key: Option<&str>, result: impl Into<
     Answer { method, key: key.map(str::to_owned), result: result.into() }
 }
 
-/// Answers as servers give them that follow no schema but their own.
+/// Responses as real servers give them, which follow only their own schema.
 pub(crate) fn written() -> Script {
     let mut answers = vec![
         answer("tools/list", None, odd_tools()),
@@ -100,7 +100,7 @@ pub(crate) fn written() -> Script {
     Script::new("written", answers)
 }
 
-/// The hub offers no tool whose name has a blank.
+/// The hub offers no tool whose name contains a blank.
 fn tool_name(name: &str) -> String {
     name.replace(' ', "-")
 }
@@ -115,14 +115,14 @@ fn odd_tools() -> String {
     )
 }
 
-/// Tools and results without any sense, the same for the same seed.
+/// Random tools and results, the same for the same seed.
 pub(crate) fn generated(seed: u64) -> Script {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut tools = Vec::new();
     let mut answers = Vec::new();
     for number in 0..60 {
         let name = format!("tool-{number}");
-        // Of definitions the hub takes out what nobody can see.
+        // The hub removes invisible characters from definitions.
         let seen = |text: String| text.replace(r"\u2028\u0000", r"\u00ea");
         let mut schema = seen(object(&mut random, 2));
         schema.insert_str(1, if schema == "{}" { r#""type":"object""# } else { r#""type":"object","# });
@@ -138,7 +138,7 @@ pub(crate) fn generated(seed: u64) -> Script {
     Script::new(&format!("generated-{seed}"), answers)
 }
 
-/// Servers that were captured: `{"server": …, "tools": …}` in every file of a directory.
+/// Captured servers: `{"server": …, "tools": …}` in every file of a directory.
 pub(crate) fn captured(directory: &Path) -> Vec<Script> {
     #[derive(Deserialize)]
     struct Captured {
@@ -151,7 +151,7 @@ pub(crate) fn captured(directory: &Path) -> Vec<Script> {
     let script = |path: &std::path::PathBuf| {
         let text = fs::read_to_string(path).expect("a captured answer can be read");
         let captured: Captured = serde_json::from_str(&text).expect("a captured answer has tools");
-        // What was laid out for people is written as it was on the wire.
+        // Pretty-printed captures are written as they were on the wire.
         let tools = compact(captured.tools.get());
         let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
         Script::new(&name, vec![answer("tools/list", None, format!(r#"{{"tools":{tools}}}"#))])
@@ -159,7 +159,7 @@ pub(crate) fn captured(directory: &Path) -> Vec<Script> {
     paths.iter().map(script).collect()
 }
 
-/// JSON without the blanks between its words; everything else stays as it is written.
+/// JSON without white space between tokens; everything else stays as written.
 fn compact(json: &str) -> String {
     let (mut inside, mut escaped) = (false, false);
     let keep = |letter: &char| {
@@ -171,7 +171,7 @@ fn compact(json: &str) -> String {
     json.chars().filter(keep).collect()
 }
 
-/// An object of up to five fields with names that mean nothing, some of them more than once used elsewhere.
+/// An object of up to five fields with random names, some of which occur elsewhere.
 fn object(random: &mut fastrand::Rng, depth: usize) -> String {
     let mut names: Vec<String> =
         ["z", "a", "title", "own", "é", "1", "a b", "\\n", "_x", "type2", "zz"].map(str::to_owned).into();

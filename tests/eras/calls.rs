@@ -17,7 +17,7 @@ fn notes<'told>(told: &'told Told, method: &str) -> Vec<&'told Value> {
 async fn progress_comes_in_order_with_the_clients_own_token_before_the_result() {
     with_every_pair(|mut pair| async move {
         pair.client.open().await;
-        // One is text and one a number: what comes back is what was given.
+        // A text and a number: the token comes back unchanged.
         for token in [json!("how far"), json!(7)] {
             let params = json!({ "name": "test_tool_with_progress", "_meta": { "progressToken": token } });
             let told = pair.client.request("tools/call", params).await;
@@ -46,16 +46,16 @@ async fn without_a_token_no_progress_comes() {
 }
 
 #[tokio::test]
-async fn a_call_that_the_client_gives_up_is_given_up_at_the_server() {
+async fn a_call_cancelled_by_the_client_is_cancelled_at_the_server() {
     with_every_pair(|mut pair| async move {
         pair.client.open().await;
-        // Every pair has a word of its own: some share their server.
+        // A word of its own per pair, since some share their server.
         let word = pair.name.replace([' ', ','], "-");
         let params = json!({
             "name": "test_cancellation", "arguments": { "name": word }, "_meta": { "progressToken": "begun" },
         });
         let mut reply = pair.client.send("tools/call", params).await;
-        // The server has the call once it says so.
+        // The server has received the call once it reports progress.
         reply.until("notifications/progress").await;
         pair.client.cancel(reply).await;
         eventually("the server hears of it", async || {
@@ -68,10 +68,10 @@ async fn a_call_that_the_client_gives_up_is_given_up_at_the_server() {
 }
 
 #[tokio::test]
-async fn what_a_server_logs_comes_when_it_is_asked_for() {
+async fn a_servers_log_messages_arrive_when_requested() {
     with_every_pair(|mut pair| async move {
         pair.client.open().await;
-        // A server of the newer era logs when the call wants it to, an older one anyway.
+        // A server of the newer era logs if the call asks for it, an older one always.
         let (tool, first, expected) = match pair.server {
             Era::Legacy => ("test_tool_with_logging", "Tool execution started", 3),
             Era::Modern => ("test_logging_tool", "The call asked for this.", 1),
@@ -88,7 +88,7 @@ async fn what_a_server_logs_comes_when_it_is_asked_for() {
                     logged.push(stream.until("notifications/message").await.0["params"].take());
                 }
             }
-            // The fixture logs on the session's stream, where nothing says which call it belongs to.
+            // The fixture logs on the session's stream, which does not say which call a message belongs to.
             Era::Modern if pair.name.contains("legacy-http") => return,
             Era::Modern => {
                 let meta = json!({ "io.modelcontextprotocol/logLevel": "debug" });
@@ -105,7 +105,7 @@ async fn what_a_server_logs_comes_when_it_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_stateless_call_that_wants_no_log_gets_none() {
+async fn a_stateless_call_without_a_log_level_gets_no_log_messages() {
     with_every_pair(|mut pair| async move {
         pair.client.open().await;
         if pair.client.era() == Era::Legacy {

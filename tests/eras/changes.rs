@@ -11,7 +11,7 @@ use crate::{
 
 const WATCHED: &str = "test://watched-resource";
 
-/// Every message of a stream of the newer era says which stream it belongs to.
+/// Every message of a stream of the newer era names its stream.
 #[track_caller]
 fn belongs_to(message: &Value, stream: &Reply, era: Era) {
     if era == Era::Modern {
@@ -20,8 +20,8 @@ fn belongs_to(message: &Value, stream: &Reply, era: Era) {
     }
 }
 
-/// Calls a tool that changes something until that is heard of: the hub listens to a server from when it is there, which
-/// may be a moment later than its first answer.
+/// Calls a tool that changes something until a notification comes: the hub may start listening a moment after the
+/// server's first response.
 async fn heard(pair: &Pair, stream: &mut Reply, tool: &str, method: &str) -> Value {
     for _ in 0..20 {
         pair.client.call(tool, json!({})).await.result();
@@ -65,7 +65,7 @@ async fn a_watched_resource_that_changes_is_heard_of() {
 }
 
 #[tokio::test]
-async fn a_resource_that_nobody_watches_any_more_is_not_heard_of() {
+async fn an_unsubscribed_resource_sends_no_updates() {
     with_every_pair(|mut pair| async move {
         pair.client.open().await;
         if pair.client.era() == Era::Modern {

@@ -13,18 +13,18 @@ use satchel_tests::{Connection, Events, RpcError, plain_http};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-/// Nothing that is waited for takes longer; a test that waits in vain says so instead of hanging.
+/// Maximum time to wait, so that a failing test reports it instead of hanging.
 const LIMIT: Duration = Duration::from_secs(60);
-/// A question that is asked again and again would otherwise never end.
+/// A question that is repeated for ever would otherwise never end.
 const ROUNDS: usize = 8;
 const META: &str = "io.modelcontextprotocol";
 
-/// Which words a client speaks.
+/// The family of revisions a client uses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Era {
     /// 2025-11-25: a session, and requests in both directions.
     Legacy,
-    /// 2026-07-28: every request stands for itself.
+    /// 2026-07-28: every request is independent.
     Modern,
 }
 
@@ -35,26 +35,26 @@ pub(crate) struct Client {
     session: Option<String>,
     ids: AtomicU64,
     capabilities: Value,
-    /// Says no to every form.
+    /// Declines every form.
     declines: bool,
-    /// Told of every page that its user is to visit.
+    /// Receives every page that its user should visit.
     pages: Option<tokio::sync::mpsc::UnboundedSender<String>>,
 }
 
-/// How a request went.
+/// The outcome of a request.
 #[derive(Debug)]
 pub(crate) struct Told {
     pub(crate) outcome: Result<Value, RpcError>,
     /// Notifications that came with it, in order.
     pub(crate) notes: Vec<Value>,
-    /// What was asked before: `method` and `params`.
+    /// The questions that came first: `method` and `params`.
     pub(crate) questions: Vec<Value>,
 }
 
-/// The answer to one message, while it comes.
+/// The response to one message, as it arrives.
 pub(crate) struct Reply {
     pub(crate) id: Value,
-    /// The session that it belongs to.
+    /// Its session.
     session: Option<String>,
     source: Source,
 }
@@ -73,12 +73,12 @@ impl Era {
     }
 }
 
-/// All that a client can be asked for.
+/// Every capability a client can have.
 fn capabilities() -> Value {
     json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": { "listChanged": true } })
 }
 
-/// What this client answers to a question.
+/// This client's answer to a question.
 fn answer_to(question: &Value) -> Value {
     match question["method"].as_str() {
         Some("elicitation/create") if question["params"]["mode"] == "url" => json!({ "action": "accept" }),
@@ -104,7 +104,7 @@ fn answer_to(question: &Value) -> Value {
 }
 
 impl Client {
-    /// A client that has not said anything yet.
+    /// A client that has not sent anything yet.
     pub(crate) fn new(connection: Connection, era: Era) -> Self {
         Self {
             http: plain_http(),
@@ -118,17 +118,17 @@ impl Client {
         }
     }
 
-    /// The same client, whose user says no to everything.
+    /// The same client, whose user declines everything.
     pub(crate) fn that_declines(self) -> Self {
         Self { declines: true, ..self }
     }
 
-    /// The same client, which shows its user pages.
+    /// The same client, which shows pages to its user.
     pub(crate) fn showing(self, pages: tokio::sync::mpsc::UnboundedSender<String>) -> Self {
         Self { pages: Some(pages), ..self }
     }
 
-    /// The same client, which knows these extensions too.
+    /// The same client, which also supports these extensions.
     pub(crate) fn with_extensions(mut self, extensions: Value) -> Self {
         self.capabilities["extensions"] = extensions;
         self
@@ -144,7 +144,7 @@ impl Client {
         }
     }
 
-    /// Begins a session, where the era has sessions; what the server says of itself.
+    /// Begins a session, if the era has sessions, and returns the server's information.
     pub(crate) async fn open(&mut self) -> Value {
         if self.era == Era::Modern {
             return self.request("server/discover", json!({})).await.result().clone();
@@ -165,12 +165,12 @@ impl Client {
         self.era
     }
 
-    /// Calls a tool and answers what it asks.
+    /// Calls a tool and answers its questions.
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Told {
         self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await
     }
 
-    /// Sends a request, answers what is asked on the way, and waits for its end.
+    /// Sends a request, answers questions on the way, and waits for the result.
     pub(crate) async fn request(&self, method: &str, params: Value) -> Told {
         let mut told = Told { outcome: Ok(Value::Null), notes: Vec::new(), questions: Vec::new() };
         let mut attempt = params.clone();
@@ -196,7 +196,7 @@ impl Client {
         panic!("{method} {params} still asks after {ROUNDS} rounds: {:?}", told.questions);
     }
 
-    /// Sends a request that asks nothing; its result as it was on the wire, or the error.
+    /// Sends a request that asks nothing; returns its result as it was on the wire, or the error.
     pub(crate) async fn raw(&self, method: &str, params: Value) -> Result<String, Value> {
         #[derive(Deserialize)]
         struct Message {
@@ -216,7 +216,7 @@ impl Client {
         }
     }
 
-    /// Sends a request and leaves it to the caller to read what comes.
+    /// Sends a request and leaves reading the response to the caller.
     pub(crate) async fn send(&self, method: &str, mut params: Value) -> Reply {
         let id = json!(self.ids.fetch_add(1, Ordering::Relaxed));
         if self.era == Era::Modern {
@@ -244,12 +244,12 @@ impl Client {
         Reply { id, session, source }
     }
 
-    /// Tells the other side something.
+    /// Sends a notification.
     pub(crate) async fn notify(&self, method: &str, params: Value) {
         self.deliver(&json!({ "jsonrpc": "2.0", "method": method, "params": params })).await;
     }
 
-    /// Gives a request up, in the words of the era.
+    /// Cancels a request, as the era does it.
     pub(crate) async fn cancel(&self, reply: Reply) {
         match self.era {
             Era::Legacy => {
@@ -259,7 +259,7 @@ impl Client {
         }
     }
 
-    /// Opens the stream for what changes, without any resource.
+    /// Opens the stream for list changes, without any resource.
     pub(crate) async fn listen_to_lists(&self) -> Reply {
         match self.era {
             Era::Modern => {
@@ -280,7 +280,7 @@ impl Client {
         Reply { id: Value::Null, session: None, source: Source::Events(Events::new(response)) }
     }
 
-    /// Opens the stream for what changes, with updates of one resource.
+    /// Opens the stream for list changes, with updates of one resource.
     pub(crate) async fn listen(&self, resource: &str) -> Reply {
         match self.era {
             Era::Modern => {
@@ -302,7 +302,7 @@ impl Client {
         }
     }
 
-    /// Reads to the end of a request, and answers the requests that come with it.
+    /// Reads to the end of a response, and answers the requests in it.
     async fn outcome(&self, reply: &mut Reply, told: &mut Told) -> Result<Value, RpcError> {
         loop {
             let Some(message) = reply.next().await else {
@@ -329,7 +329,7 @@ impl Client {
         }
     }
 
-    /// Answers a request of the other side.
+    /// Answers a request from the other side.
     pub(crate) async fn answer(&self, question: &Value) {
         let result = self.answer_to(question);
         self.deliver(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result })).await;
@@ -370,7 +370,7 @@ impl Client {
 }
 
 impl Reply {
-    /// The next message; `None` when there will be no other.
+    /// The next message; `None` at the end.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         let text = self.next_text().await?;
         Some(serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}")))

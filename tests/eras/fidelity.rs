@@ -17,7 +17,7 @@ use crate::{
     client::{Client, Era},
 };
 
-/// The fields of an object in their order, with values as they are written.
+/// The fields of an object in their order, with values as written.
 #[derive(Debug, PartialEq)]
 struct Fields(Vec<(String, String)>);
 
@@ -36,7 +36,7 @@ impl Fields {
         self
     }
 
-    /// Without what belongs to the newer era: in both, so that what one has and the other has not does not matter.
+    /// Without the fields of the newer era, on both sides, so that they do not count as a difference.
     fn without_era(self) -> Self {
         let mut fields = self.without("resultType").without("ttlMs").without("cacheScope");
         if let Some(at) = fields.0.iter().position(|(name, _)| name == "_meta") {
@@ -73,7 +73,7 @@ impl<'de> Deserialize<'de> for Fields {
     }
 }
 
-/// What is sent to get an answer.
+/// The request for a response.
 fn request(answer: &Answer) -> Value {
     match (answer.method, &answer.key) {
         ("resources/read", Some(uri)) => json!({ "uri": uri }),
@@ -85,13 +85,13 @@ fn request(answer: &Answer) -> Value {
     }
 }
 
-/// Whether what came is what was sent, but for what the eras make of it.
+/// Is what came what was sent, except for differences between the eras?
 fn same(sent: &str, came: &str, server: Era, client: Era) -> bool {
     let (mut sent, came) = (Fields::of(sent), Fields::of(came));
     if (server, client) == (Era::Legacy, Era::Legacy) {
         return sent == came;
     }
-    // Before 2026-07-28 it has to be an object; the text beside it says the same.
+    // Before 2026-07-28 it has to be an object; the text beside it has the same value.
     if (server, client) == (Era::Modern, Era::Legacy)
         && sent.get("structuredContent").is_some_and(|value| !value.trim_start().starts_with('{'))
     {
@@ -100,7 +100,7 @@ fn same(sent: &str, came: &str, server: Era, client: Era) -> bool {
     sent.without_era() == came.without_era()
 }
 
-/// A home where every script is a server.
+/// Configures every script as a server.
 fn configure(home: &Home, scripts: &[Script]) {
     let mut servers = json!({});
     for script in scripts {
@@ -132,7 +132,7 @@ fn scripts() -> Vec<Script> {
     scripts
 }
 
-/// A person looks at what is held back, and approves it: some captured servers tell models more than what they do.
+/// A person reviews what is held back, and approves it: some captured servers tell models more than what they do.
 async fn look(home: &Home, scripts: &[Script]) {
     for script in scripts {
         eventually(&format!("{} is looked at", script.name), async || {
@@ -149,7 +149,7 @@ fn nothing(wrong: &[String]) {
 }
 
 fn difference(what: &str, sent: &str, came: &str) -> String {
-    // From a little before the first letter that differs.
+    // From a little before the first difference.
     let at =
         sent.bytes().zip(came.bytes()).take_while(|(sent, came)| sent == came).count().saturating_sub(40);
     let part =
@@ -216,7 +216,7 @@ async fn the_direct_surface_changes_only_names() {
     let mut wrong = Vec::new();
     for era in [Era::Legacy, Era::Modern] {
         let client = client(&hub, "/direct", era).await;
-        // The lists of many servers come one after the other.
+        // The servers' lists come one after another.
         let all = scripts.iter().map(|script| tools_of(script).len()).sum::<usize>();
         let mut listed = Vec::new();
         eventually("every tool is listed", async || {

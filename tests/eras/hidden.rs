@@ -23,7 +23,7 @@ async fn executed(client: &Client, path: &str) -> String {
     client.call("execute_mcp_tool", json!({ "tool_path": path, "arguments": {} })).await.text().to_owned()
 }
 
-/// Everything that a client is told in all the ways it can ask.
+/// Everything that a client can receive in every way it can ask.
 async fn told(client: &Client, direct: &Client) -> String {
     let mut said = vec![listed(client, "tools/list").await];
     for query in ["", "simple text", "old:test_simple_text"] {
@@ -60,7 +60,7 @@ async fn a_server_that_is_hidden_from_a_client_does_not_exist_for_it() {
 
         home.satchel(&["hide", &name, "old"]).await.succeeded();
         stream.until("notifications/tools/list_changed").await;
-        // The first session's tools name the servers that were there when it began.
+        // The first session's tools name the servers that existed when it began.
         let mut client = client_at(&hub, "", era).await;
         client.open().await;
         let said = told(&client, &direct).await;
@@ -91,7 +91,7 @@ async fn a_server_that_is_hidden_from_a_client_does_not_exist_for_it() {
         let refused = format!("{:?}", refused.outcome);
         assert!(refused.contains("there is no server"), "{era:?}: {refused}");
 
-        // Another client sees it all the same.
+        // Another client still sees it.
         let other = hub.client("other").await;
         assert!(other.execute("old:test_simple_text", json!({})).await.text().contains("simple"), "{era:?}");
 

@@ -27,7 +27,7 @@ async fn work(client: &Client) -> satchel_tests::Answer {
     client.execute("far:work", json!({})).await
 }
 
-/// What a client is told of a call that failed, and whether it may have run.
+/// The error of a failed call, and whether the call may have run.
 async fn failure(client: &Client) -> (String, Value) {
     let answer = work(client).await;
     let result = answer.value();
@@ -133,7 +133,7 @@ async fn a_call_that_finds_nobody_is_made_when_somebody_is_there_again() {
         let client = client.clone();
         async move { work(&client).await.text() }
     });
-    // The call is under way, and nobody is there.
+    // The call is in flight, and the server is gone.
     eventually("it is being made", async || (hub.server("far").await["in_flight"] == 1).then_some(())).await;
     station.open().await;
     assert_eq!(calling.await.expect("the call is answered"), "done");
@@ -146,7 +146,7 @@ async fn a_call_that_finds_nobody_is_made_when_somebody_is_there_again() {
 
 #[tokio::test]
 async fn a_forgotten_session_is_opened_again_without_anybody_noticing() {
-    // It knows only the session it opened last, and forgets that at the second call.
+    // It knows only the latest session, and forgets that at the second call.
     let station = Station::start(Speaks::Legacy, |asked: &Asked| {
         let forgotten = asked.header("mcp-session-id") == "session-1";
         let gone = asked.method() == "tools/call" && asked.before > 0 && forgotten;
@@ -167,7 +167,7 @@ async fn a_forgotten_session_is_opened_again_without_anybody_noticing() {
 
 #[tokio::test]
 async fn a_lost_session_leaves_what_is_under_way_its_answer() {
-    // Whether another session is to be had, and is forgotten as well, or none at all.
+    // A new session is available and forgotten as well, or unavailable.
     for opens_again in [true, false] {
         let release = Arc::new(Notify::new());
         let released = release.clone();
@@ -261,7 +261,7 @@ async fn which_revisions_a_server_is_spoken_to_in_can_be_chosen() {
         assert_eq!(work(&hub.client("one").await).await.text(), "done", "{era}");
         assert_eq!((station.count(used), station.count(unused)), (1, 0), "{era}");
     }
-    // What it cannot speak is not tried in another way.
+    // A protocol it does not support is not tried in another way.
     let station = Station::start(Speaks::Legacy, |_: &Asked| None).await;
     let world = World::of(&json!({ "url": station.url, "era": "modern" }));
     let hub = world.home.start_hub().await;
@@ -285,8 +285,8 @@ async fn a_page_that_an_old_client_cannot_show_is_told_it_in_words() {
     assert!(complaint.contains("https://example.com/sign-in"), "{complaint}");
 }
 
-/// A legacy server's error that says which address has to be visited first: as it is for a client that can show it, in
-/// words for one that cannot.
+/// A legacy server's error that names a URL to visit first: passed on to a client that can show it, as text to one
+/// that cannot.
 #[tokio::test]
 async fn an_address_to_visit_first_reaches_clients_that_show_it_and_those_that_do_not() {
     let station = Station::start(Speaks::Legacy, |asked: &Asked| {

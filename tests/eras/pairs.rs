@@ -10,7 +10,7 @@ use crate::client::{Client, Era};
 
 /// A client that is connected to one server.
 pub(crate) struct Pair {
-    /// For the words of a failure.
+    /// For failure messages.
     pub(crate) name: String,
     pub(crate) client: Client,
     /// The era of the server.
@@ -24,7 +24,7 @@ const SERVERS: [(&str, Era); 4] = [
     ("modern-http", Era::Modern),
 ];
 
-/// Does something with every pair; says of all which failed, and how.
+/// Runs something with every pair; reports all that failed, and how.
 pub(crate) async fn with_every_pair<F>(what: impl Fn(Pair) -> F)
 where
     F: Future<Output = ()> + 'static,
@@ -33,7 +33,7 @@ where
     let [legacy, modern] = configure(&home).await;
     let hub = home.start_hub().await;
     let mut failed = Vec::new();
-    // Two clients of one server after each other: some tools count for all clients.
+    // One client after the other: some tools count over all clients.
     for era in [Era::Legacy, Era::Modern] {
         let mut pairs = Vec::new();
         for (slug, server) in SERVERS {
@@ -41,7 +41,7 @@ where
             let client = Client::new(connection, era);
             pairs.push(Pair { name: format!("{era:?} client, {slug}"), client, server });
         }
-        // Without a hub between them: what fails here is the fault of the fixture or of the test.
+        // Without a hub between them: a failure here is the fixture's or the test's.
         let itself = if era == Era::Legacy { &legacy } else { &modern };
         let connection = Connection { url: itself.url.clone(), headers: BTreeMap::new() };
         let client = Client::new(connection, era);
@@ -80,7 +80,7 @@ async fn configure(home: &Home) -> [FakeHttp; 2] {
     [legacy, modern]
 }
 
-/// A client of a path below the endpoint, for example `/direct`, which has said nothing yet.
+/// A client of a path below the endpoint, for example `/direct`, that has sent nothing yet.
 pub(crate) async fn client_at(hub: &Hub<'_>, path: &str, era: Era) -> Client {
     let connection = hub.connection(&format!("{era:?}").to_lowercase()).await;
     Client::new(Connection { url: format!("{}{path}", connection.url), ..connection }, era)

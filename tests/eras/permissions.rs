@@ -55,7 +55,7 @@ async fn a_call_of_several_rounds_is_allowed_once_and_its_server_asks_as_before(
             let told = client.call(ROUNDS, json!({})).await;
             assert_eq!((ours(&told).len(), told.questions.len()), (1, 3), "{era:?} {server}: {told:?}");
             assert!(told.text().contains("Both steps are done."), "{}", told.text());
-            // The next call is another one.
+            // The next call is asked about again.
             assert_eq!(ours(&client.call(ROUNDS, json!({})).await).len(), 1, "{era:?} {server}");
         }
     }

@@ -20,7 +20,7 @@ fn home_of(notes: &Fake, git: &Fake, home: &Home) {
     }));
 }
 
-/// What the description of the first tool says of servers.
+/// What the first tool's description says about servers.
 async fn named(client: &Client) -> String {
     let told = client.request("tools/list", json!({})).await;
     let tools = told.result()["tools"].as_array().expect("a list of tools").clone();
@@ -93,7 +93,7 @@ async fn a_profile_narrows_what_clients_of_both_eras_see_and_starts_nothing() {
     assert_eq!(git.ledger().starts().len(), starts, "to see it again starts nothing");
     assert_eq!(text(&call(&watching[1].1, "git:echo").await), "x");
 
-    // Another hand takes the profile away that counts: that is nothing, not everything.
+    // Another program removes the active profile: that permits nothing, not everything.
     home.edit_config(|config| config["activeProfile"] = json!("gone"));
     for (era, client, stream) in &mut watching {
         stream.until(CHANGED).await;
@@ -142,12 +142,12 @@ async fn an_address_a_binding_and_a_folder_choose_a_profile() {
         assert_eq!(text(&call(&client, "git:echo").await), "x");
         assert!(text(&call(&client, "git:sleep").await).contains("not in the profile \"code\""), "{era:?}");
 
-        // Bound to another one, it has only what both let through.
+        // Bound to another one, it has only what both permit.
         let id = format!("{era:?}").to_lowercase();
         home.satchel(&["profile", "bind", &id, "writing"]).await.succeeded();
         assert_eq!(named(&client).await, "", "{era:?}");
         assert!(text(&call(&client, "git:echo").await).contains("not in the profile \"writing\""), "{era:?}");
-        // A program lets nobody out of a profile.
+        // A program cannot release a client from a profile.
         let refused = home.satchel(&["profile", "unbind", &id]).await;
         assert!(refused.failed_with(1).stderr.contains("needs a person"), "{refused:?}");
         let wider = home.satchel(&["profile", "edit", "writing", "--add", "git"]).await;
@@ -167,7 +167,7 @@ async fn an_address_a_binding_and_a_folder_choose_a_profile() {
     assert_eq!(response.status(), 404);
     assert!(response.text().await.expect("a body").contains("there is no profile"), "it says why");
 
-    // The client works below a folder that has a profile of its own, and is asked for that.
+    // The client works below a folder with a profile, and the hub asks it for its folders.
     let mut client = Client::new(hub.connection("worker").await, Era::Legacy);
     client.open().await;
     let mut stream = client.listen_to_lists().await;

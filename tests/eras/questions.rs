@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{client::Told, pairs::with_every_pair};
 
-/// The one question that was asked.
+/// The only question.
 #[track_caller]
 fn asked<'told>(told: &'told Told, method: &str) -> &'told Value {
     assert_eq!(told.questions.len(), 1, "one question: {told:?}");

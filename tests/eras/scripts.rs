@@ -10,7 +10,7 @@ use crate::{
 
 const BOTH: [Era; 2] = [Era::Legacy, Era::Modern];
 
-/// Two servers, one of each era; one tool wants a person asked, one is hidden.
+/// Two servers, one of each era; one tool needs a person's permission, one is hidden.
 fn home() -> Home {
     let home = Home::empty();
     home.write_config(&json!({
@@ -60,7 +60,7 @@ async fn one_script_calls_servers_of_both_eras_and_returns_values() {
         assert_eq!(value["picture"]["mimeType"], "image/png", "{era:?}: {value}");
         assert_eq!(content[1]["text"], "Logged:\nseen 2", "{era:?}");
         assert_eq!(content[2]["type"], "image", "{era:?}");
-        // Tools of the other surface are none of this one.
+        // Tools of the other surface are not on this one.
         let gone = client.call("execute_mcp_tool", json!({ "tool_path": "old:test_simple_text" })).await;
         assert_eq!(gone.outcome.unwrap_err().code, -32602, "{era:?}");
     }
@@ -74,7 +74,7 @@ async fn nothing_is_weaker_inside_a_script() {
         let client = open(&home, &hub, era).await;
         for server in ["old", "new"] {
             let what = format!("{era:?} {server}");
-            // A rule has the client's user asked, and the script waits for the answer.
+            // A rule asks the client's user, and the script waits for the answer.
             let asked =
                 run(&client, &format!("return await servers.{server}.test_structured_content()")).await;
             assert_eq!(asked.questions.len(), 1, "{what}: {asked:?}");
@@ -108,7 +108,7 @@ async fn taking_the_request_back_takes_back_the_calls_of_its_script() {
         let script = "await Promise.all([servers.old, servers.new].map((one) => one.test_cancellation({ name: input })))";
         let request = json!({ "name": "run_mcp_script", "arguments": { "script": script, "input": format!("{era:?}") }, "_meta": { "progressToken": 7 } });
         let mut reply = client.send("tools/call", request).await;
-        // Each call tells as progress that it begins, and the server that it has it.
+        // Each call reports as progress that it begins, and then that the server has received it.
         for _ in 0..4 {
             reply.until("notifications/progress").await;
         }
@@ -125,7 +125,7 @@ async fn taking_the_request_back_takes_back_the_calls_of_its_script() {
 }
 
 #[tokio::test]
-async fn what_results_looked_like_is_told_where_a_server_does_not_say_it() {
+async fn types_of_results_are_inferred_where_a_server_declares_none() {
     let home = home();
     let hub = home.start_hub().await;
     let client = open(&home, &hub, Era::Legacy).await;
@@ -138,7 +138,7 @@ async fn what_results_looked_like_is_told_where_a_server_does_not_say_it() {
     assert!(run(&client, "return await servers.old.test_simple_text()").await.text().len() > 3);
     let told = about(asked, &client).await;
     assert!(told.contains("test_simple_text() -> string (seen)"), "{told}");
-    // Nothing is learned of a failure.
+    // A failure teaches nothing.
     run(&client, "return await servers.old.test_error_handling()").await;
     let told = about("test_error_handling", &client).await;
     assert!(told.contains("test_error_handling(") && !told.contains("(seen)"), "{told}");
@@ -156,7 +156,7 @@ async fn a_question_stops_its_script_and_nothing_else() {
     let mut reply = client.send("tools/call", request).await;
     let (question, _) = reply.until("elicitation/create").await;
     assert!(question["params"]["message"].to_string().contains("new:test_structured_content"), "{question}");
-    // Nobody has answered yet: another script of this client, and a call to the same server, go on.
+    // While the question is open, another script of this client, and a call to the same server, continue.
     assert_eq!(run(&client, "return 40 + input.n").await.text(), "42");
     let neighbour = run(&client, "return await servers.new.test_simple_text()").await;
     assert!(!neighbour.text().is_empty() && neighbour.result()["isError"] != true, "{neighbour:?}");

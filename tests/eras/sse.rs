@@ -28,7 +28,7 @@ use crate::{
     station::{Asked, Speaks, Station},
 };
 
-/// A client that knows only the oldest transport.
+/// A client that only supports the oldest transport.
 struct Old {
     http: reqwest::Client,
     connection: Connection,
@@ -78,7 +78,7 @@ impl Old {
         serde_json::from_str(&event).unwrap_or_else(|error| panic!("{error}: {event}"))
     }
 
-    /// The next request or answer; notifications, which may come at any time, are left out.
+    /// The next request or response; notifications, which may come at any time, are skipped.
     async fn next_but_notifications(&mut self) -> Value {
         loop {
             let message = self.next().await;
@@ -88,7 +88,7 @@ impl Old {
         }
     }
 
-    /// Sends a request; its answer, whatever comes before it.
+    /// Sends a request and returns its response, whatever comes first.
     async fn request(&mut self, method: &str, params: Value) -> Value {
         let id = format!("{method}-1");
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
@@ -124,7 +124,7 @@ async fn an_old_client_lists_and_calls_on_one_stream() {
     let unknown = old.request("no/such", json!({})).await;
     assert_eq!(unknown["error"]["code"], -32601);
 
-    // Nobody else can use its session, and what is no message is refused.
+    // Nobody else can use its session, and a body that is not a message is refused.
     let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
     let other = hub.connection("other").await;
     assert_eq!(old.post_as(&other, ping.to_string()).await, 404);
@@ -134,7 +134,7 @@ async fn an_old_client_lists_and_calls_on_one_stream() {
 }
 
 #[tokio::test]
-async fn an_old_client_is_asked_in_the_middle_of_a_call_and_hears_what_changes() {
+async fn an_old_client_gets_questions_and_notifications_during_a_call() {
     let home = Home::with_servers(json!({ "fx": fixture(LEGACY) }));
     let hub = home.start_hub().await;
     hub.connection("old").await;
@@ -169,7 +169,7 @@ async fn an_old_client_is_asked_in_the_middle_of_a_call_and_hears_what_changes()
     }
 }
 
-/// A server that knows only the oldest transport, with one tool that asks the client's model.
+/// A server that only supports the oldest transport, with one tool that asks the client's model.
 struct OldServer {
     url: String,
     shared: Arc<OldShared>,
@@ -180,7 +180,7 @@ struct OldShared {
     stream: Mutex<Option<mpsc::UnboundedSender<String>>>,
     answered: Mutex<Option<Value>>,
     answer: Notify,
-    /// The place for messages that it names; its own where empty.
+    /// The URL for messages that it names; if empty, its own.
     elsewhere: String,
     headers: Mutex<Vec<HeaderMap>>,
 }
@@ -258,7 +258,7 @@ async fn old_answer(shared: Arc<OldShared>, message: Value) {
 }
 
 #[tokio::test]
-async fn a_server_of_the_oldest_transport_is_found_out_and_asks_clients_of_both_families() {
+async fn a_server_of_the_oldest_transport_is_detected_and_asks_clients_of_both_families() {
     let server = OldServer::start("").await;
     let headers = json!({ "Authorization": "Bearer mine" });
     let home = Home::with_servers(json!({ "old": { "url": server.url, "headers": headers } }));

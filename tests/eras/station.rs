@@ -20,15 +20,15 @@ use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
 const BODY_LIMIT: usize = 4 << 20;
 const SESSION: &str = "mcp-session-id";
 
-/// One request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) http: Method,
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
-    /// The message; `null` where there is none.
+    /// The message; `null` if there is none.
     pub(crate) message: Value,
-    /// How often this method was asked for before.
+    /// How many requests with this method came before.
     pub(crate) before: usize,
 }
 
@@ -48,7 +48,7 @@ struct Shared {
     era: Speaks,
 }
 
-/// The families of revisions a station speaks.
+/// The families of revisions a station supports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Speaks {
     Legacy,
@@ -65,13 +65,13 @@ impl Asked {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// A good answer to it.
+    /// A successful response to it.
     pub(crate) fn result(&self, result: &Value) -> Response {
         let body = json!({ "jsonrpc": "2.0", "id": self.message["id"], "result": result });
         with_body(StatusCode::OK, &body)
     }
 
-    /// An error as the answer to it.
+    /// An error response to it.
     pub(crate) fn error(&self, status: u16, code: i64, message: &str) -> Response {
         let error = json!({ "code": code, "message": message });
         let body = json!({ "jsonrpc": "2.0", "id": self.message["id"], "error": error });
@@ -79,7 +79,7 @@ impl Asked {
     }
 }
 
-/// An answer that is only a status with headers.
+/// A response with only a status and headers.
 pub(crate) fn status(status: u16, headers: &[(&'static str, &str)]) -> Response {
     let mut response = StatusCode::from_u16(status).expect("a status").into_response();
     for (name, value) in headers {
@@ -88,7 +88,7 @@ pub(crate) fn status(status: u16, headers: &[(&'static str, &str)]) -> Response 
     response
 }
 
-/// An answer that breaks off.
+/// A response that breaks off.
 pub(crate) fn broken() -> Response {
     let pieces = futures_util::stream::iter([
         Ok("{\"jsonrpc\"".to_owned()),
@@ -99,7 +99,7 @@ pub(crate) fn broken() -> Response {
     response
 }
 
-/// An answer that begins at once and goes on when it is told to.
+/// A response that begins at once and continues when released.
 pub(crate) fn held(answer: Response, release: Arc<Notify>) -> Response {
     let (parts, body) = answer.into_parts();
     let whole = futures_util::stream::once(async move {
@@ -113,13 +113,13 @@ fn with_body(status: StatusCode, body: &Value) -> Response {
     (status, [("content-type", "application/json")], body.to_string()).into_response()
 }
 
-/// What a tool answers.
+/// A tool's result.
 pub(crate) fn text(text: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": text }] })
 }
 
 impl Station {
-    /// A server with one tool, `work`. What `answer` leaves open is answered as servers do.
+    /// A server with one tool, `work`. Requests for which `answer` returns `None` get an ordinary response.
     pub(crate) async fn start(
         era: Speaks,
         answer: impl Fn(&Asked) -> Option<Response> + Send + Sync + 'static,
@@ -140,7 +140,7 @@ impl Station {
         }));
     }
 
-    /// Takes no connection any more.
+    /// Stops accepting connections.
     pub(crate) async fn close(&mut self) {
         if let Some(serving) = self.serving.take() {
             serving.abort();
@@ -148,18 +148,18 @@ impl Station {
         }
     }
 
-    /// Takes connections again, at the same address.
+    /// Accepts connections again, at the same address.
     pub(crate) async fn open(&mut self) {
         let listener = TcpListener::bind(("127.0.0.1", self.port)).await;
         self.serve(listener.expect("the port is still free"));
     }
 
-    /// Everything that was asked, in order.
+    /// Every request, in order.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.shared.asked.lock().expect("nobody panicked").iter().cloned().collect()
     }
 
-    /// How often a method was asked for.
+    /// How many requests had this method.
     pub(crate) fn count(&self, method: &str) -> usize {
         self.asked().iter().filter(|asked| asked.method() == method).count()
     }
@@ -188,12 +188,12 @@ async fn handle(State(station): State<Arc<Shared>>, request: Request) -> Respons
     if response.headers().contains_key("x-never") {
         tokio::time::sleep(Duration::from_secs(600)).await;
     }
-    // A connection that is kept would outlive a closed station.
+    // A kept-alive connection would outlive a closed station.
     response.headers_mut().insert("connection", "close".parse().expect("a header's value"));
     response
 }
 
-/// No answer at all.
+/// No response at all.
 pub(crate) fn never() -> Response {
     status(200, &[("x-never", "1")])
 }

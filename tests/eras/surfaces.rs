@@ -59,14 +59,14 @@ async fn a_choice_is_heard_of_and_seen_in_the_same_session() {
         home.satchel(&["surface", &name, "router"]).await.succeeded();
         stream.until("notifications/tools/list_changed").await;
         assert_eq!(list(&client, "tools/list").await.len(), 4, "{era:?}");
-        // What it saw before it sees no longer.
+        // A tool it saw before is gone.
         let gone = client.call("old-test_simple_text", json!({})).await.outcome.unwrap_err();
         assert_eq!(gone.code, -32602, "{era:?}: {gone:?}");
     }
 }
 
 #[tokio::test]
-async fn every_surface_says_what_it_can_do() {
+async fn every_surface_declares_its_capabilities() {
     let home = two_servers();
     let hub = home.start_hub().await;
     for era in BOTH {
@@ -85,7 +85,7 @@ async fn every_surface_says_what_it_can_do() {
         for (server, speaks) in [("old", Era::Legacy), ("new", Era::Modern)] {
             let own = capabilities(&format!("/server/{server}")).await;
             assert_eq!(own["resources"]["subscribe"], true, "{era:?} {server}");
-            // What is negotiated passes; tasks are of one family only.
+            // Negotiated extensions pass; tasks belong to one family only.
             let extensions = own["extensions"].as_object().expect("extensions");
             assert!(extensions.contains_key("io.modelcontextprotocol/ui"), "{era:?} {server}: {own:?}");
             let tasks = extensions.contains_key("io.modelcontextprotocol/tasks");
@@ -94,7 +94,7 @@ async fn every_surface_says_what_it_can_do() {
     }
 }
 
-/// What is named so on a surface.
+/// The name of a tool on a surface.
 fn named(path: &str, name: &str) -> String {
     if path == "/direct" { format!("new-{name}") } else { name.to_owned() }
 }
@@ -170,7 +170,7 @@ async fn two_servers_with_the_same_address_are_kept_apart() {
             client.request("resources/read", json!({ "uri": page })).await.result();
         }
 
-        // The second one's resource is watched under the name that it is listed by.
+        // The second one's resource is watched under the name in its list.
         let resources = list(&client, "resources/list").await;
         let second = resources.iter().filter_map(|resource| resource["uri"].as_str());
         let second = second.filter(|uri| uri.ends_with("|test://watched-resource")).collect::<Vec<_>>();
@@ -194,7 +194,7 @@ async fn two_servers_with_the_same_address_are_kept_apart() {
 
 #[tokio::test]
 async fn a_list_of_many_pages_is_read_to_its_end() {
-    // An empty cursor is one, too.
+    // An empty cursor is a cursor, too.
     let pages = ["", "two", "three"];
     let station = Station::start(Speaks::Legacy, move |asked: &Asked| {
         let cursor = asked.message["params"]["cursor"].as_str();
@@ -222,7 +222,7 @@ async fn a_list_of_many_pages_is_read_to_its_end() {
     }
 }
 
-/// The last message of a method that a station was sent.
+/// The last message with a method that a station received.
 fn last(station: &Station, method: &str) -> Value {
     let asked = station.asked();
     let last = asked.iter().rfind(|asked| asked.method() == method);
@@ -280,7 +280,7 @@ async fn metadata_traces_and_unknown_parameters_reach_the_server_as_they_were_gi
 }
 
 #[tokio::test]
-async fn what_a_client_can_show_is_told_to_the_server() {
+async fn a_clients_extensions_are_passed_to_the_server() {
     let known = json!({
         "io.modelcontextprotocol/ui": { "mimeTypes": ["text/html;profile=mcp-app"] },
         "io.modelcontextprotocol/tasks": {},
@@ -298,7 +298,7 @@ async fn what_a_client_can_show_is_told_to_the_server() {
             last(&new, "tools/call")["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"].clone();
         let mut expected = known.clone();
         if era == Era::Legacy {
-            // It knows no tasks of that family, whatever it says.
+            // It does not support tasks of that family, whatever it declares.
             expected.as_object_mut().expect("an object").remove("io.modelcontextprotocol/tasks");
         }
         assert_eq!(said["extensions"], expected, "{era:?}");
@@ -310,7 +310,7 @@ async fn what_a_client_can_show_is_told_to_the_server() {
 }
 
 #[tokio::test]
-async fn a_value_that_is_no_object_is_kept_from_clients_that_would_refuse_it() {
+async fn a_non_object_value_is_not_sent_to_clients_that_would_reject_it() {
     let station = Station::start(Speaks::Modern, |asked: &Asked| {
         let mut result = text("[1,2]");
         result["structuredContent"] = json!([1, 2]);

@@ -13,7 +13,7 @@ use crate::{
 
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 
-/// A server with tasks of the older kind: `job` may be one, `long` has to.
+/// A server with tasks of the older kind: `job` may be a task, `long` must be.
 async fn older() -> Station {
     Station::start(Speaks::Legacy, |asked: &Asked| {
         let params = &asked.message["params"];
@@ -144,7 +144,7 @@ async fn tasks_of_the_newer_kind_pass_to_clients_that_know_them_and_to_no_others
     let unknown = client.request("tasks/get", json!({ "taskId": "made-up" })).await.outcome.unwrap_err();
     assert_eq!(unknown.code, -32602);
 
-    // A client of the older family, whatever it says of itself; and everybody where many servers are one.
+    // A client of the older family, whatever it declares; and every client where many servers appear as one.
     for (era, path, tool) in [
         (Era::Legacy, "/server/new", "slow_compute"),
         (Era::Legacy, "/direct", "new-slow_compute"),

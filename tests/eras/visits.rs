@@ -5,14 +5,14 @@ use serde_json::json;
 
 use crate::client::{Client, Era};
 
-/// Where the link of our page leads.
+/// The target of our page's link.
 fn link(page: &str) -> String {
     let begins = page.find("href=\"").expect("the page has a link") + "href=\"".len();
     let end = page[begins..].find('"').expect("the link ends") + begins;
     page[begins..end].replace("&amp;", "&")
 }
 
-/// What a person does who is sent to a page of ours: looks at it, goes on to the provider, agrees.
+/// Does what a person does with our page: opens it, follows it to the provider, accepts.
 async fn visit(home: &Home, page: &str) {
     let shown = plain_http().get(page).send().await.expect("it answers");
     let policy = shown.headers()["content-security-policy"].to_str().expect("it is text").to_owned();
@@ -26,7 +26,7 @@ async fn visit(home: &Home, page: &str) {
 
 /// A9: in both eras.
 #[tokio::test]
-async fn a_call_waits_for_its_user_to_sign_in_and_goes_on() {
+async fn a_call_waits_for_its_user_to_sign_in_and_continues() {
     let home = Home::empty();
     let server = protected(&home, "step_up").await;
     home.write_config(&json!({ "mcpServers": { "a": { "url": server.url() } } }));
@@ -37,7 +37,7 @@ async fn a_call_waits_for_its_user_to_sign_in_and_goes_on() {
         let (shown, mut pages) = tokio::sync::mpsc::unbounded_channel();
         let mut client = Client::new(hub.connection("shows").await, era).showing(shown);
         client.open().await;
-        // The first wants more rights, the second a sign-in.
+        // The first needs more rights, the second a sign-in.
         for (tool, text) in [("write", "write:x"), ("echo", "echo:x")] {
             if tool == "echo" || era == Era::Modern {
                 home.satchel(&["logout", "a"]).await.succeeded();
@@ -60,7 +60,7 @@ async fn a_call_waits_for_its_user_to_sign_in_and_goes_on() {
 }
 
 #[tokio::test]
-async fn a_user_who_declines_is_told_what_to_do() {
+async fn a_call_whose_user_declines_gets_instructions() {
     let home = Home::empty();
     let server = protected(&home, "plain").await;
     home.write_config(&json!({ "mcpServers": { "a": { "url": server.url() } } }));

@@ -5,7 +5,7 @@ use reqwest::Method;
 use satchel_tests::{Connection, Home, plain_http};
 use serde_json::{Value, json};
 
-/// Who sends it: nobody yet, somebody with a session of that revision, or a client of the stateless family.
+/// Who sends it: nobody yet, a client with a session of that revision, or a client of the stateless family.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum From {
     Stranger,
@@ -13,7 +13,7 @@ enum From {
     Stateless,
 }
 
-/// What comes back: the status, and the code of the error or 0 for none.
+/// The status, and the error's code, or 0 without an error.
 type Verdict = (u16, i64);
 
 struct Door {
@@ -39,7 +39,7 @@ impl Door {
         for (name, value) in &self.connection.headers {
             request = request.header(name, value);
         }
-        // A header that is given replaces the usual one; an empty one takes it away.
+        // A given header replaces the usual one; an empty one removes it.
         let usual = [("content-type", "application/json"), ("accept", "application/json, text/event-stream")];
         let usual = usual.into_iter().filter(|(name, _)| !headers.iter().any(|(given, _)| given == name));
         for (name, value) in usual.chain(headers.iter().copied()).filter(|(_, value)| !value.is_empty()) {
@@ -98,7 +98,7 @@ async fn door<'home>(hub: &satchel_tests::Hub<'home>) -> Door {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_refused_in_every_revision() {
+async fn an_invalid_message_is_refused_in_every_revision() {
     let home = Home::empty();
     let hub = home.start_hub().await;
     let door = door(&hub).await;
@@ -129,7 +129,7 @@ async fn what_is_no_message_is_refused_in_every_revision() {
     ] {
         for from in [NEWEST, BATCHING, From::Stateless] {
             let expected = match (from, expected) {
-                // There, clients answer nothing.
+                // There, clients send no responses.
                 (From::Stateless, (202, 0)) => (400, -32600),
                 _ => expected,
             };
@@ -148,7 +148,7 @@ async fn what_is_no_message_is_refused_in_every_revision() {
 }
 
 #[tokio::test]
-async fn every_id_comes_back_as_it_was_written() {
+async fn every_id_comes_back_unchanged() {
     let home = Home::empty();
     let hub = home.start_hub().await;
     let door = door(&hub).await;
@@ -199,7 +199,7 @@ async fn arrays_of_messages_are_for_the_one_revision_that_has_them() {
     ] {
         assert_eq!(door.try_as(from, body.to_owned(), &[]).await.verdict(), expected, "{from:?}: {body}");
     }
-    // Whoever begins a session does so alone.
+    // A request that begins a session must be alone in its body.
     let hello =
         r#"[{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}]"#;
     let sent = door.try_as(BATCHING, hello, &[]).await;

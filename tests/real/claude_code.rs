@@ -40,7 +40,7 @@ async fn claude_code_discovers_and_executes() {
     assert_eq!(negotiated(&house.home, "claude-in-tests").await, "2026-07-28");
 }
 
-/// The model writes one script, in which two servers are called and only the last line comes back.
+/// The model writes one script, which calls two servers and returns only the last line.
 #[tokio::test]
 async fn claude_code_runs_a_script() {
     let house = House::build().await;
@@ -63,8 +63,8 @@ async fn claude_code_runs_a_script() {
     assert_eq!(negotiated(&house.home, "claude-in-tests").await, "2026-07-28");
 }
 
-/// With nothing but what connecting writes into its settings, and with its own way of hiding tools from the model: the
-/// two that find and call all others stay in view.
+/// With only what `connect` writes into its settings, and with its own way of hiding tools from the model: the two
+/// that find and call all others stay visible.
 #[tokio::test]
 async fn claude_code_uses_the_entry_that_connecting_writes() {
     let house = House::build().await;
@@ -93,7 +93,7 @@ async fn claude_code_uses_the_entry_that_connecting_writes() {
     assert_eq!(state.expect("it is here")["state"], "connected");
 }
 
-/// Claude Code speaks 2026-07-28 and the server asks in the middle of a call, as 2025-11-25 has it.
+/// Claude Code uses 2026-07-28 and the server asks during a call, as in 2025-11-25.
 #[tokio::test]
 async fn claude_code_answers_the_question_of_a_server_of_the_older_era() {
     let house = House::build().await;
@@ -101,7 +101,7 @@ async fn claude_code_answers_the_question_of_a_server_of_the_older_era() {
     let mut connection = hub.connection("claude-in-tests").await;
     connection.url.push_str("/server/everything");
     let calls = json!([{ "name": "mcp__hub__trigger-elicitation-request", "arguments": {} }]);
-    // Nobody sits before it; a hook answers for them.
+    // No person is present; a hook answers.
     let answer = json!({ "hookSpecificOutput": {
         "hookEventName": "Elicitation", "action": "accept", "content": { "name": "Ada" },
     } });
@@ -112,7 +112,7 @@ async fn claude_code_answers_the_question_of_a_server_of_the_older_era() {
     assert!(results.len() == 1 && results[0].contains("Name: Ada"), "{results:?}");
 }
 
-/// Lets the model make its calls; its last words.
+/// Lets the model make its calls and returns its last words.
 async fn talk(home: &Home, connection: &Connection, calls: &Value, settings: &Value) -> Value {
     let server = json!({ "type": "http", "url": connection.url, "headers": connection.headers });
     let write = |name: &str, value: Value| {
@@ -131,7 +131,7 @@ async fn talk(home: &Home, connection: &Connection, calls: &Value, settings: &Va
     last_words(command).await
 }
 
-/// The program, which asks this model and nobody else.
+/// The program, which only contacts this model.
 fn claude(home: &Home, model: &str) -> Command {
     let mut command = home.command(node());
     command
@@ -157,7 +157,7 @@ fn results(seen: &Value) -> Vec<String> {
     seen["results"].as_array().expect("results").iter().map(Value::to_string).collect()
 }
 
-/// Starts the stand-in for the model; its address ends with the home.
+/// Starts the model stand-in; its address ends with the home.
 async fn start_model(home: &Home, plan: &Value) -> (Child, String) {
     let mut command = home.command(node());
     command.arg(repository().join("tests/real/drivers/scripted_model.mjs"));

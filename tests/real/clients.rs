@@ -8,14 +8,14 @@ use crate::house::{House, authorization, installed, negotiated, node};
 
 const FOUR: [&str; 4] = ["discover_mcp_tools", "execute_mcp_tool", "list_mcp_resources", "read_mcp_resource"];
 
-/// One call of a meta-tool, and what its answer must contain.
+/// A call of a meta-tool, and what its result must contain.
 struct Errand {
     tool: &'static str,
     arguments: Value,
     expected: &'static str,
 }
 
-/// Something with every server, and every meta-tool.
+/// Calls to every server, and every meta-tool.
 fn errands(house: &House) -> Vec<Errand> {
     let meta = |tool, arguments, expected| Errand { tool, arguments, expected };
     let execute = |tool_path: &str, arguments: Value, expected| {
@@ -118,7 +118,7 @@ async fn official_sdks_of_both_eras_run_a_script() {
     }
 }
 
-/// A server that wants a sign-in, known from one that is over.
+/// A server that needs a sign-in, after its sign-in has ended.
 async fn signed_out() -> (Home, Protected) {
     let home = Home::empty();
     let server = protected(&home, "plain").await;
@@ -126,9 +126,9 @@ async fn signed_out() -> (Home, Protected) {
     (home, server)
 }
 
-/// A9: in both eras. Those that show pages go on after it.
+/// A9: in both eras. Clients that show pages continue afterwards.
 #[tokio::test]
-async fn every_official_client_is_told_where_to_sign_in_and_goes_on_where_it_shows_pages() {
+async fn every_official_client_gets_the_sign_in_and_those_with_pages_continue() {
     let (home, server) = signed_out().await;
     let hub = home.start_hub().await;
     home.satchel_reading(&["secrets", "use-file"], "correct horse\n").await.succeeded();
@@ -195,7 +195,7 @@ async fn the_inspector_finds_four_tools_and_gets_its_errands_done() {
         let mut arguments =
             vec!["--method".to_owned(), "tools/call".into(), "--tool-name".into(), errand.tool.into()];
         for (name, value) in errand.arguments.as_object().expect("arguments are an object") {
-            // Text is given as it is, anything else as JSON.
+            // Text as it is, anything else as JSON.
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             arguments.extend(["--tool-arg".into(), format!("{name}={value}")]);
         }
@@ -212,7 +212,7 @@ fn satisfied(who: &str, errand: &Errand, result: &Value) {
     assert!(text.contains(expected), "{who}: {tool} {arguments} lacks {expected}: {text}");
 }
 
-/// A driver in JavaScript. Given as text, so that its imports are looked up where the packages are.
+/// A driver in JavaScript. Passed as text, so that its imports resolve where the packages are.
 pub(crate) fn script(home: &Home, name: &str) -> Command {
     let source = std::fs::read_to_string(repository().join("tests/real/drivers").join(name));
     let mut command = home.command(node());
@@ -226,7 +226,7 @@ fn calls(errands: &[Errand]) -> Value {
     errands.iter().map(|errand| json!({ "name": errand.tool, "arguments": errand.arguments })).collect()
 }
 
-/// Gives a driver its plan and returns what it saw.
+/// Passes a driver its plan and returns its observations.
 async fn drive(
     mut driver: Command,
     connection: &Connection,
@@ -256,7 +256,7 @@ async fn inspect(home: &Home, connection: &Connection, arguments: &[&str]) -> Va
         "http",
     ]);
     command.args(["--header", &format!("Authorization: {}", authorization(connection))]).args(arguments);
-    // It starts itself again as plain `node`, which must be the same one.
+    // It restarts itself as plain `node`, which must be the same one.
     if let Some(directory) = node().parent().filter(|directory| directory.is_absolute()) {
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{}:{path}", directory.display()));

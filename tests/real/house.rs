@@ -9,7 +9,7 @@ use tokio::{
     process::Child,
 };
 
-/// What the servers can find in this home.
+/// The data for the servers in this home.
 pub(crate) struct House {
     pub(crate) home: Home,
     /// A page on a web server of this home.
@@ -17,7 +17,7 @@ pub(crate) struct House {
     _web: Child,
 }
 
-/// One tool of each server, to know that all of them are there.
+/// One tool of each server, to check that all are available.
 const ONE_OF_EACH: [&str; 7] = [
     "everything:echo",
     "fetch:fetch",
@@ -29,7 +29,7 @@ const ONE_OF_EACH: [&str; 7] = [
 ];
 
 impl House {
-    /// Configures all seven servers; starts nothing but the web server.
+    /// Configures all seven servers; starts only the web server.
     pub(crate) async fn build() -> Self {
         let home = Home::empty();
         std::fs::create_dir(home.file("files")).expect("the home can be written to");
@@ -79,21 +79,21 @@ impl House {
     }
 }
 
-/// Something below the installation, which must be there.
+/// A file of the installation, which must exist.
 pub(crate) fn installed(name: &str) -> PathBuf {
     let path = target_directory().join("real").join(name);
     assert!(path.exists(), "{} is not installed: run `make test`", path.display());
     path
 }
 
-/// The Node that every client here can run on: the pinned one where there is one for this computer.
+/// The Node that every client here supports: the pinned one if it exists for this computer.
 pub(crate) fn node() -> PathBuf {
     let pinned = ["x64", "arm64"].map(|cpu| format!("real/node_modules/node-linux-{cpu}/bin/node"));
     let mut pinned = pinned.iter().map(|path| target_directory().join(path));
     pinned.find(|path| path.exists()).unwrap_or_else(|| "node".into())
 }
 
-/// The revision that a client and the hub agreed on, from the hub's own history; printed, too.
+/// The negotiated revision of a client, from the hub's own history; also printed.
 pub(crate) async fn negotiated(home: &Home, client: &str) -> String {
     let session = eventually(&format!("{client} is in the history"), async || {
         let history = home.satchel(&["history", "--client", client, "--json"]).await.json();
@@ -105,7 +105,7 @@ pub(crate) async fn negotiated(home: &Home, client: &str) -> String {
     text("era")
 }
 
-/// The one value of an `Authorization` header, for clients that want it alone.
+/// The value of the `Authorization` header, for clients that want it alone.
 pub(crate) fn authorization(connection: &Connection) -> &str {
     let mut headers = connection.headers.iter();
     let (_, value) =

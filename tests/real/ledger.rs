@@ -44,7 +44,7 @@ async fn the_ledger_counts_the_bytes_that_the_python_client_saw() {
     }
 }
 
-/// Something with every server, every tool of the hub, and a call that cannot be made.
+/// Calls to every server, every tool of the hub, and one that must fail.
 fn calls(house: &House) -> Value {
     let execute = |path: &str, arguments: Value| json!({ "name": "execute_mcp_tool", "arguments": { "tool_path": path, "arguments": arguments } });
     let thought =

@@ -9,7 +9,7 @@ use tokio::{io::AsyncWriteExt, process::Command};
 
 use crate::{clients, house::installed};
 
-/// What a task took.
+/// The cost of a task.
 struct Counted {
     name: String,
     calls: usize,
@@ -86,7 +86,7 @@ async fn twenty_tasks_come_to_the_same_as_scripts_and_cost_less() {
     assert!(median < 50.0, "{median}");
 }
 
-/// The parts of the input that a task uses: a model gives no others.
+/// The parts of the input that a task uses: a model would pass no others.
 fn used(task: &Value, input: &Value) -> Value {
     let script = task["script"].as_str().unwrap_or_default();
     let fields = input.as_object().into_iter().flatten();
@@ -125,7 +125,7 @@ fn write_table(table: &str) {
     std::fs::write(path, format!("{before}{BEGIN}{table}{END}{after}")).expect("it can be written");
 }
 
-/// What is known to be right, by how the things were made.
+/// The known result, from how the data was made.
 fn known(name: &str) -> Option<Value> {
     Some(match name {
         "which notes say \"urgent\"" => json!(["note-05.md", "note-12.md", "note-19.md"]),
@@ -169,7 +169,7 @@ async fn by_hand(home: &Home, plan: &Value) -> Vec<Value> {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", said()))
 }
 
-/// What the tasks are about.
+/// Creates the data for the tasks.
 async fn furnish(home: &Home) {
     let write = |name: &str, text: String| {
         let path = home.file(&format!("files/{name}"));
@@ -235,7 +235,7 @@ fn remember(home: &Home) {
     std::fs::write(home.file("memory.jsonl"), text.join("\n")).expect("the home can be written to");
 }
 
-/// Forty commits of three people to ten files, and two changes that are not committed.
+/// Forty commits by three people to ten files, and two uncommitted changes.
 async fn commit(home: &Home) {
     let repository = home.file("repository");
     std::fs::create_dir(&repository).expect("the home can be written to");

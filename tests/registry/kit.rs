@@ -30,7 +30,7 @@ impl Mock {
         Self { _process: process, url: ready["url"].as_str().expect("it has an address").to_owned() }
     }
 
-    /// Switches a fault on, or changes the data.
+    /// Turns on a fault, or changes the data.
     pub(crate) async fn does(&self, what: Value) {
         let client = reqwest::Client::builder().no_proxy().build().expect("a client can be made");
         let sent = client.post(format!("{}/_test", self.url)).body(what.to_string()).send().await;
@@ -45,7 +45,7 @@ impl Mock {
     }
 }
 
-/// A home whose registry is the mock, with launchers that note what they are asked for and run a fake server.
+/// A home whose registry is the mock, with launchers that log their requests and run a fake server.
 pub(crate) struct Kit {
     pub(crate) home: Home,
     pub(crate) mock: Mock,
@@ -53,7 +53,7 @@ pub(crate) struct Kit {
 
 impl Kit {
     pub(crate) async fn new() -> Self {
-        // What a client wants to have before it is built, though it speaks plain HTTP only.
+        // The client needs it before it is built, though it uses plain HTTP only.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let home = Home::empty();
         let mock = Mock::start(&home).await;
@@ -85,7 +85,7 @@ impl Kit {
         self.home.satchel(&words).await.json()
     }
 
-    /// The names that are found, best first.
+    /// The names found, best first.
     pub(crate) async fn names(&self, words: &[&str]) -> Vec<String> {
         let found = self.search(words).await;
         let servers = found["servers"].as_array().expect("it is a list").iter();
@@ -104,14 +104,14 @@ impl Kit {
         self.home.satchel(&words).await
     }
 
-    /// What was launched, word for word.
+    /// The exact launches.
     pub(crate) fn launched(&self) -> Vec<Vec<String>> {
         let text = fs::read_to_string(self.home.file("launched")).unwrap_or_default();
         let words = |line: &str| line.split_terminator('\0').map(ToOwned::to_owned).collect();
         text.split_terminator("\0\n").map(|line| words(&format!("{line}\0"))).collect()
     }
 
-    /// What the tool of this package says of itself.
+    /// Sets the description of this package's tool.
     pub(crate) fn says(&self, package: &str, words: &str) {
         let file = self.home.file("words").join(package);
         fs::create_dir_all(file.parent().expect("it has one")).expect("the home can be written to");

@@ -8,7 +8,7 @@ use crate::kit::Kit;
 const LEDGER: &str = "io.github.adalovelace/ledger";
 
 #[tokio::test]
-async fn a_server_is_installed_called_updated_and_taken_back() {
+async fn a_server_is_installed_called_updated_and_rolled_back() {
     let kit = Kit::new().await;
     let hub = kit.hub().await;
     kit.says("ada-ledger-mcp@1.1.0", "Adds numbers up");
@@ -70,7 +70,7 @@ async fn a_server_is_installed_called_updated_and_taken_back() {
 }
 
 #[tokio::test]
-async fn what_its_registry_deletes_is_stopped_and_not_removed() {
+async fn a_server_deleted_by_its_registry_is_stopped_and_not_removed() {
     let kit = Kit::new().await;
     let hub = kit.hub().await;
     kit.install(&[LEDGER]).await.succeeded();
@@ -107,7 +107,7 @@ async fn another_package_and_other_contents_are_not_taken_over() {
             "identifier": "evil", "version": "1.0.0", "transport": { "type": "stdio" } }] }] }),
         )
         .await;
-    // It changes no date, as nobody honest does: a registry that is read anew tells it.
+    // No date changes, as an honest publisher would not: a fresh read of the registry shows it.
     std::fs::remove_dir_all(kit.home.file("data/listings")).unwrap_or_default();
     hub.terminate().await;
     let _hub = kit.hub().await;
@@ -116,9 +116,9 @@ async fn another_package_and_other_contents_are_not_taken_over() {
     assert_eq!(kit.home.config()["mcpServers"], before["mcpServers"]);
 }
 
-/// A hosted server that wants a sign-in is added, and says so.
+/// A hosted server that needs a sign-in is added, and says so.
 #[tokio::test]
-async fn a_hosted_server_that_wants_a_sign_in_says_so() {
+async fn a_hosted_server_that_needs_a_sign_in_says_so() {
     let kit = Kit::new().await;
     let hub = kit.hub().await;
     let asked = kit.install(&["com.example.acme/calendar"]).await;
@@ -134,7 +134,7 @@ async fn a_hosted_server_that_wants_a_sign_in_says_so() {
     assert_eq!(kit.launched().len(), 0, "nothing is spawned");
 }
 
-/// A tag is what it is today: the digest is pinned, and a credential stands on no command line.
+/// A tag can move: the digest is pinned, and no credential is on a command line.
 #[tokio::test]
 async fn an_image_is_pinned_to_its_digest_when_it_is_installed() {
     use std::{fs, os::unix::fs::PermissionsExt};

@@ -55,7 +55,7 @@ async fn it_is_read_once_and_then_only_what_has_changed() {
     assert_eq!(kit.mock.requests().await.len(), 5);
 }
 
-/// A list that has not changed does not come again; one that has, does.
+/// An unchanged list is not transferred again; a changed one is.
 #[tokio::test]
 async fn an_unchanged_list_is_asked_for_by_its_tag() {
     let kit = Kit::new().await;
@@ -68,7 +68,7 @@ async fn an_unchanged_list_is_asked_for_by_its_tag() {
             .map(|(_, tag)| tag.clone())
     };
     let all = kit.search(&["--limit", "500"]).await;
-    // The first reading of changes brings the tag, and the second one uses it.
+    // The first read of changes gets the tag, the second one uses it.
     for _ in 0..2 {
         let again = kit.search(&["--limit", "500", "--fresh"]).await;
         assert_eq!((&again["servers"], again["registries"][0]["trouble"].is_null()), (&all["servers"], true));
@@ -130,7 +130,7 @@ async fn what_is_meant_comes_first() {
     );
 }
 
-/// Whatever a registry does, what was known stays, and nobody else is asked.
+/// Whatever a registry does, stored data stays, and no other host is contacted.
 #[tokio::test]
 async fn no_fault_takes_away_what_was_known() {
     const FAULTS: [&str; 9] = ["down", "500", "html", "cut", "empty", "huge", "loop", "moved", "429"];
@@ -166,7 +166,7 @@ async fn no_fault_takes_away_what_was_known() {
     }
 }
 
-/// A byte a second is no answer.
+/// A byte per second is too slow.
 #[tokio::test]
 async fn a_registry_that_takes_too_long_is_given_up() {
     let kit = Kit::new().await;
@@ -177,7 +177,7 @@ async fn a_registry_that_takes_too_long_is_given_up() {
     assert!(found["registries"][0]["trouble"].to_string().contains("longer"), "{}", found["registries"]);
 }
 
-/// Another hand writes an address: nobody is asked there before a person has accepted it.
+/// Another program writes an address: it is not contacted before a person approves it.
 #[tokio::test]
 async fn a_registry_that_nobody_accepted_is_not_asked() {
     let kit = Kit::new().await;

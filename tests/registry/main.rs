@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use kit::Kit;
 
-/// Kinds of entries that are good, and what each becomes. `None` where it depends on what is here.
+/// Valid kinds of entries, and the result of each. `None` if it depends on this computer.
 #[tokio::test]
 async fn every_kind_is_installed_as_it_is_described() {
     let kit = Kit::new().await;
@@ -71,7 +71,7 @@ async fn every_kind_is_installed_as_it_is_described() {
     assert_eq!(kit.home.config()["mcpServers"], json!({}), "and changes nothing");
 }
 
-/// What is asked for is checked, and goes where it belongs.
+/// Inputs are validated, and stored where they belong.
 #[tokio::test]
 async fn credentials_go_to_the_store_and_stand_nowhere_else() {
     const CANARY: &str = "canary-77aa-41f0";
@@ -119,7 +119,7 @@ async fn credentials_go_to_the_store_and_stand_nowhere_else() {
         kit.home.files().into_iter().filter(|(_, bytes)| String::from_utf8_lossy(bytes).contains(CANARY));
     assert_eq!(holders.map(|(path, _)| path).collect::<Vec<_>>(), Vec::<std::path::PathBuf>::new());
 
-    // A default that everybody knows is no credential, and what cannot be chosen is no default.
+    // A publicly known default is not a credential, and a default outside the choices is none.
     let secret = kit.plan(&["io.github.cedar-labs/h-secret"]).await;
     assert!(!secret.succeeded().stdout.contains("hunter2"), "{secret:?}");
     let secret = secret.json();
@@ -134,7 +134,7 @@ async fn credentials_go_to_the_store_and_stand_nowhere_else() {
     }
 }
 
-/// What a description must not do is refused in words, and nothing is written or started.
+/// A description that does what it must not is refused with the reason, and nothing is written or started.
 #[tokio::test]
 async fn a_description_that_does_more_than_it_says_is_refused() {
     let kit = Kit::new().await;
@@ -176,7 +176,7 @@ async fn a_description_that_does_more_than_it_says_is_refused() {
         let unknown = kit.install(&[name]).await;
         assert!(unknown.failed_with(1).stderr.contains("no registry lists"), "{name}: {unknown:?}");
     }
-    // Addresses inside need a yes that says so; what is no address of the web never has one.
+    // Private addresses need a specific consent; other schemes are always refused.
     for (way, consent) in [("remote", true), ("remote-2", true), ("remote-3", false), ("remote-4", false)] {
         let plan = kit.plan(&["io.github.cedar-labs/h-inside", "--way", way]).await;
         match consent {
@@ -200,7 +200,7 @@ async fn a_description_that_does_more_than_it_says_is_refused() {
     assert_eq!(kit.home.config()["mcpServers"]["old-mail"]["args"], json!(["-y", "brook-old-mail@3.0.0"]));
 }
 
-/// Text of a description is text: no reference of ours, no control of the terminal, no order to a model.
+/// Text of a description is text: not a reference, a terminal command, or an instruction to a model.
 #[tokio::test]
 async fn what_a_description_says_is_text_and_nothing_else() {
     let kit = Kit::new().await;

@@ -20,10 +20,10 @@ use serde_json::{Value, json, value::RawValue};
 
 use crate::Connection;
 
-/// No answer may take longer; a test that waits in vain then says so instead of hanging.
+/// Maximum time for a response, so that a failing test reports it instead of hanging.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// One client with its session. Cheap to clone; clones share the session.
+/// A client with its session. Cheap to clone; clones share the session.
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -36,7 +36,7 @@ pub struct Client {
     limit: Duration,
 }
 
-/// What came back for one request.
+/// The response to one request.
 #[derive(Debug)]
 pub struct Answer {
     /// The result exactly as it was on the wire, or the error.
@@ -48,11 +48,11 @@ pub struct Answer {
 /// A JSON-RPC error.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct RpcError {
-    /// Its number.
+    /// The code.
     pub code: i64,
-    /// Its words.
+    /// The message.
     pub message: String,
-    /// What else it says.
+    /// The data.
     #[serde(default)]
     pub data: Value,
 }
@@ -66,15 +66,15 @@ struct Message {
     error: Option<RpcError>,
 }
 
-/// Notifications the hub sends without being asked.
+/// Notifications that the hub sends unsolicited.
 pub struct Notes {
     events: Events,
 }
 
 /// An HTTP client without any proxy.
 pub fn plain_http() -> reqwest::Client {
-    // We speak plain HTTP, but a build of the whole workspace turns TLS on for the same client, which then wants a
-    // provider. It is fine when somebody else was first.
+    // We use plain HTTP, but a workspace build enables TLS for the same client, which then needs a provider. Another
+    // test may have installed it.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().no_proxy().build().expect("a plain client can be built")
 }
@@ -103,13 +103,13 @@ impl Client {
         client
     }
 
-    /// For answers that are to take longer than any usually does.
+    /// Raises the limit, for slow responses.
     pub fn waiting(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its response.
     pub async fn request(&self, method: &str, params: Value) -> Answer {
         self.send(method, params).await.1
     }
@@ -119,7 +119,7 @@ impl Client {
         self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await
     }
 
-    /// The paths of the tools that fit a query, best first.
+    /// The paths of the tools that match a query, best first.
     pub async fn paths(&self, query: &str) -> Vec<String> {
         let answer = self.call("discover_mcp_tools", json!({ "query": query, "limit": 50 })).await.text();
         let found: Value = serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
@@ -132,7 +132,7 @@ impl Client {
         self.call("execute_mcp_tool", json!({ "tool_path": tool_path, "arguments": arguments })).await
     }
 
-    /// Opens the stream for what the hub sends without being asked.
+    /// Opens the stream for unsolicited messages of the hub.
     pub async fn listen(&self) -> Notes {
         let request = self.prepare(Method::GET).header(ACCEPT, "text/event-stream");
         let response = request.send().await.expect("the endpoint answers");
@@ -191,7 +191,7 @@ impl Answer {
         self.outcome.as_ref().unwrap_or_else(|error| panic!("an error instead of a result: {error:?}")).get()
     }
 
-    /// The text blocks of a tool's result, one after the other.
+    /// The text blocks of a tool's result, concatenated.
     #[track_caller]
     pub fn text(&self) -> String {
         text_of(&self.value())
@@ -241,7 +241,7 @@ async fn read_answer(response: Response, id: &Value) -> Answer {
     let mut events = Events::new(response);
     if !kind.starts_with("text/event-stream") {
         let body = events.rest().await;
-        // A refusal that came before the request was read does not know its id.
+        // A refusal before the request was read does not know its id.
         let id = if status == 429 { &Value::Null } else { id };
         return answer_in(&body, id).unwrap_or_else(|| panic!("HTTP {status} is no answer: {body}"));
     }
@@ -310,7 +310,7 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 }
 
 impl Connection {
-    /// The same address without any header.
+    /// The same address without headers.
     pub fn without_headers(&self) -> Self {
         Self { url: self.url.clone(), headers: BTreeMap::new() }
     }

@@ -22,12 +22,12 @@ pub struct Fake {
     ledger: PathBuf,
 }
 
-/// What the fake server did, in order; written before each answer, by every one of its processes.
+/// What the fake server did, in order; each of its processes writes before each answer.
 pub struct Ledger {
     path: PathBuf,
 }
 
-/// A running fake server that speaks Streamable HTTP. Killed when dropped.
+/// A running fake server for Streamable HTTP. Killed when dropped.
 pub struct FakeHttp {
     _process: Child,
     /// Its address.
@@ -70,7 +70,7 @@ impl Fake {
         Value::Object(entry)
     }
 
-    /// Where it writes what it does.
+    /// Where it records what it does.
     pub fn ledger(&self) -> Ledger {
         Ledger { path: self.ledger.clone() }
     }
@@ -96,7 +96,7 @@ impl Ledger {
 }
 
 impl Home {
-    /// Starts a fake server that speaks Streamable HTTP on a free port.
+    /// Starts a fake server for Streamable HTTP on a free port.
     pub async fn start_http_server(&self, arguments: &[&str]) -> FakeHttp {
         let mut command = self.command(program("fake-mcp-server"));
         command.arg("--http").args(arguments).stderr(Stdio::null());
@@ -104,7 +104,7 @@ impl Home {
     }
 }
 
-/// Starts a server that says where it listens on its first line.
+/// Starts a server that prints its address on its first line.
 pub(crate) async fn listening(mut command: Command) -> FakeHttp {
     #[derive(Deserialize)]
     struct Ready {

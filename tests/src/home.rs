@@ -14,19 +14,19 @@ use tokio::{io::AsyncWriteExt, process::Command};
 
 use crate::{process, program};
 
-/// One test's home. Two of them share nothing.
+/// The home directory of one test. Two of them share nothing.
 pub struct Home {
     directory: TempDir,
 }
 
-/// How a program ended, and what it said.
+/// Exit code and output of a program.
 #[derive(Debug)]
 pub struct Ran {
-    /// The exit code; `None` when a signal ended it.
+    /// The exit code; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// What it wrote to its standard output.
+    /// Its standard output.
     pub stdout: String,
-    /// What it wrote to its standard error.
+    /// Its standard error.
     pub stderr: String,
 }
 
@@ -44,7 +44,7 @@ impl Home {
         home
     }
 
-    /// The directory everything lies in.
+    /// The directory.
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
@@ -60,12 +60,12 @@ impl Home {
         self.write_config_text(&text);
     }
 
-    /// Writes the configuration file as it is given, valid or not.
+    /// Writes the configuration file unchanged, valid or not.
     pub fn write_config_text(&self, text: &str) {
         fs::write(self.file("config.json"), text).expect("the home can be written to");
     }
 
-    /// The configuration file as it is.
+    /// The text of the configuration file.
     pub fn config_text(&self) -> String {
         fs::read_to_string(self.file("config.json")).expect("the configuration can be read")
     }
@@ -75,23 +75,23 @@ impl Home {
         serde_json::from_str(&self.config_text()).expect("the configuration is JSON")
     }
 
-    /// Changes the configuration file, as a person with an editor does.
+    /// Changes the configuration file, like a person with an editor.
     pub fn edit_config(&self, edit: impl FnOnce(&mut Value)) {
         let mut config = self.config();
         edit(&mut config);
         self.write_config(&config);
     }
 
-    /// A command that lives in this home and sees no keychain, no display and no settings of the machine.
+    /// A command with this home, without the machine's keychain, display and settings.
     pub fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command
             .current_dir(self.path())
             .env("SATCHEL_HOME", self.path())
             .env("HOME", self.path())
-            // Removing it is not enough: then the user's usual bus, with a real keychain, would be found.
+            // Removing it is not enough: the user's usual bus, with a real keychain, would be found.
             .env("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={}", self.file("no-bus").display()))
-            // Searches go by words: computing vectors takes time, and what is found is another test's matter.
+            // Searches use words only: computing vectors takes time, and other tests cover them.
             .env("SATCHEL_MODEL", "")
             .env_remove("XDG_RUNTIME_DIR")
             .env_remove("DISPLAY")
@@ -102,30 +102,30 @@ impl Home {
         command
     }
 
-    /// Runs `satchel` to its end.
+    /// Runs `satchel` and waits for it.
     pub async fn satchel(&self, arguments: &[&str]) -> Ran {
         let output = self.command(program("satchel")).args(arguments).output().await;
         Ran::from(output.expect("satchel can be started"))
     }
 
-    /// Runs `satchel` with something on its standard input.
+    /// Runs `satchel` with this on standard input.
     pub async fn satchel_reading(&self, arguments: &[&str], input: &str) -> Ran {
         let mut command = self.command(program("satchel"));
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("satchel can be started");
         let mut stdin = child.stdin.take().expect("its standard input is a pipe");
-        // It may end without reading; its exit code tells the test more than the broken pipe.
+        // It may exit without reading; its exit code is more useful than the broken pipe.
         let _ = stdin.write_all(input.as_bytes()).await;
         drop(stdin);
         Ran::from(child.wait_with_output().await.expect("satchel can be waited for"))
     }
 
-    /// Every living process that was started from this home, however indirectly: `HOME` is always inherited.
+    /// Every live process started from this home, directly or not: `HOME` is always inherited.
     pub fn processes(&self) -> Vec<process::Process> {
         process::marked("HOME", self.path().to_str().expect("temporary paths are UTF-8"))
     }
 
-    /// Every file below the home with its bytes, whatever it is.
+    /// Every file below the home with its contents.
     pub fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files = Vec::new();
         let mut directories = vec![self.path().to_owned()];
@@ -136,7 +136,7 @@ impl Home {
                     Ok(kind) if kind.is_file() => {
                         files.push((entry.path(), fs::read(entry.path()).unwrap_or_default()));
                     }
-                    // Sockets and links have no bytes of their own, and a file may vanish while we look.
+                    // Sockets and links have no contents, and a file may vanish meanwhile.
                     _ => {}
                 }
             }
@@ -154,21 +154,21 @@ impl Drop for Home {
 }
 
 impl Ran {
-    /// Its standard output, which must be JSON, after an exit code of 0.
+    /// Its standard output, which must be JSON, after exit code 0.
     #[track_caller]
     pub fn json(&self) -> Value {
         self.succeeded();
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("not JSON ({error}): {self:?}"))
     }
 
-    /// Panics unless it ended with 0.
+    /// Panics unless it exited with 0.
     #[track_caller]
     pub fn succeeded(&self) -> &Self {
         assert_eq!(self.code, Some(0), "{self:?}");
         self
     }
 
-    /// Panics unless it ended with this code.
+    /// Panics unless it exited with this code.
     #[track_caller]
     pub fn failed_with(&self, code: i32) -> &Self {
         assert_eq!(self.code, Some(code), "{self:?}");

@@ -11,10 +11,10 @@ use tokio::{
 
 use crate::{Client, Home, eventually, process, program};
 
-/// The revision that most clients of today agree on.
+/// The revision that most current clients negotiate.
 const REVISION: &str = "2025-11-25";
 
-/// Accepts every entry of the configuration file as it stands there.
+/// Accepts every entry in the configuration file at that moment.
 const TRUST: &str = "--trust-config";
 
 /// How a client connects.
@@ -26,7 +26,7 @@ pub struct Connection {
     pub headers: BTreeMap<String, String>,
 }
 
-/// A hub that has said it is ready. Killed when dropped.
+/// A hub that has reported that it is ready. Killed when dropped.
 pub struct Hub<'home> {
     home: &'home Home,
     process: Child,
@@ -43,12 +43,12 @@ struct Ready {
 }
 
 impl Home {
-    /// Starts a hub on a free port that accepts what stands in the configuration file, and waits for its line.
+    /// Starts a hub on a free port that accepts the configuration file, and waits until it is ready.
     pub async fn start_hub(&self) -> Hub<'_> {
         self.start_hub_with(&[]).await
     }
 
-    /// Starts a hub as a person does: nothing that only stands in the file is started before it was approved.
+    /// Starts a hub as a person does: nothing that is only in the file starts before it is approved.
     pub async fn start_hub_asking(&self) -> Hub<'_> {
         self.start(0, &[], &[]).await
     }
@@ -58,12 +58,12 @@ impl Home {
         self.start(port, &[], &[TRUST]).await
     }
 
-    /// The same with variables in its environment, as whatever starts it may set them.
+    /// Starts a hub with additional environment variables.
     pub async fn start_hub_with(&self, variables: &[(&str, &str)]) -> Hub<'_> {
         self.start(0, variables, &[TRUST]).await
     }
 
-    /// Accepts what stands in the configuration file, for commands that run without a hub.
+    /// Accepts the configuration file, for commands that run without a hub.
     pub async fn trust_config(&self) {
         self.start_hub().await.terminate().await;
     }
@@ -85,7 +85,7 @@ impl Home {
 }
 
 impl Hub<'_> {
-    /// Makes a token for a client, as a person does for an editor.
+    /// Creates a token for a client, as a person does for an editor.
     pub async fn connection(&self, client: &str) -> Connection {
         let printed = self.home.satchel(&["connect", "--print", "--client", client, "--json"]).await.json();
         serde_json::from_value(printed).expect("connect prints url and headers")
@@ -96,13 +96,13 @@ impl Hub<'_> {
         Client::open(&self.connection(client).await, REVISION).await
     }
 
-    /// What `satchel status --json` says.
+    /// The output of `satchel status --json`.
     pub async fn status(&self) -> Value {
         self.home.satchel(&["status", "--json"]).await.json()
     }
 
-    /// What `satchel status --json` says of one server. Waits for it: the hub reads a changed file a moment later, and what
-    /// another hand changed is gone until it is judged.
+    /// One server in `satchel status --json`. Waits for it: the hub reads a changed file a moment later, and an entry
+    /// changed by another program is missing until it is reviewed.
     pub async fn server(&self, name: &str) -> Value {
         eventually(&format!("there is a server \"{name}\""), async || {
             let status = self.status().await;
@@ -112,13 +112,13 @@ impl Hub<'_> {
         .await
     }
 
-    /// Waits until a server is in this state and returns what status says of it then.
+    /// Waits until a server is in this state, and returns its status.
     pub async fn until(&self, name: &str, state: &str) -> Value {
         let mut last = Value::Null;
         eventually(&format!("\"{name}\" is {state}"), async || {
             let server = self.server(name).await;
             if server["state"] != last["state"] {
-                // Shown by the test harness only when the test fails.
+                // The test harness shows this only if the test fails.
                 eprintln!("{server}");
             }
             last = server;
@@ -127,7 +127,7 @@ impl Hub<'_> {
         .await
     }
 
-    /// Waits until a server is known whose entry has to be approved before anything of it is started; why.
+    /// Waits until a server's entry has to be approved before it starts, and returns why.
     pub async fn waits(&self, name: &str) -> String {
         eventually(&format!("\"{name}\" waits for a person"), async || {
             let status = self.status().await;
@@ -138,12 +138,12 @@ impl Hub<'_> {
         .await
     }
 
-    /// Ends the hub as a power cut would.
+    /// Kills the hub, like a power cut.
     pub async fn kill(mut self) {
         self.process.kill().await.expect("a child can be killed");
     }
 
-    /// Asks the hub to end as a service manager does; its exit code.
+    /// Asks the hub to exit, like a service manager; returns its exit code.
     pub async fn terminate(mut self) -> Option<i32> {
         process::signal(self.pid, process::Signal::TERM);
         self.process.wait().await.expect("a child can be waited for").code()

@@ -4,7 +4,7 @@ use std::fs;
 
 pub use rustix::process::Signal;
 
-/// One living process.
+/// A live process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
     /// Its id.
@@ -15,18 +15,18 @@ pub struct Process {
     pub command: String,
 }
 
-/// Does the process live? A zombie does not.
+/// Is the process alive? A zombie is not.
 pub fn is_alive(pid: u32) -> bool {
     look_at(pid).is_some()
 }
 
-/// Sends a signal; a process that is gone is no error.
+/// Sends a signal; a process that is gone is not an error.
 pub fn signal(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     let _ = rustix::process::kill_process(pid.expect("a process id is positive"), signal);
 }
 
-/// Living processes whose environment was started with `NAME=VALUE`.
+/// Live processes started with `NAME=VALUE` in their environment.
 pub fn marked(name: &str, value: &str) -> Vec<Process> {
     let mark = format!("{name}={value}").into_bytes();
     let has_mark = |pid: u32| {
@@ -36,7 +36,7 @@ pub fn marked(name: &str, value: &str) -> Vec<Process> {
     all().into_iter().filter(|process| has_mark(process.pid)).collect()
 }
 
-/// Children of a process, and theirs.
+/// All descendants of a process.
 pub fn descendants(pid: u32) -> Vec<Process> {
     let everyone = all();
     let mut found: Vec<Process> = Vec::new();
@@ -58,7 +58,7 @@ fn all() -> Vec<Process> {
 
 fn look_at(pid: u32) -> Option<Process> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the program's name in brackets and may contain anything, so look behind the last one.
+    // The second field is the program's name in brackets and may contain anything, so search after the last bracket.
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');
     let (state, parent) = (fields.next()?, fields.next()?.parse().ok()?);
     if matches!(state, "Z" | "X") {

@@ -29,7 +29,7 @@ fn profile_directory() -> PathBuf {
     own.ancestors().nth(2).expect("cargo puts tests into PROFILE/deps").to_owned()
 }
 
-/// The interpreter itself: what `python3` in the path may be a script that needs the user's home.
+/// The interpreter itself: `python3` on the path may be a script that needs the user's home.
 pub fn python() -> &'static str {
     static PYTHON: LazyLock<String> = LazyLock::new(|| {
         let mut asked = std::process::Command::new("python3");

@@ -36,12 +36,12 @@ pub async fn protected(home: &Home, case: &str) -> Protected {
     Protected { _process: process, _said: said, at: serde_json::from_str(&line).expect("it says so in JSON") }
 }
 
-/// The command of a browser whose user agrees to every page; the page is its last argument.
+/// The command of a browser whose user accepts every page; the page is its last argument.
 pub fn browser() -> [String; 2] {
     [python().to_owned(), kit("browser.py")]
 }
 
-/// What a browser does at this page, whose user agrees; the address it comes back to is not visited where `paste` says so.
+/// Opens this page in a browser whose user accepts; with `paste`, the browser does not follow the redirect back.
 pub async fn browse(home: &Home, page: &str, paste: bool) -> Value {
     let mut command = home.command(python());
     command
@@ -58,14 +58,14 @@ impl Protected {
         self.at["url"].as_str().expect("it says where it is")
     }
 
-    /// Everything that was asked of it.
+    /// Every request it received.
     pub async fn log(&self) -> Vec<Value> {
         let control = self.at["control"].as_str().expect("it says where it is");
         let response = plain_http().get(format!("{control}/log")).send().await.expect("it answers");
         serde_json::from_str(&response.text().await.expect("it can be read")).expect("its log is JSON")
     }
 
-    /// Has it do something: `expire`, `forget`.
+    /// Makes it do something: `expire`, `forget`.
     pub async fn tell(&self, what: &str) {
         let control = self.at["control"].as_str().expect("it says where it is");
         let post = plain_http().post(format!("{control}/{what}")).body("{}");
@@ -75,7 +75,7 @@ impl Protected {
     /// Changes how it behaves from now on: the knobs of a case.
     pub async fn set(&self, knobs: &Value) {
         let control = self.at["control"].as_str().expect("it says where it is");
-        // Without its type the body would not be read.
+        // Without a content type the body would not be read.
         let post = plain_http().post(format!("{control}/set")).header("content-type", "application/json");
         post.body(knobs.to_string()).send().await.expect("it answers");
     }
@@ -87,7 +87,7 @@ impl Protected {
 }
 
 impl Home {
-    /// Signs in to a server of the running hub, as a person does whose browser agrees.
+    /// Signs in to a server of the running hub, like a person whose browser accepts.
     pub async fn sign_in(&self, server: &str) {
         let mut command = self.command(program("satchel"));
         command.args(["login", server, "--no-browser"]).stderr(Stdio::piped());

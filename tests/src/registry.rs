@@ -6,14 +6,14 @@ use serde_json::{Map, Value, json};
 
 use crate::{Fake, Home, Hub, program};
 
-/// Launchers that fetch like `npx` and `uvx`: once what is asked for, as the registry has it then, and from then on from
-/// the disk. What they run is the fake server.
+/// Launchers that fetch like `npx` and `uvx`: the first time from the registry as it is then, after that from disk.
+/// They run the fake server.
 pub struct Registry<'a> {
     home: &'a Home,
 }
 
 impl<'a> Registry<'a> {
-    /// A registry that has nothing yet, and its launchers in the home's `bin`.
+    /// An empty registry, and its launchers in the home's `bin`.
     pub fn of(home: &'a Home) -> Self {
         let npx = r#"#!/bin/sh
 place="$HOME/.npm/_npx/$(printf %s "$2" | sha512sum | cut -c1-16)"
@@ -62,12 +62,12 @@ exec "$FAKE" "$@"
         fs::write(self.home.file("registry.json"), list).expect("the home can be written to");
     }
 
-    /// Nothing is on the disk any more: the next start fetches.
+    /// Empties the cache: the next start fetches.
     pub fn empty(&self) {
         fs::remove_dir_all(self.home.file(".npm")).expect("something was fetched");
     }
 
-    /// What was fetched is replaced by what it delivers now, before anything is started.
+    /// Replaces the cache with what the registry delivers now, before any start.
     pub fn fetch_now(&self) {
         let fetched = fs::read_dir(self.home.file(".npm/_npx")).expect("something was fetched").flatten();
         for place in fetched {

@@ -12,17 +12,17 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::{Home, Ran, program};
 
-/// How long a command may take in all.
+/// Maximum time for a command.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Home {
-    /// Runs `satchel` at a terminal, where a person types this. What it says to the person is in `stdout`, with the
-    /// answers as the terminal shows them.
+    /// Runs `satchel` at a terminal where a person types this. `stdout` has its prompts and the typed answers as the
+    /// terminal shows them.
     pub async fn satchel_typing(&self, arguments: &[&str], typed: &str) -> Ran {
         self.at_a_terminal(&program("satchel"), arguments, typed).await
     }
 
-    /// Runs `satchel` at a terminal, where a person says yes.
+    /// Runs `satchel` at a terminal where a person says yes.
     pub async fn satchel_agreeing(&self, arguments: &[&str]) -> Ran {
         self.satchel_typing(arguments, "y\n").await
     }
@@ -37,12 +37,12 @@ impl Home {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().expect("it can be started");
         let mut screen = File::from(ours);
-        // What is typed early waits in the terminal until it is read.
+        // Early input waits in the terminal until it is read.
         screen.write_all(typed.as_bytes()).expect("there is somebody to type to");
         let read = tokio::task::spawn_blocking(move || {
             let mut shown = Vec::new();
             let mut piece = [0; 4096];
-            // An error is how it is told that nobody has it open any more. Before the program has it open it is the same.
+            // Reading fails when no process has the terminal open any more, but also before the program has opened it.
             loop {
                 match screen.read(&mut piece) {
                     Ok(0) | Err(_) => return (shown, screen),

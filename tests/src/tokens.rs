@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt;
 use crate::{Home, program};
 
 impl Home {
-    /// The tokens of each text.
+    /// The number of tokens of each text.
     pub async fn tokens(&self, texts: &[&str]) -> Vec<i64> {
         let mut command = self.command(program("satchel"));
         command.arg("tokens").stdin(Stdio::piped()).stdout(Stdio::piped());

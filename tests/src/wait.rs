@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-/// Far beyond anything a healthy run needs, so that a busy machine never decides a test.
+/// Far more than a healthy run needs, so that a busy machine never decides a test.
 const LIMIT: Duration = Duration::from_secs(180);
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// Asks until the answer is there, and panics with `what` if it never comes.
+/// Polls until there is a value, and panics with `what` if it never comes.
 pub async fn eventually<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<T>) -> T {
     let end = Instant::now() + LIMIT;
     loop {

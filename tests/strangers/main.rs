@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-/// How long all of them may take to start and be read.
+/// Maximum time for all of them to start and be read.
 const PATIENCE: Duration = Duration::from_secs(900);
-/// So many of the 60 have to be there, or the test says nothing.
+/// With fewer of the 60 the test is meaningless.
 const FEWEST: usize = 50;
 
 /// A server of `servers.json`.
@@ -34,7 +34,7 @@ impl Stranger {
         serde_json::from_str(&text.expect("the list can be read")).expect("it is a list of servers")
     }
 
-    /// Where its program is, if it was installed.
+    /// The path of its program, if installed.
     fn installed(&self) -> Option<PathBuf> {
         let (package, below) = match (&self.npm, &self.pypi) {
             (Some(package), _) => (package, "node_modules/.bin"),
@@ -54,7 +54,7 @@ impl Stranger {
     }
 }
 
-/// How many tools each server is known to have, once as many are known as can be.
+/// The number of tools of each server, once as many are known as possible.
 async fn known(hub: &Hub<'_>, servers: usize) -> BTreeMap<String, u64> {
     let begun = Instant::now();
     loop {
@@ -88,7 +88,7 @@ async fn of_sixty_real_servers_nothing_is_held_back_by_mistake() {
     }
     home.write_config(&json!({ "mcpServers": entries }));
     let hub = home.start_hub_asking().await;
-    // Nothing of what only stands in the file is started before a person said yes, once for all.
+    // Nothing that is only in the file starts before a person has approved it, once for all.
     home.satchel_agreeing(&["approve", "--all"]).await.succeeded();
     let known = known(&hub, count).await;
     for name in entries_of(&home).into_iter().filter(|name| !known.contains_key(name)) {
@@ -121,7 +121,7 @@ async fn of_sixty_real_servers_nothing_is_held_back_by_mistake() {
         held.len(),
         marked.len()
     );
-    // What a person reads.
+    // The output for a person.
     let shown = home.satchel(&["approvals"]).await;
     println!(
         "satchel approvals:\n{}",

@@ -66,13 +66,13 @@ async fn each_event_has_one_record_and_a_killed_hub_loses_none() {
             answer.complaint();
         }
     }
-    // Turned away at the door.
+    // Rejected for its token.
     let url = &connection.url;
     let attempt = satchel_tests::plain_http().post(url).bearer_auth("sat_wrong").body("{}").send().await;
     assert_eq!(attempt.expect("it answers").status(), 401);
     let foreign = satchel_tests::plain_http().post(url).header("Origin", "https://evil.example").send().await;
     assert_eq!(foreign.expect("it answers").status(), 403);
-    // A definition changes, is held back, and approved.
+    // A definition changes, is held back, and is approved.
     std::fs::write(&words, "Says it back, twice.").expect("the home can be written to");
     client.execute("fake:grow", json!({})).await;
     approve_once_held(&home, "fake", "echo").await;
@@ -108,14 +108,14 @@ async fn each_event_has_one_record_and_a_killed_hub_loses_none() {
     let policy = of(&records, "policy");
     assert!(policy.len() == 1 && is_at_a_terminal(policy[0].0), "{policy:?}");
     assert_eq!((policy[0].1, policy[0].2), ("fake:about", "rule: as usual"));
-    // The test's own process ran a command, and nobody was asked.
+    // The test's own process ran a command without a prompt.
     let access = of(&records, "access");
     assert!(access.len() == 1 && access[0].0.starts_with("program satchel (pid "), "{access:?}");
     assert!(access[0].0.contains(", started by suite"), "{access:?}");
     assert_eq!((access[0].1, access[0].2), ("one", "a token"));
     assert!(!format!("{records:?}").contains(SECRET));
 
-    // It survives a kill, and goes on.
+    // The log survives a kill and continues.
     let before = verified(&home).await;
     let head = format!("{}:{}", before["head"]["seq"], before["head"]["hash"].as_str().expect("a hash"));
     hub.kill().await;
@@ -129,7 +129,7 @@ async fn each_event_has_one_record_and_a_killed_hub_loses_none() {
     let table = home.satchel(&["audit", "--csv"]).await.stdout;
     assert!(table.starts_with("seq,time_ms,kind,who,subject,detail,hash"), "{table}");
 
-    // A ledger that somebody took away is told, and stays told.
+    // A missing ledger is reported, and stays reported.
     assert_eq!(hub.terminate().await, Some(0));
     let is_ledger = |path: &std::path::Path| {
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("ledger.db"))

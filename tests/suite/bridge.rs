@@ -24,8 +24,8 @@ impl Bridge {
         Self::of(command)
     }
 
-    /// Behind a shell of another machine, as `ssh HOST WORDS` starts it there: the words are one text for that shell, and
-    /// nothing of our environment is there but what a login sets. A shell stands in the place of ssh.
+    /// Starts it behind another machine's shell, as `ssh HOST WORDS` does: the words are one text for that shell, and
+    /// the environment has only what a login sets. A shell stands in for ssh.
     fn start_remotely(home: &Home, client: &str) -> Self {
         let words = format!("\"{}\" bridge --client {client}", program("satchel").display());
         let mut login = home.command("env");
@@ -38,7 +38,7 @@ impl Bridge {
             set.push(value);
             login.arg(set);
         }
-        // Not replaced by the program, as a connection is not.
+        // The shell is not replaced by the program, and neither is a connection.
         login.args(["sh", "-c", &format!("sh -c '{words}'; exit $?")]);
         Self::of(login)
     }
@@ -55,7 +55,7 @@ impl Bridge {
         self.stdin.write_all(format!("{message}\n").as_bytes()).await.expect("the bridge reads");
     }
 
-    /// The whole answer to a request; every line before it must be protocol, too.
+    /// Returns the response to a request; every line before it must be protocol, too.
     async fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.next_id;
         self.next_id += 1;
@@ -72,7 +72,7 @@ impl Bridge {
         }
     }
 
-    /// Reads on until this is heard; listening must not have ended before.
+    /// Reads until this notification comes; the subscription must not have ended before.
     async fn heard(&mut self, method: &str) {
         let hearing = async {
             loop {
@@ -144,7 +144,7 @@ async fn a_client_elsewhere_reaches_the_hub_through_another_shell_and_a_cut_conn
     let bridges = || home.processes().iter().filter(|one| one.command.contains(" bridge --client")).count();
     assert!(bridges() > 0);
 
-    // The connection is gone: its end here is killed, its pipes are closed.
+    // The connection breaks: its process here is killed, its pipes are closed.
     bridge.process.kill().await.expect("it runs");
     drop((bridge.stdin, bridge.lines));
     eventually("the bridge there ends", async || (bridges() == 0).then_some(())).await;
@@ -191,7 +191,7 @@ async fn a_client_of_the_stateless_revision_does_not_notice_that_the_hub_was_kil
     assert!(said.to_string().contains("2cf24dba5fb0"), "{said}");
 
     hub.kill().await;
-    // The bridge starts a hub by itself, which hears the request that was made to the one before.
+    // The bridge starts a hub by itself and repeats the request there.
     bridge.heard("notifications/subscriptions/acknowledged").await;
     let said = bridge.ask("tools/call", call).await;
     assert!(said.to_string().contains("2cf24dba5fb0"), "{said}");

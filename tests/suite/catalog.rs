@@ -15,7 +15,7 @@ async fn inside(home: &Home, server: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_change_that_nobody_announced_is_found_and_every_tool_keeps_its_history() {
+async fn an_unannounced_change_is_found_and_every_tool_keeps_its_history() {
     let home = Home::empty();
     let words = home.file("words");
     let fake = Fake::new(&home, "fake")
@@ -63,7 +63,7 @@ async fn a_change_that_nobody_announced_is_found_and_every_tool_keeps_its_histor
 }
 
 #[tokio::test]
-async fn reading_lists_again_wakes_nobody() {
+async fn reading_lists_again_wakes_no_server() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake").with("refreshInterval", json!("1s")).with("idleTimeout", json!("4s"));
     home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
@@ -79,7 +79,7 @@ async fn reading_lists_again_wakes_nobody() {
     hub.until("fake", "asleep").await;
     let (read, starts) =
         (inside(&home, "fake").await["discovery"]["completed"].clone(), fake.ledger().starts().len());
-    // Three times as long as lists are believed.
+    // Three times as long as lists are cached.
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;
     assert_eq!(inside(&home, "fake").await["discovery"]["completed"], read);
     assert_eq!(fake.ledger().starts().len(), starts);

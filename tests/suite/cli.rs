@@ -85,7 +85,7 @@ async fn codes_tell_success_failure_and_misuse_apart() {
 }
 
 #[tokio::test]
-async fn status_and_connect_have_what_scripts_read() {
+async fn status_and_connect_print_json_for_scripts() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
     let hub = home.start_hub().await;
@@ -127,7 +127,7 @@ async fn an_answer_that_cannot_be_written_fails_the_command() {
 }
 
 #[tokio::test]
-async fn what_an_imported_server_still_needs_is_told_before_it_is_started() {
+async fn an_import_says_what_a_server_still_needs_before_its_start() {
     let home = Home::empty();
     let block = json!({ "mcpServers": {
         "mail": { "command": "npx", "args": ["-y", "mail-mcp@1.0.0"], "env": { "KEY": "${input:mail_key}" } },

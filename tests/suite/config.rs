@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 
 use crate::offered;
 
-/// The process that answers a server's calls now.
+/// The process that currently answers a server's calls.
 async fn pid_of(hub: &Hub<'_>, server: &str) -> u32 {
     let pid = hub.server(server).await["pid"].as_u64().expect("it has a process");
     u32::try_from(pid).expect("a process id is small")
 }
 
-/// Thousands of entries with a secret each are accepted by the time the hub says it is ready, and that is soon: what is
-/// kept of them is written together, and nothing is started before. One after the other it took longer than a minute.
+/// Thousands of entries with a secret each are accepted by the time the hub is ready, and that is soon: their
+/// approvals are written in one batch. One after the other took longer than a minute.
 #[tokio::test]
 async fn thousands_of_entries_are_accepted_before_the_hub_listens_and_that_is_soon() {
     let home = Home::empty();
@@ -60,7 +60,7 @@ async fn an_edit_touches_only_what_it_changes() {
         servers.insert("added".into(), Fake::new(&home, "added").entry());
     });
 
-    // Another hand wrote it: nothing of it runs before a person has approved it.
+    // Another program wrote it: nothing of it runs before a person approves it.
     for name in ["added", "edited"] {
         hub.waits(name).await;
         home.satchel_agreeing(&["approve", name]).await.succeeded();
@@ -103,7 +103,7 @@ async fn a_broken_file_changes_nothing_and_is_named_by_line_and_column() {
     }
     assert_eq!(client.execute("fake:echo", json!({ "text": "still" })).await.text(), "still");
     assert_eq!(pid_of(&hub, "fake").await, pid);
-    // A change by a face must not write over the person's half-finished edit.
+    // A change by a command must not overwrite the person's half-finished edit.
     home.satchel(&["disable", "fake"]).await.failed_with(1);
     assert!(home.config_text().contains("\"command\": }"));
 
@@ -167,7 +167,7 @@ async fn an_empty_file_removes_no_servers() {
     client.execute("a:echo", json!({ "text": "x" })).await.text();
     let pid = pid_of(&hub, "a").await;
 
-    // What some editors make of a file for a moment; a change that comes just then keeps what there was.
+    // Some editors empty the file for a moment; a change at that time keeps the previous contents.
     home.write_config_text("");
     home.satchel(&["disable", "b"]).await.succeeded();
     let config = home.config();

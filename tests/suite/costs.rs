@@ -10,7 +10,7 @@ async fn tokens_are_counted_once_and_known_after_a_restart() {
     let hub = home.start_hub().await;
     let tokens =
         eventually("its tokens are counted", async || hub.server("fake").await["tokens"].as_u64()).await;
-    // A definition has some words at least, and is no novel.
+    // A plausible size for a definition.
     let tools = hub.server("fake").await["tools"].as_u64().expect("its tools are known");
     assert!((tools * 10..tools * 1000).contains(&tokens), "{tokens} tokens for {tools} tools");
     hub.terminate().await;
@@ -18,10 +18,10 @@ async fn tokens_are_counted_once_and_known_after_a_restart() {
     assert_eq!(hub.server("fake").await["tokens"], tokens);
 }
 
-/// One runs for each awake server.
+/// One runs per awake server.
 #[tokio::test]
 #[cfg(target_os = "linux")]
-async fn what_runs_beside_a_server_and_beside_the_hub_is_small() {
+async fn helper_processes_are_small() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
     let hub = home.start_hub().await;
@@ -53,7 +53,7 @@ async fn a_running_servers_whole_tree_is_measured() {
 }
 
 #[tokio::test]
-async fn what_sharing_saved_is_kept() {
+async fn savings_from_sharing_are_stored() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake").with("startup", json!("keep-alive"));
     home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
@@ -66,7 +66,7 @@ async fn what_sharing_saved_is_kept() {
         (sharing["most_processes"].as_u64() >= Some(2)).then_some(sharing)
     })
     .await;
-    // Two of the three clients would have a copy of their own.
+    // Two of the three clients would each have their own process.
     let (saved, used) = (sharing["processes"].as_f64(), sharing["used_processes"].as_f64());
     assert!(saved >= used.map(|used| used * 1.5) && used > Some(0.5), "{sharing}");
     assert!(sharing["measured_hours"].as_f64() > Some(0.0), "{sharing}");

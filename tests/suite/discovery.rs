@@ -4,7 +4,7 @@ use satchel_tests::{Fake, Home, eventually};
 use serde_json::json;
 
 #[tokio::test]
-async fn a_careless_call_is_understood_and_says_how() {
+async fn a_careless_call_is_corrected_and_says_how() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
     let hub = home.start_hub().await;
@@ -32,7 +32,7 @@ async fn a_search_waits_for_lists_and_names_only_servers_with_tools() {
     home.write_config(&json!({ "mcpServers": { "slow": slow.entry(), "bare": bare.entry() } }));
     let hub = home.start_hub().await;
     let client = hub.client("one").await;
-    // A search waits for two seconds. What is read later than that is named, and there is a next search.
+    // A search waits for two seconds. It names servers that take longer, and the next search finds them.
     let found = eventually("the slow server's tool is found", async || {
         let said = client.call("discover_mcp_tools", json!({ "query": "echo" })).await.text();
         let found = said.contains("slow:echo");
@@ -81,7 +81,7 @@ async fn arguments_that_cannot_be_right_start_nothing() {
 }
 
 #[tokio::test]
-async fn the_menu_says_what_is_behind_it() {
+async fn the_menu_describes_the_servers() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
     let hub = home.start_hub().await;
@@ -142,7 +142,7 @@ async fn rules_over_tools_take_effect_when_the_file_is_saved_and_accepted() {
     crate::offered(&client, "fake:echo").await;
     let rules = json!([{ "tool": "*:crash", "hide": true }, { "tool": "fake:echo", "rename": "say" }]);
     home.write_config(&json!({ "toolRules": rules, "mcpServers": { "fake": fake } }));
-    // What restricts does so at once; what rewrites waits for a person.
+    // A restriction applies at once; a rewrite waits for a person.
     eventually("it is hidden", async || client.paths("crash").await.is_empty().then_some(())).await;
     assert_eq!(client.execute("fake:echo", json!({ "text": "hello" })).await.text(), "hello");
     home.satchel_agreeing(&["approve", "--settings"]).await.succeeded();

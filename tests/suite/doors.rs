@@ -4,7 +4,7 @@ use reqwest::{Method, RequestBuilder, StatusCode};
 use satchel_tests::{Client, Connection, Fake, Home};
 use serde_json::{Value, json};
 
-/// A request like a client's first one, to be spoiled by the test.
+/// A valid first request, for the test to break.
 fn hello(connection: &Connection, method: Method) -> RequestBuilder {
     let http = satchel_tests::plain_http();
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
@@ -77,7 +77,7 @@ async fn foreign_pages_and_foreign_names_are_turned_away() {
     }
 }
 
-/// One request of the stateless revision, with the headers that repeat it.
+/// A request of the stateless revision, with the headers that repeat its contents.
 async fn stateless(connection: &Connection, method: &str, params: Value) -> (u16, Value) {
     let mut params = params;
     params["_meta"] = json!({
@@ -95,7 +95,7 @@ async fn stateless(connection: &Connection, method: &str, params: Value) -> (u16
     let response = request.body(body.to_string()).send().await.expect("the endpoint answers");
     let status = response.status().as_u16();
     let body = response.text().await.expect("an answer has a body");
-    // The last event of a stream, or the one answer.
+    // The last event of a stream, or the single response.
     let last = body.lines().filter_map(|line| line.strip_prefix("data: ")).next_back().unwrap_or(&body);
     (status, serde_json::from_str(last).unwrap_or_else(|_| panic!("{status} {body}")))
 }
@@ -176,7 +176,7 @@ async fn the_port_for_clients_gives_no_say_over_the_hub() {
     }
 }
 
-/// S4: every address there is, in every method, for whoever has no token, a wrong one, or one that was good.
+/// S4: every path and every method, without a token, with a wrong one, and with a revoked one.
 #[tokio::test]
 async fn no_address_is_open_to_whoever_has_no_good_token() {
     let home = Home::with_servers(json!({ "one": Fake::new(&Home::empty(), "one").entry() }));
@@ -229,11 +229,11 @@ async fn no_address_is_open_to_whoever_has_no_good_token() {
         }
     }
     assert_eq!(asked, 17 * 9 * 3);
-    // The same with a good token is served: the refusals are about the token.
+    // The same with a valid token is served: the refusals are about the token.
     assert_eq!(status(with_token(&good)).await, 200);
 }
 
-/// S5: a token that is taken back opens nothing any more, and what was open with it ends; nobody else notices.
+/// S5: a revoked token opens nothing any more and its open connections end; nobody else notices.
 #[tokio::test]
 async fn what_is_open_with_a_token_ends_when_it_is_taken_back() {
     let home = Home::empty();

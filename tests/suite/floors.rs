@@ -15,7 +15,7 @@ use satchel_tests::repository;
 
 use rust::{Place, Room, paths, types};
 
-/// What may be used from higher floors. Rooms on one floor are blind to each other.
+/// The floor of each room. A room may only use lower floors; rooms on one floor do not use each other.
 const FLOORS: &[(&str, u8)] = &[
     ("satchel_mcp", 0),
     ("satchel_embed", 0),
@@ -39,15 +39,15 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_core::upstream", 3),
     ("satchel_core::bridge", 4),
     ("satchel_core::icons", 4),
-    // Lies in upstream; the crate's root gives it to programs, which start themselves again as a watchdog.
+    // Part of upstream; the crate's root exports it to programs, which start themselves again as a watchdog.
     ("satchel_core::watchdog", 3),
     ("satchel_core::subreaper", 3),
     ("satchel_core::sandbox", 3),
     ("satchel_core::sealed", 3),
-    // Who asks, for programs and for whoever listens to them.
+    // Who asks: for programs, and for the sides that serve them.
     ("satchel_core::ancestry", 3),
     ("satchel_core::catalog", 4),
-    // Likewise, for the process that counts.
+    // Likewise, for the process that counts tokens.
     ("satchel_core::tokens", 4),
     ("satchel_core::listings", 5),
     ("satchel_core::prompts", 5),
@@ -58,14 +58,14 @@ const FLOORS: &[(&str, u8)] = &[
     ("satchel_core::meaning", 5),
     ("satchel_core::hub", 6),
     ("satchel_core::updates", 6),
-    // The crate's root is its tour of the rooms: for whoever looks at the crate from outside.
+    // The crate's root re-exports the rooms for other crates.
     ("satchel_core", 7),
     ("satchel_endpoint", 8),
     ("satchel_cli", 9),
     ("satchel_app", 9),
 ];
 
-/// Outside crates and where they may be used; `*` ends a name that stands for several.
+/// External crates and where they may be used; a trailing `*` matches several.
 const DOORS: &[(&str, &[&str])] = &[
     ("anyhow", &["crates/satchel-cli/"]),
     ("apple_native_keyring_store", &[CORE_KEYCHAIN]),
@@ -188,11 +188,11 @@ const HTTP_CLIENTS: &[&str] = &[
 ];
 const LOGS: &[&str] = &["crates/satchel-cli/src/logging.rs", "src-tauri/src/logging.rs"];
 
-/// Words that every room may speak; `tokio` within the bounds below.
+/// Crates that every room may use; `tokio` within the limits below.
 const EVERYWHERE: &[&str] =
     &["base64", "getrandom", "serde", "serde_json", "sha2", "thiserror", "tokio", "tokio_util", "tracing"];
 
-/// Rooms that decide and therefore know no runtime: time comes in, effects go out.
+/// Rooms that decide without a runtime: time is an input, effects are outputs.
 const WITHOUT_TOKIO: &[&str] = &[
     "crates/satchel-mcp/",
     "crates/satchel-core/src/model/",
@@ -224,9 +224,9 @@ const WITHOUT_TOKIO: &[&str] = &[
     "crates/satchel-core/src/edit/",
 ];
 
-/// A file as the rules see it.
+/// A source file.
 struct Source {
-    /// Below the repository, for example `crates/satchel-core/src/files.rs`.
+    /// Relative to the repository, for example `crates/satchel-core/src/files.rs`.
     path: String,
     text: String,
 }
@@ -267,7 +267,7 @@ fn only_the_hub_client_of_the_window_talks_to_tauri() {
     assert!(broken.is_empty(), "only ui/src/lib/hub/client.ts may import @tauri-apps: {broken:?}");
 }
 
-/// Everything that breaks a rule, one sentence each.
+/// Every broken rule, one sentence each.
 fn violations(sources: &[Source]) -> Vec<String> {
     let mut broken = Vec::new();
     for source in sources {
@@ -303,7 +303,7 @@ fn upward_use(place: &Place, path: &[String]) -> Option<String> {
 
 fn wrong_door(file: &str, path: &[String]) -> Option<String> {
     let outside = path.first()?;
-    // A moment is a value; asking for the present one is what needs a runtime.
+    // An `Instant` is a value; reading the present one is what needs a runtime.
     if outside == "tokio" && path != ["tokio", "time", "Instant"] {
         let pure = WITHOUT_TOKIO.iter().any(|room| file.starts_with(room));
         return pure.then(|| "decides without a runtime and may not use tokio".to_owned());
@@ -321,7 +321,7 @@ fn door_of(outside: &str) -> Option<&'static [&'static str]> {
     DOORS.iter().find(|(name, _)| stands_for(name)).map(|(_, doors)| *doors)
 }
 
-/// What a manifest depends on beside its tests, as Rust writes the names.
+/// A manifest's dependencies without dev-dependencies, as Rust identifiers.
 fn dependencies(manifest: &str) -> Vec<String> {
     let mut of_the_product = false;
     let mut found = Vec::new();
@@ -357,7 +357,7 @@ fn files_below(directory: &Path, endings: &[&str]) -> Vec<PathBuf> {
         let path = entry.path();
         let name = entry.file_name();
         if path.is_dir() {
-            // Not ours, or made by a build.
+            // Third-party, or build output.
             if !["node_modules", "target", "gen", "dist"].iter().any(|skipped| name == *skipped) {
                 found.extend(files_below(&path, endings));
             }
@@ -368,7 +368,7 @@ fn files_below(directory: &Path, endings: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-/// What a planted file is told, or that nothing is wrong with it.
+/// Checks which violations a planted file has.
 #[track_caller]
 fn check(path: &str, text: &str, expected: &[&str]) {
     let text = if text.starts_with("//!") { text.to_owned() } else { format!("//! Planted.\n{text}") };
@@ -443,8 +443,8 @@ fn a_file_that_does_not_say_what_it_is_is_found() {
     assert!(violations(&[source])[0].contains("does not begin with a `//!` line"));
 }
 
-/// The hub is the root that wires the rooms. What it still holds itself is counted here, and may only become less: a field
-/// or an `impl Hub` more belongs into a room.
+/// The hub is the root that wires the rooms. This counts what it still holds itself, which may only shrink: a new
+/// field or `impl Hub` belongs in a room.
 #[test]
 fn the_root_does_not_grow() {
     const FIELDS: usize = 12;
@@ -461,7 +461,7 @@ fn the_root_does_not_grow() {
     assert_eq!(files.count(), FILES, "if there are fewer, write that number here");
 }
 
-/// What is below in the hub calls nothing above, whether it is named or a method of the handle.
+/// Lower files of the hub call nothing above, neither by name nor by a method of the handle.
 #[test]
 fn no_files_of_the_hub_stand_in_a_circle() {
     let room = repository().join("crates/satchel-core/src/hub");
@@ -503,11 +503,11 @@ fn a_circle_is_found_through_names_methods_and_the_root() {
     assert_eq!(circles(&[("low.rs", tests), ("high.rs", calls)]), "");
 }
 
-/// One name is one thing. What several rooms call alike is counted here, and may only become less.
+/// One name, one thing: no type name in more than two rooms.
 #[test]
 fn few_types_have_a_name_that_several_rooms_use() {
     const NAMES: usize = 0;
-    /// Names that a reader may meet in so many rooms.
+    /// The maximum number of rooms that share a name.
     const ROOMS: usize = 2;
     let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for source in rust_files(&["crates", "src-tauri"]) {
@@ -567,7 +567,7 @@ fn module_rooms<'a>(
     rooms
 }
 
-/// The map names every room with its floor, but for those that stand for another.
+/// The map names every room with its floor, except re-exports.
 #[test]
 fn the_map_of_the_house_is_true() {
     const OTHER_NAMES: &[&str] = &["satchel_core"];
@@ -580,7 +580,7 @@ fn the_map_of_the_house_is_true() {
             Some((floor, room.split('`').nth(1)?))
         })
         .collect();
-    // What the crate's root gives to programs lies in another room.
+    // What the crate's root re-exports is part of another room.
     let stands_for_another = |name: &&str| {
         let inside = name.strip_prefix("satchel_core::");
         OTHER_NAMES.contains(name) || inside.is_some_and(|name| !room_exists(name))
@@ -595,7 +595,7 @@ fn room_exists(name: &str) -> bool {
     source.join(name).is_dir() || source.join(format!("{name}.rs")).is_file()
 }
 
-/// What a document says is shown by a test has that test: `path/of/a/file.rs::name_of_a_test`.
+/// Every test that a document names as `path/of/a/file.rs::name_of_a_test` exists.
 #[test]
 fn every_test_that_a_document_names_is_there() {
     let mut named = 0;

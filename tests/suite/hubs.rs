@@ -3,7 +3,7 @@
 use satchel_tests::{Fake, Home, eventually, process};
 use serde_json::{Value, json};
 
-/// A hub with a server that ignores its end, with a helper of its own that ignores signals.
+/// Configures a server that does not exit when asked, with a helper that ignores signals.
 fn stubborn(home: &Home) {
     let fake = Fake::new(home, "stubborn").behaving(&["--ignore-eof", "--grandchild"]);
     let toolbox = json!({ "command": "satchel", "args": ["toolbox"] });

@@ -6,7 +6,7 @@ use std::path::Path;
 use satchel_tests::{Answer, Home, program};
 use serde_json::{Value, json};
 
-/// Texts that are left alone: emoji made of several, joined scripts, flags of tags, marks of direction, lines.
+/// Texts that must stay unchanged: composed emoji, joined scripts, tag flags, direction marks, line breaks.
 const PLAIN: [&str; 10] = [
     "👩‍👩‍👧 👍🏽 ❤️ 1️⃣",
     "می‌خواهم",
@@ -20,7 +20,7 @@ const PLAIN: [&str; 10] = [
     "e\u{301} \u{a0}x",
 ];
 
-/// Every control and format character, tags, selectors, and commands to a terminal, in 2,000 texts.
+/// Every control and format character, tag, selector and terminal escape sequence, in 2,000 texts.
 fn hostile() -> Vec<String> {
     let ranges = [
         0x00..=0x08,
@@ -70,7 +70,7 @@ fn hostile() -> Vec<String> {
     texts
 }
 
-/// Whatever must not be in a text, found in another way than it is taken out.
+/// Finds a forbidden character by another method than the one that removes it.
 fn hidden(text: &str) -> Option<char> {
     let text = text.replace("\r\n", "\n");
     text.chars().find(|c| {
@@ -144,19 +144,19 @@ async fn what_nobody_sees_reaches_no_client_log_or_face_unless_a_server_is_to_be
     let failed = format!("{:?}", failed.outcome);
     assert!(!failed.contains("\\u{1b}") && !failed.contains("\\u{202e}"), "{failed}");
 
-    // Planted: the same, passed on as it came.
+    // Planted: the same, passed on unchanged.
     let exact = whole(&client.execute("exact:good", json!({})).await);
     let sent: Vec<&str> = texts.iter().map(String::as_str).collect();
     assert_eq!(strings(&exact["structuredContent"]["all"]), sent);
     assert!(strings(&exact).iter().any(|text| hidden(text).is_some()));
-    // Data stay as they are, whatever is in them.
+    // Data stays unchanged, whatever it contains.
     assert_eq!(result["structuredContent"], exact["structuredContent"]);
-    // What people write is never touched.
+    // Ordinary text is never touched.
     let fine = whole(&client.execute("fine:good", json!({})).await);
     let blocks = fine["content"].as_array().expect("blocks").iter();
     assert_eq!(blocks.map(|block| block["text"].as_str().expect("a text")).collect::<Vec<_>>(), PLAIN);
 
-    // Logs, what is kept, and what faces show of all of it.
+    // Logs, stored records, and what the command line shows of all of it.
     for server in ["odd", "exact"] {
         let log = home.satchel(&["logs", server]).await.stdout;
         assert_eq!(hidden(&log), None, "{log:?}");

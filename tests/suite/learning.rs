@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 const SEARCH: &str = "say a text back to me";
 
-/// Two servers that offer the same, so that their tools fit equally well.
+/// Two servers that offer the same tools, so that they match equally well.
 fn twins(home: &Home) -> Value {
     json!({ "alpha": Fake::new(home, "alpha").entry(), "beta": Fake::new(home, "beta").entry() })
 }
@@ -26,7 +26,7 @@ async fn first(client: &Client, search: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_was_used_is_found_sooner_until_it_is_forgotten() {
+async fn a_used_tool_ranks_higher_until_habits_are_deleted() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": twins(&home) }));
     let hub = home.start_hub().await;
@@ -40,7 +40,7 @@ async fn what_was_used_is_found_sooner_until_it_is_forgotten() {
     assert_eq!(first(&client, "say some text back").await, "beta:echo", "similar words");
     assert_eq!(first(&hub.client("two").await, SEARCH).await, "beta:echo", "of whoever asks here");
     assert_eq!(first(&client, "echo").await, "alpha:echo", "other words");
-    // Words with too little in common with the tool do not lead to it now.
+    // Words with too little in common with the tool no longer lead to it.
     assert_eq!(client.paths("sleep").await[0], "alpha:sleep");
 
     let said = home.satchel(&["tools", SEARCH, "--explain"]).await.succeeded().stdout.clone();
@@ -72,14 +72,14 @@ async fn what_was_used_is_found_sooner_until_it_is_forgotten() {
 }
 
 #[tokio::test]
-async fn what_failed_or_was_found_by_nobody_is_not_learned() {
+async fn failed_or_unsearched_calls_teach_nothing() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": twins(&home) }));
     let hub = home.start_hub().await;
     let (client, other) = (hub.client("one").await, hub.client("two").await);
     both(&client).await;
     first(&client, SEARCH).await;
-    // Another client did not search for it; and a call that fails shows nothing.
+    // Another client did not search for it; and a failed call teaches nothing.
     other.execute("beta:echo", json!({ "text": "x" })).await.text();
     client.execute("beta:echo", json!({ "text": { "no": "text" } })).await.complaint();
     client.execute("beta:odd", json!({ "which": "nothing" })).await.complaint();
@@ -99,7 +99,7 @@ async fn what_failed_or_was_found_by_nobody_is_not_learned() {
 }
 
 #[tokio::test]
-async fn a_damaged_file_is_set_aside_and_said_so() {
+async fn a_damaged_file_is_moved_aside_and_reported() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": twins(&home) }));
     std::fs::create_dir_all(home.file("data")).expect("the home can be written to");

@@ -52,13 +52,13 @@ fn request(name: &str, arguments: &Value) -> String {
     format!(r#"{{"name":{},"arguments":{arguments}}}"#, json!(name))
 }
 
-/// One member of an object, as it is written there.
+/// A member of an object, exactly as it is written there.
 fn member(raw: &str, name: &str) -> String {
     let fields: BTreeMap<String, Box<RawValue>> = serde_json::from_str(raw).expect("a result is an object");
     fields.get(name).unwrap_or_else(|| panic!("no {name} in {raw}")).get().to_owned()
 }
 
-/// The definitions of the fake servers, as a client of each would have them, in one list.
+/// The definitions of the fake servers, as a client connected to each would have them, in one list.
 async fn without(home: &Home, servers: &[&str]) -> i64 {
     let mut definitions = Vec::new();
     for server in servers {
@@ -71,9 +71,9 @@ async fn without(home: &Home, servers: &[&str]) -> i64 {
     home.tokens(&[&format!("[{}]", definitions.join(","))]).await[0]
 }
 
-/// The newest session of a client, as the history shows it, once everything in it is counted.
+/// A client's newest session in the history, once everything in it is counted.
 async fn session(home: &Home, client: &str) -> Value {
-    // A report waits until what came before is counted.
+    // A report waits until everything before it is counted.
     home.satchel(&["stats", "--json"]).await.json();
     let page = home.satchel(&["history", "--client", client, "--json"]).await.json();
     let session = page["sessions"][0].clone();
@@ -82,7 +82,7 @@ async fn session(home: &Home, client: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_a_session_cost_are_the_tokens_of_its_bytes_on_the_wire() {
+async fn a_sessions_cost_equals_the_tokens_on_the_wire() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": {
         "one": Fake::new(&home, "one").behaving(&["--tools", "30"]).entry(),
@@ -106,7 +106,7 @@ async fn what_a_session_cost_are_the_tokens_of_its_bytes_on_the_wire() {
     seen.ask(&client, "find", "list_mcp_resources", json!({})).await;
     seen.execute(&client, "one:echo", json!({ "text": "hello" })).await;
     seen.execute(&client, "two:echo", json!({ "text": "x".repeat(5000) })).await;
-    // A call of something that is not there: all of it is ours, with the answer.
+    // A call of a tool that does not exist counts entirely as ours, with the response.
     let nowhere = json!({ "tool_path": "one:nothing", "arguments": {} });
     let refused = client.call("execute_mcp_tool", nowhere.clone()).await;
     seen.plus.push(("wrapping", member(refused.raw(), "content")));
@@ -144,7 +144,7 @@ async fn a_client_of_the_stateless_revision_has_sessions_too() {
     assert_eq!(page["sessions"].as_array().map(Vec::len), Some(1), "both requests are one session: {page}");
 }
 
-/// The result of one request of the stateless revision, as it is on the wire.
+/// The result of a request of the stateless revision, exactly as it is on the wire.
 async fn modern(connection: &Connection, method: &str, mut params: Value) -> String {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -182,7 +182,7 @@ async fn calls_are_in_the_history_after_the_hub_was_killed() {
     let hub = home.start_hub().await;
     let client = hub.client("one").await;
     offered(&client, "fake:echo").await;
-    // Switched off and on it is asleep, so that the first call starts it.
+    // Disabled and enabled again it is asleep, so that the first call starts it.
     home.satchel(&["disable", "fake"]).await.succeeded();
     home.satchel(&["enable", "fake"]).await.succeeded();
     hub.until("fake", "asleep").await;
@@ -221,7 +221,7 @@ async fn calls_are_in_the_history_after_the_hub_was_killed() {
 }
 
 #[tokio::test]
-async fn what_is_kept_of_a_call_is_a_servers_switch_and_can_be_deleted_and_called_again() {
+async fn stored_calls_are_a_setting_per_server_and_can_be_deleted_and_repeated() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
     let hub = home.start_hub().await;
@@ -239,7 +239,7 @@ async fn what_is_kept_of_a_call_is_a_servers_switch_and_can_be_deleted_and_calle
     let id = call["id"].to_string();
     let shown = home.satchel(&["history", "show", &id, "--json"]).await.json();
     assert!(shown["result"].as_str().is_some_and(|text| text.contains("canary-kept")), "{shown}");
-    // What was hidden cannot be called again; with arguments given it can.
+    // A call with redacted arguments cannot be repeated; with new arguments it can.
     home.satchel(&["history", "again", &id]).await.failed_with(1);
     let again = home.satchel(&["history", "again", &id, r#"{"text":"once more"}"#]).await.json();
     assert!(again.to_string().contains("once more"), "{again}");
@@ -310,7 +310,7 @@ async fn every_face_tells_the_same_totals() {
     }
     let by_server = home.satchel(&["stats", "--json"]).await.json();
     assert_eq!(channel.json("/api/status").await["report"], by_server);
-    // What the window is sent without asking, and the words for people.
+    // What the window receives unsolicited, and the texts for people.
     let today = channel.json("/api/report?days=1").await;
     let status = hub.status().await;
     assert_eq!(status["ledger"]["net_today"], today["savings"]["net"]);
@@ -329,7 +329,7 @@ async fn every_face_tells_the_same_totals() {
     assert_eq!(channel.get("/api/report?by=nonsense").await.0, 422);
 }
 
-/// The last row is the total; the numbers of every row are those of its line.
+/// The last row is the total; the numbers of every row equal those of its line.
 fn same_as_csv(report: &Value, csv: &str) {
     let rows: Vec<Vec<&str>> = csv.lines().map(|row| row.split(',').collect()).collect();
     let column = |name: &str| rows[0].iter().position(|head| *head == name).expect("a column of that name");
@@ -370,7 +370,7 @@ async fn the_inside_of_a_hub_can_be_looked_at_unless_that_is_switched_off() {
 }
 
 #[tokio::test]
-async fn whoever_listens_hears_what_happens() {
+async fn followers_receive_every_event() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": {} }));
     let hub = home.start_hub().await;
@@ -400,7 +400,7 @@ async fn whoever_listens_hears_what_happens() {
 }
 
 #[tokio::test]
-async fn nothing_is_recorded_where_that_is_switched_off() {
+async fn nothing_is_recorded_while_recording_is_off() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake").entry();
     home.write_config(&json!({ "mcpServers": { "fake": fake }, "history": { "record": false } }));

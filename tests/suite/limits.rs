@@ -10,7 +10,7 @@ use tokio::{
 
 const MIB: usize = 1024 * 1024;
 
-/// A request as bytes, so that nothing is added to it: status and body of the answer.
+/// Sends a request as bytes, so that nothing is added; returns status and body.
 async fn send(connection: &Connection, headers: &[(String, String)], body: &str) -> (u16, String) {
     let host = connection.url.trim_start_matches("http://").split('/').next().expect("a host").to_owned();
     let mut head = format!("POST /mcp HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n");
@@ -22,7 +22,7 @@ async fn send(connection: &Connection, headers: &[(String, String)], body: &str)
     let stream = TcpStream::connect(&host).await.expect("the endpoint listens");
     let (mut reading, mut writing) = stream.into_split();
     let message = format!("{head}\r\n{body}");
-    // A refusal may come before everything was read.
+    // A refusal may come before everything is read.
     let (_, answer) = tokio::join!(
         async {
             let _ = writing.write_all(message.as_bytes()).await;
@@ -37,7 +37,7 @@ async fn send(connection: &Connection, headers: &[(String, String)], body: &str)
     (status, answer.split_once("\r\n\r\n").map_or(String::new(), |(_, body)| body.to_owned()))
 }
 
-/// The first request of a session with something added to its parameters.
+/// The first request of a session with additional parameters.
 fn hello(added: &str) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"2025-11-25","capabilities":{{}},"clientInfo":{{"name":"x","version":"1"}},"added":{added}}}}}"#
@@ -69,7 +69,7 @@ async fn a_body_may_be_four_mebibytes_or_as_large_as_the_configuration_says() {
 }
 
 #[tokio::test]
-async fn a_message_may_nest_as_deep_as_it_is_read_and_no_deeper() {
+async fn a_message_may_nest_up_to_the_parsers_limit() {
     let home = Home::with_servers(json!({}));
     let hub = home.start_hub().await;
     let connection = hub.connection("one").await;
@@ -88,7 +88,7 @@ async fn headers_are_bounded_in_number_and_size() {
     let home = Home::with_servers(json!({}));
     let hub = home.start_hub().await;
     let connection = hub.connection("one").await;
-    // What `send` writes by itself: five, and the token.
+    // `send` itself writes five fields and the token.
     let fields = |count: usize| (6..count).map(|at| (format!("x-{at}"), "y".to_owned())).collect::<Vec<_>>();
     assert_eq!(send(&connection, &fields(100), &hello("1")).await.0, 200);
     assert_eq!(send(&connection, &fields(101), &hello("1")).await.0, 431);

@@ -36,7 +36,7 @@ mod unapproved;
 
 use satchel_tests::{Client, eventually};
 
-/// Waits until a server's tools are on offer, for tests that are about what comes after.
+/// Waits until a server's tools are offered.
 async fn offered(client: &Client, tool_path: &str) {
     eventually(&format!("{tool_path} is found"), async || {
         client.paths(tool_path).await.iter().any(|path| path == tool_path).then_some(())

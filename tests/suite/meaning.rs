@@ -13,7 +13,7 @@ use std::{
 use satchel_tests::{Fake, Home, eventually};
 use serde_json::{Value, json};
 
-/// A source of embeddings that knows one thing: parrots are about echoes. Both ways of asking.
+/// A source of embeddings that knows one thing: parrots relate to echoes. Supports both APIs.
 struct Model {
     url: String,
     asked: Arc<AtomicUsize>,
@@ -60,14 +60,14 @@ fn answer(mut stream: std::net::TcpStream, asked: &AtomicUsize, silent: &AtomicB
             return;
         }
         if silent.load(Ordering::SeqCst) {
-            // Longer than anybody waits; whoever asked goes away meanwhile.
+            // Longer than the hub waits; the connection is closed meanwhile.
             let mut rest = Vec::new();
             let _ = reader.read_to_end(&mut rest);
             return;
         }
         let request: Value = serde_json::from_slice(&body).unwrap_or_default();
         let texts = request["input"].as_array().cloned().unwrap_or_default();
-        // A query is asked for again where the machine was too busy to wait for it; no tool has this word.
+        // A query is sent again if the machine was too busy to wait for it; no tool contains this word.
         let of_tools = texts.iter().filter(|text| !text.as_str().unwrap_or_default().contains("parrot"));
         asked.fetch_add(of_tools.count(), Ordering::SeqCst);
         let vectors: Vec<Value> = texts
@@ -102,7 +102,7 @@ fn answer(mut stream: std::net::TcpStream, asked: &AtomicUsize, silent: &AtomicB
 }
 
 #[tokio::test]
-async fn a_model_finds_what_words_do_not_and_its_silence_is_not_noticed() {
+async fn a_model_finds_what_words_do_not_and_search_works_without_it() {
     let home = Home::empty();
     let servers = json!({ "fake": Fake::new(&home, "fake").entry() });
     home.write_config(&json!({ "mcpServers": servers }));
@@ -113,7 +113,7 @@ async fn a_model_finds_what_words_do_not_and_its_silence_is_not_noticed() {
     let model = Model::start();
     for url in [model.url.clone(), format!("{}/v1", model.url)] {
         home.edit_config(|config| config["embedding"] = json!({ "url": url, "model": "birds" }));
-        // Another hand named the address that texts go to.
+        // Another program set the address that texts are sent to.
         eventually("it waits for a person", async || {
             hub.status().await["notices"].to_string().contains("settings_held").then_some(())
         })
@@ -131,7 +131,7 @@ async fn a_model_finds_what_words_do_not_and_its_silence_is_not_noticed() {
         .await;
     }
 
-    // What is known of tools is kept, and they are not asked for again.
+    // Vectors of tools are cached and not requested again.
     hub.terminate().await;
     let tools = model.asked.load(Ordering::SeqCst);
     let hub = home.start_hub().await;
@@ -143,7 +143,7 @@ async fn a_model_finds_what_words_do_not_and_its_silence_is_not_noticed() {
     let more = model.asked.load(Ordering::SeqCst) - tools;
     assert!(more < 8, "{more} tools were asked for again, and there are eight");
 
-    // It hangs: the search is answered all the same, by words, and soon.
+    // It hangs: the search falls back to words, and soon.
     model.silent.store(true, Ordering::SeqCst);
     for query in ["echo again", "sleep long"] {
         let found = tokio::time::timeout(Duration::from_secs(30), client.paths(query)).await;
@@ -182,7 +182,7 @@ async fn the_built_in_model_is_taken_in_when_it_is_there_and_left_out_when_it_is
     home.edit_config(|config| config["search"] = json!({ "meaning": false }));
     eventually("it is off", async || client.paths("a parrot").await.is_empty().then_some(())).await;
 
-    // What was kept is enough to find by; it is computed only for what is searched for.
+    // The cached vectors are enough; only the query is computed.
     hub.terminate().await;
     home.edit_config(|config| config["search"] = json!({}));
     let kept = std::fs::metadata(home.file("data/vectors.json")).and_then(|kept| kept.modified()).ok();

@@ -19,7 +19,7 @@ async fn an_unknown_path_is_answered_with_the_nearest_ones() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_start_says_why_and_harms_nobody() {
+async fn a_server_that_cannot_start_says_why_and_affects_no_other() {
     let home = Home::empty();
     let dying = Fake::new(&home, "dying").behaving(&["--exit-early", "3"]);
     let absent = json!({ "command": "no-such-program-anywhere" });
@@ -48,7 +48,7 @@ async fn a_server_that_cannot_start_says_why_and_harms_nobody() {
 }
 
 #[tokio::test]
-async fn a_crash_in_a_call_is_told_and_the_call_is_not_made_twice() {
+async fn a_crash_during_a_call_is_reported_and_the_call_not_repeated() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake");
     home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
@@ -73,7 +73,7 @@ async fn a_server_that_prints_nonsense_or_asks_for_roots_works_all_the_same() {
 }
 
 #[tokio::test]
-async fn what_a_server_says_on_standard_error_is_in_its_own_log() {
+async fn a_servers_standard_error_is_in_its_own_log() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
     let hub = home.start_hub().await;

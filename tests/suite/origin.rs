@@ -9,7 +9,7 @@ use tokio::{
 
 use crate::offered;
 
-/// Asks the hub's socket itself, as any program of the same user can, and claims that a person was asked.
+/// Sends a message to the hub's socket, as any program of the same user can, and claims that a person was asked.
 async fn raw(home: &Home, message: Value) -> (u16, String) {
     let mut stream = UnixStream::connect(home.file("data/hub.sock")).await.expect("the hub listens");
     let body = message.to_string();
@@ -70,7 +70,7 @@ async fn nothing_that_a_server_started_manages_the_hub() {
     let refused = |(kind, who, _, why): &&(String, String, String, String)| {
         kind == "denied" && who.starts_with("program self-approver (pid ") && why == "started by a server"
     };
-    // A server that ends is started again, and tries again.
+    // A server that exits is started again, and tries again.
     assert!(log.iter().filter(refused).count() >= 9, "{log:?}");
 }
 
@@ -89,7 +89,7 @@ async fn what_loosens_a_protection_needs_a_person_and_what_tightens_it_does_not(
     offered(&client, "fake:echo").await;
     home.satchel(&["hide", "one", "fake:echo"]).await.succeeded();
 
-    // Every face of a program: the command line with and without a flag, and the socket itself.
+    // Every way a program has: the command line with and without a flag, and the socket itself.
     for words in [
         &["approve", "fake"][..],
         &["approve", "fake", "--yes"],
@@ -108,7 +108,7 @@ async fn what_loosens_a_protection_needs_a_person_and_what_tightens_it_does_not(
         ran.failed_with(1);
         assert!(ran.stderr.contains(r#""code":"needs_person""#), "{words:?}: {ran:?}");
         assert!(ran.stderr.contains("in a terminal, or use the window"), "{words:?}: {ran:?}");
-        // No is no, and so is silence.
+        // No means no, and so does silence.
         let declined = home.satchel_typing(words, "\n").await;
         assert!(
             declined.stdout.contains("othing was changed") || words[0] == "approve" && words.len() == 3,
@@ -195,7 +195,7 @@ async fn what_a_program_makes_of_an_accepted_server_waits_for_a_person() {
     home.satchel(&words).await.succeeded();
     let complaint = client.execute("fake:about", json!({})).await.complaint();
     assert!(complaint.contains("held back"), "{complaint}");
-    // Taken out and put in again, it waits all the same.
+    // Removed and added again, it still waits.
     home.satchel(&["remove", "fake"]).await.succeeded();
     words.retain(|word| *word != "--replace");
     home.satchel(&words).await.succeeded();

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use satchel_tests::{Fake, Home, program};
 use serde_json::json;
 
-/// What a desktop gives to what it starts.
+/// The path that a desktop gives to what it starts.
 const BARE: &str = "/usr/bin:/bin";
 
 fn at_home(home: &Home, profile: &str) {
@@ -19,7 +19,7 @@ fn at_home(home: &Home, profile: &str) {
 #[tokio::test]
 async fn a_server_is_found_where_the_login_shell_finds_it() {
     let home = Home::empty();
-    // Start-up files say all kinds of things.
+    // Start-up files may print anything.
     at_home(&home, "echo welcome back\nexport PATH=\"$HOME/tools:$PATH\"\n");
     let hub = home.start_hub_with(&[("PATH", BARE), ("SHELL", "/bin/bash")]).await;
     let client = hub.client("one").await;
@@ -32,7 +32,7 @@ async fn a_server_is_found_where_the_login_shell_finds_it() {
 }
 
 #[tokio::test]
-async fn what_is_not_found_is_named_with_where_it_was_looked_for() {
+async fn a_missing_program_is_named_with_the_search_path() {
     let home = Home::empty();
     at_home(&home, "");
     let hub = home.start_hub_with(&[("PATH", BARE), ("SHELL", "/bin/bash")]).await;

@@ -71,10 +71,10 @@ async fn what_is_off_is_in_no_list_and_refused_with_the_rule_for_all_or_for_one_
     }
     let history = home.satchel(&["history", "--json"]).await.json().to_string();
     assert!(history.contains("denied"), "{history}");
-    // A person at the command line is no client, but off is off.
+    // A person at the command line is not a client, but a disabled tool is disabled for everybody.
     home.satchel(&["call", "fake:about"]).await.failed_with(1);
     home.satchel(&["call", "fake:echo", r#"{"text":"x"}"#]).await.succeeded();
-    // Taken back, it is there at once.
+    // Once the rule is removed, the tool is available at once.
     home.satchel_agreeing(&["rule", "fake:about", "usual"]).await.succeeded();
     offered(&hub.client("two").await, "fake:about").await;
 }
@@ -155,7 +155,7 @@ async fn where_nobody_can_be_asked_it_is_a_no_with_the_reason() {
     let complaint = client.execute("fake:extra_1", json!({})).await.complaint();
     assert!(complaint.contains("no user is there to be asked"), "{complaint}");
     assert_eq!(fake.ledger().count("call extra_1"), 0);
-    // What is not dangerous is called as ever, and so is what a person calls by hand.
+    // What is not dangerous is called as always, and so is what a person calls by hand.
     client.execute("fake:about", json!({})).await.text();
     home.satchel(&["call", "fake:extra_1", "{}"]).await.succeeded();
     assert_eq!(fake.ledger().count("call extra_1"), 1);
@@ -168,7 +168,7 @@ async fn where_nobody_can_be_asked_it_is_a_no_with_the_reason() {
     );
 }
 
-/// A call that waits, and the question about it.
+/// A call that waits, and the prompt about it.
 pub(crate) async fn asked(home: &Home, client: &Client, tool: &str) -> (JoinHandle<Answer>, Value) {
     let (calling, path) = (client.clone(), tool.to_owned());
     #[expect(clippy::disallowed_methods, reason = "the test waits for it")]
@@ -250,7 +250,7 @@ async fn a_person_is_asked_and_the_word_goes_as_far_as_it_says() {
     let first = home.satchel(&["history", "show", &id, "--json"]).await.json();
     assert_eq!(first["rule"], "fake:echo: ask", "{first}");
 
-    // Who asked what, by which rule, with which answer: as it was, and for other programs.
+    // Who asked what, by which rule, with which answer: exactly, and in a format for other programs.
     let audit = home.satchel(&["history", "export", "--since", "1h", "--json"]).await.json();
     let of = |client: &str| -> Vec<(String, String)> {
         let lines = audit.as_array().expect("lines").iter();

@@ -44,7 +44,7 @@ async fn what_floats_is_pinned_to_what_was_fetched_last() {
     assert_eq!(home.config()["mcpServers"]["unknown"]["args"], json!(["-y", "other@2.0.1"]));
 }
 
-/// S9. Whoever pins an entry has not looked at what another hand made of the rest of it.
+/// S9. Pinning an entry does not approve what another program changed in the rest of it.
 #[tokio::test]
 async fn what_is_held_back_is_not_approved_by_pinning_it() {
     let home = Home::empty();
@@ -97,7 +97,7 @@ async fn works(client: &Client) {
     .await;
 }
 
-/// The server is held back, does not run, and everybody is told why, in these words.
+/// The server is held back and does not run, and every interface gives this reason.
 async fn is_held(home: &Home, hub: &Hub<'_>, client: &Client, words: &[&str]) {
     eventually("it is held back", async || {
         let server = hub.server("fake").await;
@@ -134,13 +134,13 @@ async fn the_same_version_with_other_contents_does_not_run_before_a_person_has_l
     let log = home.satchel(&["logs", "fake"]).await.stdout;
     assert!(log.contains("@scope/server 1.2.3 was fetched for it, sha512-first"), "{log}");
 
-    // What it needs may be newer, and is remembered as well.
+    // A dependency may be newer, and is recorded as well.
     registry.has(&[(TOP, "1.2.3", "first"), ("zod", "3.1.0", "newer")]);
     registry.empty();
     home.satchel(&["restart", "fake"]).await.succeeded();
     works(&client).await;
 
-    // Other contents lie there before it is started: they do not run, also after a restart of the hub.
+    // The cache has other contents before the start: they do not run, also after a restart of the hub.
     let words = ["@scope/server 1.2.3 has other contents than before", "sha512-other, before sha512-first"];
     let before = starts();
     registry.has(&[(TOP, "1.2.3", "other"), ("zod", "3.1.0", "newer")]);
@@ -156,14 +156,14 @@ async fn the_same_version_with_other_contents_does_not_run_before_a_person_has_l
     is_held(&home, &hub, &client, &words).await;
     assert_eq!(starts(), before, "nothing of it ran");
 
-    // A person who looks sees both, and a yes starts it.
+    // The review shows both, and a yes starts it.
     let shown = home.satchel(&["approvals", "fake"]).await.stdout;
     assert!(shown.contains("package @scope/server 1.2.3 (held back: it changed)"), "{shown}");
     assert!(shown.contains("sha512-first") && shown.contains("sha512-other"), "{shown}");
     home.satchel_agreeing(&["approve", "fake"]).await.succeeded();
     works(&client).await;
 
-    // Where it is fetched during the start, it ends before anybody can use it.
+    // If they are fetched during the start, the server is stopped before anybody can use it.
     registry.has(&[(TOP, "1.2.3", "other"), ("zod", "3.0.0", "third")]);
     registry.empty();
     home.satchel(&["restart", "fake"]).await;
@@ -171,7 +171,7 @@ async fn the_same_version_with_other_contents_does_not_run_before_a_person_has_l
     is_held(&home, &hub, &client, &words).await;
     assert!(home.processes().iter().all(|process| !process.command.contains("fake-mcp-server")));
 
-    // What is put right needs nobody.
+    // Once the contents are right again, no approval is needed.
     registry.has(&[(TOP, "1.2.3", "other"), ("zod", "3.1.0", "newer")]);
     registry.empty();
     home.satchel(&["restart", "fake"]).await.succeeded();
@@ -179,7 +179,7 @@ async fn the_same_version_with_other_contents_does_not_run_before_a_person_has_l
     assert_eq!(hub.server("fake").await["held"], 0);
 }
 
-/// S33. Another version is what such an entry is for; the same one with other contents is not.
+/// S33. A floating entry may get another version, but not other contents for the same one.
 #[tokio::test]
 async fn what_floats_may_have_another_version_and_no_other_contents_of_one() {
     let home = Home::empty();
@@ -202,7 +202,7 @@ async fn what_floats_may_have_another_version_and_no_other_contents_of_one() {
     registry.empty();
     home.satchel(&["restart", "fake"]).await;
     is_held(&home, &hub, &client, &["@scope/server 1.2.3 has other contents", "before sha512-first"]).await;
-    // A person may also leave it so, and pin it to what was seen.
+    // A person may also keep it held back, and pin it to what was seen.
     home.satchel(&["approve", "fake", "--keep", "--yes"]).await.succeeded();
     assert_eq!(hub.server("fake").await["pid"], Value::Null);
 }

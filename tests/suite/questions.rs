@@ -12,7 +12,7 @@ fn home() -> Home {
     Home::with_servers(json!({ "legacy": fixture(LEGACY), "modern": fixture(MODERN) }))
 }
 
-/// A client that can be asked nothing.
+/// A client without elicitation.
 async fn client(hub: &Hub<'_>) -> Client {
     let client = hub.client("plain").await;
     for server in ["legacy", "modern"] {
@@ -63,7 +63,7 @@ async fn a_form_is_filled_in_by_a_person_and_reaches_the_call_that_asked() {
         let names: Vec<_> =
             question["fields"].as_array().unwrap().iter().map(|field| &field["name"]).collect();
         assert_eq!(names, ["username", "email"]);
-        // What does not fit is refused, and asked on.
+        // An invalid answer is refused, and the prompt stays open.
         let id = ask["id"].to_string();
         home.satchel(&["answer", &id, "session"]).await.failed_with(2);
         eventually("a yes without what is needed is refused by its field", async || {
@@ -143,7 +143,7 @@ async fn one_servers_questions_come_one_at_a_time_and_can_be_muted() {
     }
     let muted = client.execute("legacy:test_elicitation", json!({ "message": "m" })).await;
     assert!(format!("{:?}", muted.outcome).contains("muted its questions"), "{:?}", muted.outcome);
-    // The other server is still asked about.
+    // The other server's prompts still appear.
     said(&home, &asked(&home).await, &["yes", r#"{"username":"a","email":"a@example.com"}"#]).await;
     assert!(answered(other).await.contains("accept"));
 }

@@ -35,7 +35,7 @@ async fn every_revision_of_the_initialize_family_works() {
 async fn arguments_reach_the_server_as_they_were_given() {
     let home = Home::empty();
     let mut entry = json!(Fake::new(&home, "fake").entry());
-    // What hides in an argument goes there, and comes back here.
+    // Invisible characters in an argument reach the server, and come back here.
     entry["exactResults"] = json!(true);
     home.write_config(&json!({ "mcpServers": { "fake": entry } }));
     let hub = home.start_hub().await;
@@ -66,7 +66,7 @@ async fn the_endpoint_lists_exactly_four_tools_with_short_descriptions() {
 }
 
 #[tokio::test]
-async fn discover_gives_what_the_next_call_needs() {
+async fn discover_returns_what_the_next_call_needs() {
     let home = Home::empty();
     let [fake, other] = ["fake", "other"].map(|name| Fake::new(&home, name).entry());
     home.write_config(&json!({ "mcpServers": { "fake": fake, "other": other } }));

@@ -29,7 +29,7 @@ fn heard(output: &mut impl BufRead) -> Value {
     serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line:?}: {error}"))
 }
 
-/// How a script ends that calls nothing.
+/// Runs a script that calls nothing, and returns its outcome.
 fn end_of(script: &str) -> Value {
     let mut child = start();
     let mut output = BufReader::new(child.stdout.take().expect("it speaks"));
@@ -63,7 +63,7 @@ fn the_process_of_a_script_is_sealed_before_it_reads_one() {
 }
 
 #[test]
-fn what_takes_all_memory_or_all_of_the_stack_ends_in_words_and_not_in_a_crash() {
+fn exhausted_memory_or_stack_is_an_error_and_not_a_crash() {
     let corpus = repository().join("crates/satchel-script/tests/escapes.txt");
     let corpus = std::fs::read_to_string(corpus).expect("the corpus is there");
     let cases = corpus.split("@@ ").skip(1).filter_map(|case| case.split_once('\n'));
@@ -83,7 +83,8 @@ fn what_takes_all_memory_or_all_of_the_stack_ends_in_words_and_not_in_a_crash() 
     assert!(tried >= 30, "{tried}");
 }
 
-/// All that ends soon, and a few of those that compute for ever: each of them takes five seconds of a processor.
+/// All scripts that end soon, and a few of those that compute for ever: each of those takes five seconds of processor
+/// time.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn scripts_that_want_out_leave_the_hub_and_its_neighbours_as_they_were() {

@@ -46,13 +46,13 @@ async fn a_secret_reaches_its_server_and_is_found_nowhere_else() {
     assert_eq!(about["env"]["TOKEN"], CANARY);
     assert_eq!(client.execute("far:echo", json!({ "text": "in" })).await.text(), "in");
 
-    // What faces show, files hold and command lines tell.
+    // The status, files and command lines.
     assert!(!hub.status().await.to_string().contains(CANARY));
     assert_eq!(holders(&home, CANARY), Vec::<String>::new());
     assert_eq!(holders(&home, PASSPHRASE), Vec::<String>::new());
     let told: Vec<_> =
         home.processes().into_iter().filter(|process| process.command.contains(CANARY)).collect();
-    // The hosted stand-in was told by the test itself.
+    // The test itself gave it to the hosted stand-in.
     assert!(told.iter().all(|process| process.command.contains("--http")), "{told:?}");
     // Its own process has it in its environment; the subreaper that started it, the hub and its other children do not.
     let ours: Vec<_> = home.processes().into_iter().map(|process| process.pid).collect();
@@ -89,10 +89,10 @@ async fn a_call_waits_for_what_its_server_lacks_where_somebody_looks() {
         })
         .await
     };
-    // Somebody looks from here on.
+    // A person is present from here on.
     home.satchel(&["asks"]).await.succeeded();
 
-    // What the environment has to say as well, nobody can give here.
+    // Nobody can supply here what the environment also has to contain.
     let complaint = client.execute("bare:echo", json!({ "text": "x" })).await.complaint();
     assert!(complaint.contains("UNSET_VARIABLE"), "{complaint}");
 
@@ -103,7 +103,7 @@ async fn a_call_waits_for_what_its_server_lacks_where_somebody_looks() {
     let asks = home.satchel(&["asks"]).await.stdout;
     assert!(asks.contains("fake, called by one, cannot start without a credential"), "{asks}");
     assert_eq!(asks.matches("OTHER").count(), 1, "three calls, one question: {asks}");
-    // An ordinary answer is none to it, and nothing is no value.
+    // An ordinary answer does not fit, and an empty value is not accepted.
     let id = ask["id"].to_string();
     let given = async |value: &str| home.satchel_reading(&["answer", &id, "yes"], value).await;
     given("\n").await.failed_with(2);
@@ -111,7 +111,7 @@ async fn a_call_waits_for_what_its_server_lacks_where_somebody_looks() {
         (given("canary-other\n").await.code == Some(0)).then_some(())
     })
     .await;
-    // The next is stored in the usual way, and the calls go on by themselves.
+    // The next is stored in the usual way, and the calls continue by themselves.
     asked("TOKEN").await;
     home.satchel_reading(&["secrets", "set", "TOKEN"], &format!("{CANARY}\n")).await.succeeded();
     for call in calls {
@@ -123,7 +123,7 @@ async fn a_call_waits_for_what_its_server_lacks_where_somebody_looks() {
         assert!(!hub.status().await.to_string().contains(canary));
     }
 
-    // One no is a no to every call that waited, and each says what to do.
+    // One no declines every waiting call, and each error says what to do.
     let calls = [0, 1].map(|_| call("refused:echo", json!({ "text": "x" })));
     let id = asked("REFUSED").await["id"].to_string();
     home.satchel(&["answer", &id, "no"]).await.succeeded();
@@ -172,7 +172,7 @@ async fn a_clients_token_is_in_no_log() {
     assert_eq!(logs, Vec::<String>::new());
 }
 
-/// Files of the home that hold a text.
+/// Files of the home that contain a text.
 fn holders(home: &Home, text: &str) -> Vec<String> {
     let needle = text.as_bytes();
     let holds = |bytes: &[u8]| bytes.windows(needle.len()).any(|window| window == needle);

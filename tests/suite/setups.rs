@@ -8,7 +8,7 @@ fn entry(command: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_setup_is_taken_over_by_a_person_after_its_differences_were_shown_and_taken_back() {
+async fn a_person_imports_a_setup_after_seeing_the_differences_and_undoes_it() {
     let (one, two) = (Home::empty(), Home::empty());
     one.write_config(&json!({
         "mcpServers": { "notes": entry("no-such-notes") },
@@ -27,7 +27,7 @@ async fn a_setup_is_taken_over_by_a_person_after_its_differences_were_shown_and_
     for part in ["server notes: new", "profile work: new", "setting toolRules: new"] {
         assert!(shown.stdout.contains(part), "{}", shown.stdout);
     }
-    // A program gets nothing in, and nothing was changed by looking.
+    // A program cannot import, and the preview changed nothing.
     two.satchel(&["setup", "import", &path, "--yes"]).await.failed_with(1);
     assert!(two.config()["mcpServers"]["notes"].is_null(), "{}", two.config());
     two.satchel_agreeing(&["setup", "import", &path]).await.succeeded();
@@ -45,7 +45,7 @@ async fn a_setup_is_taken_over_by_a_person_after_its_differences_were_shown_and_
 }
 
 #[tokio::test]
-async fn computers_that_follow_a_folder_see_what_differs_and_merge_nothing_by_themselves() {
+async fn computers_following_a_folder_show_differences_and_merge_nothing_by_themselves() {
     let (desk, lap, shared) = (Home::empty(), Home::empty(), Home::empty());
     let folder = shared.path().to_str().expect("a path of ours is text").to_owned();
     desk.write_config(&json!({ "mcpServers": { "a": entry("no-such-a"), "b": entry("no-such-b") } }));
@@ -79,7 +79,7 @@ async fn computers_that_follow_a_folder_see_what_differs_and_merge_nothing_by_th
 
     desk.edit_config(|config| config["mcpServers"]["b"]["args"] = json!(["--more"]));
     desk_hub.waits("b").await;
-    // What nobody approved there is told to nobody.
+    // Unapproved entries are not shared with other computers.
     let quiet = lap.satchel(&["setup"]).await;
     assert!(quiet.stdout.contains("the same as here"), "{}", quiet.stdout);
     desk.satchel_agreeing(&["approve", "b"]).await.succeeded();

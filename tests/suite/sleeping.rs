@@ -16,7 +16,7 @@ async fn twenty_clients_at_once_wake_one_process_and_it_sleeps_again() {
     for n in 0..20 {
         clients.push(hub.client(&format!("client-{n}")).await);
     }
-    // It is started once to learn its tools; the story begins when it sleeps.
+    // It starts once so that its tools are known; the scenario begins when it sleeps.
     offered(&clients[0], "fake:sleep").await;
     hub.until("fake", "asleep").await;
     let before = ledger.starts().len();

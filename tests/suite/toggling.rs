@@ -50,7 +50,7 @@ async fn a_call_under_way_ends_in_words_when_its_server_is_switched_off() {
 }
 
 #[tokio::test]
-async fn what_we_do_not_know_stays_in_the_file() {
+async fn unknown_fields_stay_in_the_file() {
     let home = Home::empty();
     let text = r#"{"$schema":"https://example.com/s.json","zebra":[1,{"b":2,"a":1}],"mcpServers":{"b":{"command":"satchel","args":["toolbox"],"autoApprove":["x"],"note":null},"a":{"command":"satchel","args":["toolbox"],"type":"stdio"}},"theme":{"x":1e2}}"#;
     home.write_config_text(text);

@@ -3,7 +3,7 @@
 use satchel_tests::{Fake, Home, eventually, program};
 use serde_json::{Value, json};
 
-/// The server once what went wrong with it is told while nothing of it runs or is tried.
+/// Waits until a server's failure is reported while nothing of it runs or is being started.
 async fn failed(hub: &satchel_tests::Hub<'_>, name: &str) -> Value {
     eventually(&format!("{name} is told to have failed"), async || {
         let server = hub.server(name).await;
@@ -15,7 +15,7 @@ async fn failed(hub: &satchel_tests::Hub<'_>, name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_failed_start_is_told_until_a_person_dismisses_it_also_after_a_restart() {
+async fn a_failed_start_is_reported_until_dismissed_also_after_a_restart() {
     let script = "echo >&2; echo 'Error: no API key' >&2; echo '    at f (x.js:1:1)' >&2; echo 'Node.js v22.1.0' >&2; exit 1";
     let home = Home::with_servers(json!({
         "bad": { "command": "sh", "args": ["-c", script] },
@@ -44,7 +44,7 @@ async fn a_failed_start_is_told_until_a_person_dismisses_it_also_after_a_restart
 }
 
 #[tokio::test]
-async fn a_hosted_server_that_wants_a_sign_in_is_not_ready() {
+async fn a_hosted_server_that_needs_a_sign_in_is_not_ready() {
     let home = Home::empty();
     let hosted = home.start_http_server(&["--require-header", "X-Key: right"]).await;
     home.write_config(&json!({ "mcpServers": { "far": { "url": hosted.url } } }));
@@ -56,7 +56,7 @@ async fn a_hosted_server_that_wants_a_sign_in_is_not_ready() {
         listed.stdout.contains("! far: Signed out") || listed.stdout.contains("Needs a sign-in"),
         "{listed:?}"
     );
-    // It wants something else than a sign-in.
+    // It does not need a sign-in.
     let login = home.satchel(&["login", "far", "--no-browser"]).await;
     login.failed_with(4);
     assert!(
@@ -65,9 +65,9 @@ async fn a_hosted_server_that_wants_a_sign_in_is_not_ready() {
     );
 }
 
-/// Who sends a header of their own is not asked to sign in.
+/// If the user configures a header, the hub does not suggest signing in.
 #[tokio::test]
-async fn a_token_in_a_header_that_is_refused_is_told_as_that() {
+async fn a_refused_token_in_a_header_is_reported_as_such() {
     let home = Home::empty();
     let hosted = home.start_http_server(&["--require-header", "Authorization: Bearer right"]).await;
     let headers = json!({ "Authorization": "Bearer wrong" });
@@ -89,7 +89,7 @@ async fn a_token_in_a_header_that_is_refused_is_told_as_that() {
     assert!(listed.stdout.contains("Needs a sign-in or a credential: it answered HTTP 401"), "{listed:?}");
 }
 
-/// What goes wrong after the handshake is told as well, and forgotten once it works.
+/// A failure after the handshake is reported as well, and cleared once the server works.
 #[tokio::test]
 async fn one_that_ends_soon_after_its_start_has_failed_until_it_works() {
     let home = Home::empty();
@@ -107,10 +107,10 @@ async fn one_that_ends_soon_after_its_start_has_failed_until_it_works() {
     assert!(told["last_failure"]["message"].as_str().is_some_and(|why| why.contains("ended")), "{told}");
 }
 
-/// A launcher that downloads writes nothing for longer than any server may be silent.
+/// A launcher that downloads may be silent for longer than any server.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_silent_download_is_waited_for_as_long_as_it_gets_on() {
+async fn a_silent_download_may_take_as_long_as_it_progresses() {
     use std::os::unix::fs::PermissionsExt;
     let home = Home::empty();
     let npx = home.file("npx");

@@ -8,7 +8,7 @@ use std::sync::{
 use satchel_tests::{Fake, Home, Hub, eventually};
 use serde_json::{Value, json};
 
-/// A web server that somebody else owns. Counts who connects.
+/// A third party's web server. Counts connections.
 async fn stranger() -> (String, Arc<AtomicUsize>) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     let address = listener.local_addr().expect("it has an address");
@@ -40,7 +40,7 @@ async fn with_a_secret(home: &Home) -> (Fake, Hub<'_>) {
 }
 
 #[tokio::test]
-async fn an_entry_of_another_hand_runs_connects_and_gets_nothing_before_a_yes() {
+async fn an_entry_by_another_program_runs_connects_and_gets_nothing_before_approval() {
     let home = Home::empty();
     let (_github, hub) = with_a_secret(&home).await;
     let (address, visitors) = stranger().await;
@@ -67,14 +67,14 @@ async fn an_entry_of_another_hand_runs_connects_and_gets_nothing_before_a_yes() 
     assert!(whole.contains(&address) && whole.contains("${secret:GITHUB_TOKEN}"), "{whole}");
     assert!(!whole.contains("ghp_canary"), "{whole}");
 
-    // Also after a restart, and also where the file was written while nothing ran.
+    // Also after a restart, and if the file was written while no hub ran.
     hub.terminate().await;
     let hub = home.start_hub_asking().await;
     assert_eq!(hub.waits("ran").await, "new_entry");
     assert_eq!(ran.ledger().starts(), [0; 0]);
     assert_eq!(visitors.load(Ordering::SeqCst), 0);
 
-    // Who approves the entry has not given it another server's secret yet.
+    // Approving the entry does not give it another server's secret.
     home.satchel_agreeing(&["approve", "notes"]).await.succeeded();
     eventually("its secret is asked about", async || (hub.waits("notes").await == "secret").then_some(()))
         .await;
@@ -102,7 +102,7 @@ async fn adding_a_server_does_not_give_it_another_ones_secret() {
     let complaint = hub.client("two").await.execute("thief:x", json!({})).await.complaint();
     assert!(complaint.contains("GITHUB_TOKEN") && complaint.contains("github"), "{complaint}");
     assert_eq!(visitors.load(Ordering::SeqCst), 0);
-    // A secret of its own is nobody else's business.
+    // A secret that no other server uses needs no approval.
     home.satchel_reading(&["secrets", "set", "OWN"], "own-secret-0123\n").await.succeeded();
     let own = "Authorization: Bearer ${secret:OWN}";
     home.satchel(&["add", "own", "--url", &address, "--header", own]).await.succeeded();
@@ -111,7 +111,7 @@ async fn adding_a_server_does_not_give_it_another_ones_secret() {
 }
 
 #[tokio::test]
-async fn rules_of_another_hand_restrict_at_once_and_loosen_nothing() {
+async fn rules_by_another_program_restrict_at_once_and_loosen_nothing() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake");
     let off = json!({ "tool": "fake:about", "permit": "off" });
@@ -139,17 +139,17 @@ async fn rules_of_another_hand_restrict_at_once_and_loosen_nothing() {
 }
 
 #[tokio::test]
-async fn whoever_starts_the_hub_may_trust_the_file_as_it_stands() {
+async fn the_hub_can_be_started_trusting_the_file() {
     let home = Home::empty();
     let [first, later] = ["first", "later"].map(|name| Fake::new(&home, name));
     home.write_config(&json!({ "mcpServers": { "first": first.entry() } }));
     let hub = home.start_hub().await;
     hub.client("one").await.execute("first:echo", json!({ "text": "x" })).await.text();
-    // At that moment, and not for what comes later.
+    // At that moment, and not for later entries.
     home.edit_config(|config| config["mcpServers"]["later"] = later.entry());
     assert_eq!(hub.waits("later").await, "new_entry");
     hub.terminate().await;
-    // Everything that waits is approved in one go.
+    // Everything that waits is approved in one step.
     let hub = home.start_hub_asking().await;
     assert_eq!(hub.waits("later").await, "new_entry");
     let shown: Value = home.satchel(&["approvals", "--json"]).await.json();

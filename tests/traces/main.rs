@@ -8,12 +8,12 @@ use satchel_tests::{Fake, Home, eventually};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-/// What a collector was sent.
+/// The data a collector received.
 #[derive(Clone, Default)]
 struct Collector(Arc<Mutex<Vec<u8>>>);
 
 impl Collector {
-    /// Listens on any port; says where.
+    /// Listens on any port and returns its address.
     async fn listen(&self) -> String {
         async fn take(State(collector): State<Collector>, body: Bytes) {
             collector.0.lock().expect("nobody panics while it writes").extend_from_slice(&body);
@@ -38,7 +38,7 @@ fn bytes(hex: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_call_is_a_span_in_the_clients_trace_and_the_server_is_told_of_it() {
+async fn a_call_is_a_span_in_the_clients_trace_and_passed_to_the_server() {
     const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
     const PARENT: &str = "b7ad6b7169203331";
     const SECRET: &str = "nobody's business";
@@ -74,7 +74,7 @@ async fn a_call_is_a_span_in_the_clients_trace_and_the_server_is_told_of_it() {
 }
 
 #[tokio::test]
-async fn without_a_collector_a_trace_goes_on_as_it_came() {
+async fn without_a_collector_a_trace_passes_through_unchanged() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake");
     home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));

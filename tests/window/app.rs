@@ -21,14 +21,14 @@ pub(crate) fn satchel_app() -> PathBuf {
 }
 
 impl Desktop {
-    /// The app's command with its output kept in the home.
+    /// The app's command, with its output written to a file in the home.
     pub(crate) fn app(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(satchel_app());
         command.args(arguments).stdout(self.output()).stderr(self.output());
         command
     }
 
-    /// Where the app's output goes.
+    /// The file with the app's output.
     pub(crate) fn output(&self) -> File {
         let log = File::options().create(true).append(true).open(self.home.file("app.output"));
         log.expect("the home can be written to")
@@ -50,7 +50,7 @@ impl Desktop {
         eventually("a hub serves", async || self.status().await).await;
     }
 
-    /// What `satchel status --json` says, once a running hub answers it.
+    /// The output of `satchel status --json`, once a running hub answers it.
     async fn status(&self) -> Option<Value> {
         let running = self.home.file("data/hub.json").exists();
         let ran = if running { self.home.satchel(&["status", "--json"]).await } else { return None };
@@ -58,21 +58,21 @@ impl Desktop {
         status["endpoint"].is_string().then_some(status)
     }
 
-    /// A client of the hub that serves here, as an editor is one.
+    /// A client of the hub that serves here, like an editor.
     pub(crate) async fn client(&self, id: &str) -> Client {
         let printed = self.home.satchel(&["connect", "--print", "--client", id, "--json"]).await.json();
         let connection: Connection = serde_json::from_value(printed).expect("connect prints url and headers");
         Client::open(&connection, "2025-11-25").await
     }
 
-    /// What the app has said so far, for the message of a test that fails.
+    /// The app's output so far, for messages of failing tests.
     pub(crate) fn said(&self) -> String {
         std::fs::read_to_string(self.home.file("app.output")).unwrap_or_default()
     }
 }
 
 impl App {
-    /// Waits until it has ended by itself.
+    /// Waits until it has exited by itself.
     pub(crate) async fn ended(&mut self) -> ExitStatus {
         let ended = tokio::time::timeout(Duration::from_secs(120), self.process.wait()).await;
         ended.expect("the app ends").expect("the app can be waited for")

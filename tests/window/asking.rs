@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 
 use crate::{app::until_offered, desktop::Desktop, page::Page};
 
-/// The tool that is asked about.
+/// The tool the hub asks about.
 pub(crate) const TOOL: &str = "toolbox:generate_uuid";
 const QUESTION: &str = "[role=alertdialog]";
 pub(crate) const YES: &str =
@@ -24,7 +24,7 @@ pub(crate) async fn desktop() -> Desktop {
     Desktop::around(home).await
 }
 
-/// Makes a call, without waiting for what comes of it.
+/// Makes a call, without waiting for its result.
 pub(crate) fn call(client: &Client, tool: &str, arguments: Value) -> JoinHandle<satchel_tests::Answer> {
     let (client, tool) = (client.clone(), tool.to_owned());
     #[expect(clippy::disallowed_methods, reason = "the test waits for it")]
@@ -35,7 +35,8 @@ async fn ended(call: JoinHandle<satchel_tests::Answer>) -> String {
     format!("{:?}", call.await.expect("the call ends").outcome)
 }
 
-/// Until a question could be read a yes does nothing; and until its window is as high as it says, buttons move.
+/// Waits until the buttons work: yes is ignored until the question could be read, and buttons move until the window
+/// has its height.
 pub(crate) async fn live(page: &Page, button: &str) {
     let live = format!(
         "const at = document.querySelector('{button}'); \
@@ -115,7 +116,7 @@ async fn servers_of_both_families_ask_in_it_and_their_name_is_ours() {
 #[tokio::test]
 async fn a_page_is_opened_only_by_consent_and_by_the_address_that_was_shown() {
     let desktop = Desktop::with_servers(json!({ "legacy": fixture(LEGACY) })).await;
-    // What the system opens pages with, so that it can be seen what it is given.
+    // Replaces the system's URL opener, to see what it receives.
     let opened = desktop.home.file("opened");
     let program = desktop.home.file("bin/xdg-open");
     std::fs::create_dir_all(desktop.home.file("bin")).expect("the home can be written to");
@@ -161,7 +162,7 @@ async fn with_the_window_closed_a_small_one_comes_up_to_ask_and_leaves_the_keybo
     assert_eq!(desktop.active_window().await, editor, "whoever types goes on typing there");
     let above = desktop.is_above("Satchel asks").await;
     assert!(above, "it lies over everything else");
-    // Somebody answers at the terminal as well.
+    // A person at the terminal answers at the same time.
     let ask = desktop.home.satchel(&["asks", "--json"]).await.json()["asks"][0]["id"].to_string();
     desktop.home.satchel(&["answer", &ask, "no"]).await.succeeded();
     assert!(called.await.expect("the call ends").complaint().contains("did not allow"));

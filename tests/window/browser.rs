@@ -11,7 +11,7 @@ use crate::{
     makes::{Browser, CHROMIUM, FIREFOX, Make, WEBKIT},
 };
 
-/// A name of this computer that the port is not meant for, as of a page whose name was bound to it anew.
+/// A name of this computer that the port does not accept, as for a page after DNS rebinding.
 const REBOUND: &str = "rebound.localhost";
 
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn nothing_comes_of_it(make: &Make) {
     let home = &desktop.home;
     let fake = Fake::new(home, "fake");
     home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
-    // The port is a stranger's first: the browser goes on taking it for his when it has become ours.
+    // A third party has the port first: the browser treats it as that origin after it has become ours.
     let before_us = Careless::start().await;
     let port = before_us.port;
     let rebound = format!("http://{REBOUND}:{port}");
@@ -55,7 +55,7 @@ async fn nothing_comes_of_it(make: &Make) {
     let tokens = ["", guess.as_str(), token.as_str()];
     let before = state(home, &fake).await;
 
-    // As its own page, the browser lets it read. What it reads is that it may not come in.
+    // The browser lets its own page read the response, which is a refusal.
     let found = browser.attack(&rebound, &tokens).await;
     println!("measured: {}: {rebound} at itself: {}", make.name, found["tried"]);
     assert!(found["tried"].as_u64() > Some(500), "{found}");
@@ -81,17 +81,17 @@ async fn nothing_comes_of_it(make: &Make) {
     reads_nothing(make, &browser, "a file", port, &tokens).await;
     assert_eq!(state(home, &fake).await, before, "from a file");
     browser.close().await;
-    // And nobody was locked out by it.
+    // Nobody was locked out by it.
     assert_eq!(client.execute("fake:echo", json!({ "text": "still" })).await.text(), "still");
     hub.terminate().await;
     let turned_away = turned_away(home).await;
     let took = began.elapsed();
     println!("measured: {}: {turned_away} requests turned away; all of it took {took:.1?}", make.name);
-    // All but those that a browser sends to the page's own origin alone.
+    // All but those that a browser sends only to the page's own origin.
     assert!(turned_away > 5_000, "{turned_away} requests came to the hub and were turned away");
 }
 
-/// A page of somebody else tries everything at the port, by both of its names.
+/// A third party's page tries everything at the port, by both of its names.
 async fn reads_nothing(make: &Make, browser: &Browser, from: &str, port: u16, tokens: &[&str]) {
     for host in ["127.0.0.1", "localhost"] {
         let found = browser.attack(&format!("http://{host}:{port}"), tokens).await;
@@ -116,7 +116,7 @@ async fn planted_a_careless_port_is_read_and_reached_by_the_same_page_in_firefox
     a_careless_port_is_read_and_reached(&FIREFOX).await;
 }
 
-/// Where a port is careless, the same page reads, and what it sends arrives.
+/// If a port is careless, the same page can read it, and its requests arrive.
 async fn a_careless_port_is_read_and_reached(make: &Make) {
     let began = Instant::now();
     let desktop = Desktop::with_servers(json!({})).await;
@@ -152,7 +152,7 @@ async fn reads_and_reaches(browser: &Browser, from: &str) {
     }
 }
 
-/// What of a hub could have changed by what it was asked.
+/// The parts of a hub's state that the requests could have changed.
 async fn state(home: &Home, fake: &Fake) -> Value {
     let mut all = vec![json!(home.config_text()), json!(fake.ledger().lines())];
     for words in [&["clients", "--json"][..], &["secrets", "list", "--json"]] {
@@ -160,7 +160,7 @@ async fn state(home: &Home, fake: &Fake) -> Value {
     }
     let history = home.satchel(&["history", "--json"]).await.json();
     all.push(json!([history["calls"], history["sessions"]]));
-    // What a server weighs, and when it will sleep, changes by itself.
+    // A server's memory use, and the time until it sleeps, change by themselves.
     let list = home.satchel(&["list", "--json"]).await.json();
     let of = |server: &Value| {
         json!(
@@ -175,7 +175,7 @@ async fn state(home: &Home, fake: &Fake) -> Value {
     Value::Array(all)
 }
 
-/// How many requests the hub says that it has turned away, now that it has ended.
+/// The number of requests that the hub reports as refused at its exit.
 async fn turned_away(home: &Home) -> u64 {
     let log = home.satchel(&["audit", "--json"]).await.json();
     let denied = log.as_array().into_iter().flatten().filter(|record| record["kind"] == "denied");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{app::until_offered, desktop::Desktop, page::Page};
 
-/// The newest call, once there are so many.
+/// The newest call, once there are `count`.
 async fn newest(page: &Page, count: usize) -> Value {
     let ask = json!({ "request": { "do": "activity", "limit": 50, "server": "toolbox" } });
     eventually("the call is in the history", async || {
@@ -17,7 +17,7 @@ async fn newest(page: &Page, count: usize) -> Value {
 }
 
 #[tokio::test]
-async fn a_call_is_kept_from_the_place_where_nothing_was_and_leads_to_its_session() {
+async fn storing_calls_is_offered_where_none_are_and_a_call_leads_to_its_session() {
     let desktop = Desktop::new().await;
     let page = desktop.open_window(&[]).await;
     let client = desktop.client("editor").await;

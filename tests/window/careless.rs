@@ -13,7 +13,7 @@ use tokio::{
     task::JoinSet,
 };
 
-/// Does what it is ordered by the server at the port that stands behind the `#` of its address.
+/// Follows the orders of the server whose port is after the `#` in its address.
 pub(crate) const PAGE: &str = concat!(
     "<!doctype html><title>page</title><body>of a stranger<script>function attack() {",
     include_str!("hostile_page.js"),
@@ -22,7 +22,7 @@ pub(crate) const PAGE: &str = concat!(
     "</script></body>"
 );
 
-/// A server on a port of its own. Writes down what came.
+/// A server on a port of its own that records what arrives.
 pub(crate) struct Careless {
     pub(crate) port: u16,
     book: Arc<Mutex<Book>>,
@@ -31,13 +31,13 @@ pub(crate) struct Careless {
 
 #[derive(Default)]
 struct Book {
-    /// The ways by which bytes were sent here.
+    /// The ways by which requests arrived here.
     came: BTreeSet<String>,
-    /// What the page is to do next.
+    /// The page's next order.
     order: Option<Value>,
-    /// Where the page was when it asked last.
+    /// The page's address when it asked last.
     at: Option<String>,
-    /// What the page's last attack came to.
+    /// The outcome of the page's last attack.
     found: Option<Value>,
 }
 
@@ -49,7 +49,7 @@ impl Careless {
         let book: Arc<Mutex<Book>> = Arc::default();
         let shared = book.clone();
         let serving = tokio::spawn(async move {
-            // They end with the one who accepts them: browsers keep connections for later.
+            // They end with the accepting task: browsers keep connections open for later.
             let mut connections = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
                 connections.spawn(serve(stream, shared.clone()));
@@ -58,13 +58,13 @@ impl Careless {
         Self { port, book, serving }
     }
 
-    /// Gives the port back.
+    /// Releases the port.
     pub(crate) async fn stop(self) {
         self.serving.abort();
         let _ = self.serving.await;
     }
 
-    /// The ways by which bytes were sent here.
+    /// The ways by which requests arrived here.
     pub(crate) fn came(&self) -> BTreeSet<String> {
         self.book().came.clone()
     }
@@ -74,12 +74,12 @@ impl Careless {
         self.book().at.as_deref() == Some(address)
     }
 
-    /// Has the page go to another address (`go`), or try everything at one (`attack`).
+    /// Orders the page to go to another address (`go`), or to try everything at one (`attack`).
     pub(crate) fn order(&self, order: Value) {
         self.book().order = Some(order);
     }
 
-    /// What the page's last attack came to, once it has ended.
+    /// The outcome of the page's last attack, once it has ended.
     pub(crate) fn found(&self) -> Option<Value> {
         self.book().found.take()
     }
@@ -90,7 +90,7 @@ impl Careless {
 }
 
 impl Book {
-    /// Writes down what a page says, and gives it its orders.
+    /// Records what a page reports, and returns its orders.
     fn ask(&mut self, said: &Value) -> String {
         self.at = said["at"].as_str().map(ToOwned::to_owned);
         if !said["found"].is_null() {
@@ -134,7 +134,7 @@ async fn serve(mut stream: TcpStream, book: Arc<Mutex<Book>>) -> Option<()> {
     stream.write_all(answer.as_bytes()).await.ok()
 }
 
-/// The head and the body of what a connection asks; `None` where it ends before.
+/// Headers and body of a request; `None` if the connection ends first.
 async fn request(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
     let mut bytes = Vec::new();
     loop {

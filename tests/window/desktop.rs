@@ -14,7 +14,7 @@ use x11rb::{
     protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask},
 };
 
-/// A bus that starts nothing by itself: what is not started by the test is not there.
+/// A bus that starts nothing by itself: only what the test starts exists.
 const BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
@@ -28,14 +28,14 @@ const BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus C
 </busconfig>
 "#;
 
-/// Windows stand still: no blinking caret, no animations.
+/// No animations: no blinking caret, no transitions.
 const GTK: &str = "[Settings]\ngtk-cursor-blink=0\ngtk-enable-animations=0\n";
 
-/// One test's desktop.
+/// The desktop of one test.
 pub(crate) struct Desktop {
     /// Configuration, data and everything else of this desktop.
     pub(crate) home: Home,
-    /// Where the session bus listens.
+    /// The address of the session bus.
     pub(crate) bus: String,
     display: String,
     _services: Vec<Child>,
@@ -48,12 +48,12 @@ impl Desktop {
         Self::around(Home::empty()).await
     }
 
-    /// A desktop whose Satchel knows these servers.
+    /// A desktop whose Satchel has these servers.
     pub(crate) async fn with_servers(servers: Value) -> Self {
         Self::around(Home::with_servers(servers)).await
     }
 
-    /// A desktop for a home that is there already.
+    /// A desktop for an existing home.
     pub(crate) async fn around(home: Home) -> Self {
         for directory in ["run", ".config/gtk-3.0", ".local/share", ".cache"] {
             std::fs::create_dir_all(home.file(directory)).expect("the home can be written to");
@@ -66,8 +66,8 @@ impl Desktop {
         bus.args(["--nofork", "--nopidfile", "--print-address=1"]);
         let (bus, address) = first_line(bus).await;
 
-        // -displayfd lets Xvfb choose a number that is free. Without -noreset it begins anew whenever the last program has
-        // left it, and takes those down that are just coming.
+        // -displayfd lets Xvfb choose a free number. Without -noreset it restarts whenever the last program has left,
+        // and takes down those that are just connecting.
         let mut display = lasting(home.command("setpriv"), "Xvfb");
         display.args(["-displayfd", "1", "-screen", "0", "1280x860x24", "-nolisten", "tcp", "-noreset"]);
         let (xvfb, number) = first_line(display).await;
@@ -80,7 +80,7 @@ impl Desktop {
         }
     }
 
-    /// A command that lives on this desktop.
+    /// A command on this desktop.
     pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = self.home.command(program);
         command
@@ -90,13 +90,13 @@ impl Desktop {
             .env("XDG_CONFIG_HOME", self.home.file(".config"))
             .env("XDG_DATA_HOME", self.home.file(".local/share"))
             .env("XDG_CACHE_HOME", self.home.file(".cache"))
-            // Programs of the test's own stand before those of the machine.
+            // The test's own programs come before the machine's.
             .env("PATH", self.path())
             .env_remove("XDG_CURRENT_DESKTOP")
             .env_remove("DESKTOP_STARTUP_ID")
             .env("GDK_BACKEND", "x11")
             .env("NO_AT_BRIDGE", "1")
-            // There is no GPU here: painting with the CPU keeps frames from lagging seconds behind.
+            // There is no GPU here: with CPU painting, frames do not lag seconds behind.
             .env("WEBKIT_SKIA_ENABLE_CPU_RENDERING", "1");
         command
     }
@@ -107,7 +107,7 @@ impl Desktop {
         std::env::join_paths(all).expect("the home's path has no separator in it")
     }
 
-    /// The names of the windows that can be seen.
+    /// The names of the visible windows.
     pub(crate) async fn windows(&self) -> Vec<String> {
         let found = self.xdotool(&["search", "--onlyvisible", "--name", "."]).await;
         let mut names = Vec::new();
@@ -117,7 +117,7 @@ impl Desktop {
         names
     }
 
-    /// Can Satchel's window be seen?
+    /// Is Satchel's window visible?
     pub(crate) async fn shows_satchel(&self) -> bool {
         self.windows().await.iter().any(|name| name == "Satchel")
     }
@@ -141,8 +141,8 @@ impl Desktop {
         openbox
     }
 
-    /// Closes Satchel's window as a person does: asks the window manager for it, like a click on its close button.
-    /// No key is pressed for that: keys go wherever the focus is at that moment.
+    /// Closes Satchel's window through the window manager, like a click on its close button. Sends no key, since keys
+    /// go to whatever has the focus.
     pub(crate) async fn close_satchel(&self) {
         let found = self.xdotool(&["search", "--sync", "--onlyvisible", "--name", "^Satchel$"]).await;
         let window = found.split_whitespace().next().and_then(|id| id.parse().ok());
@@ -157,14 +157,14 @@ impl Desktop {
         sent.check().expect("the window manager is asked");
     }
 
-    /// Makes Satchel's window so large, in pixels.
+    /// Resizes Satchel's window, in pixels.
     pub(crate) async fn resize_satchel(&self, width: u32, height: u32) {
         let (width, height) = (width.to_string(), height.to_string());
         let found = ["search", "--sync", "--onlyvisible", "--name", "^Satchel$"];
         self.xdotool(&[&found[..], &["windowsize", "--sync", &width, &height]].concat()).await;
     }
 
-    /// How large Satchel's window is, in pixels.
+    /// The size of Satchel's window, in pixels.
     pub(crate) async fn size_of_satchel(&self) -> (u32, u32) {
         let found = ["search", "--onlyvisible", "--name", "^Satchel$"];
         let said = self.xdotool(&[&found[..], &["getwindowgeometry", "--shell"]].concat()).await;
@@ -174,7 +174,7 @@ impl Desktop {
         (number("WIDTH="), number("HEIGHT="))
     }
 
-    /// A window of another program, as of somebody who types; the name that the window manager has for it.
+    /// Opens a window of another program, and returns its id in the window manager.
     pub(crate) async fn somebodys_window(&self, name: &str) -> String {
         let mut other = lasting(self.command("setpriv"), "xev");
         other.args(["-name", name]).stdout(Stdio::null());
@@ -188,7 +188,7 @@ impl Desktop {
                 return Some(active);
             }
             tried += 1;
-            // A window that came up while the manager was still starting stays unmanaged until it comes up again.
+            // A window that appeared while the window manager was starting stays unmanaged until it is mapped again.
             if tried % 20 == 0 {
                 self.xdotool(&["search", "--name", &pattern, "windowunmap"]).await;
                 self.xdotool(&["search", "--name", &pattern, "windowmap"]).await;
@@ -198,7 +198,7 @@ impl Desktop {
         .await
     }
 
-    /// Which window has the keyboard.
+    /// The window that has the keyboard.
     pub(crate) async fn active_window(&self) -> String {
         self.xdotool(&["getactivewindow"]).await.trim().to_owned()
     }
@@ -208,12 +208,12 @@ impl Desktop {
         self.xdotool(&["windowactivate", "--sync", window]).await;
     }
 
-    /// What a window is called.
+    /// The name of a window.
     pub(crate) async fn name_of(&self, window: &str) -> String {
         self.xdotool(&["getwindowname", window]).await.trim().to_owned()
     }
 
-    /// Does the window of this name lie over all others?
+    /// Is the window with this name above all others?
     pub(crate) async fn is_above(&self, name: &str) -> bool {
         let found = self.xdotool(&["search", "--onlyvisible", "--name", &format!("^{name}$")]).await;
         let id = found.split_whitespace().next().unwrap_or_default().to_owned();
@@ -228,7 +228,7 @@ impl Desktop {
     }
 }
 
-/// A service that ends with the test, even where the test is killed: `setpriv` asks the kernel for that.
+/// A service that ends with the test, even if the test is killed: `setpriv` asks the kernel for that.
 pub(crate) fn lasting(mut setpriv: Command, program: &str) -> Command {
     setpriv.args(["--pdeathsig", "KILL", "--", program]);
     setpriv.stdout(Stdio::piped()).stderr(Stdio::null());

@@ -7,14 +7,14 @@ async fn a_hub_without_a_window_is_named_and_can_be_followed() {
     let desktop = Desktop::new().await;
     let panel = desktop.panel().await;
     let hub = desktop.home.start_hub().await;
-    // Even at login, because nothing else would say why this app shows no servers.
+    // Even at login, because nothing else would explain why this app shows no servers.
     let page = desktop.open_page(&["--port", "0", "--hidden"]).await;
     page.says("main", "Another Satchel is serving").await;
     page.says("main", &format!("Process {}", hub.pid)).await;
     page.says("main", &hub.url).await;
     let icon = panel.icon().await;
     icon.line("Another Satchel is serving").await;
-    // Whoever serves there, its clients go on.
+    // The other hub's clients continue.
     let client = hub.client("editor").await;
     until_offered(&client, "toolbox", true).await;
 

@@ -35,7 +35,7 @@ pub(crate) fn chaos(mode: &str) -> Value {
     json!({ "command": "python3", "args": [file, "--mode", mode, "--era", "legacy"] })
 }
 
-/// Counts whoever comes.
+/// Counts connections.
 pub(crate) async fn visitors() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     let port = listener.local_addr().expect("a listener has an address").port();
@@ -50,7 +50,7 @@ pub(crate) async fn visitors() -> (u16, Arc<AtomicUsize>) {
     (port, count)
 }
 
-/// Each would run, lead away or fetch where text were taken for more than text.
+/// Each would run, navigate or load something if it were treated as more than text.
 pub(crate) fn strings(port: u16) -> Vec<String> {
     let (host, run) = (format!("http://127.0.0.1:{port}"), "top.ran=(top.ran||0)+1");
     vec![
@@ -77,7 +77,7 @@ pub(crate) fn strings(port: u16) -> Vec<String> {
     ]
 }
 
-/// A server all of whose texts are such strings.
+/// A server whose texts are all such strings.
 fn hostile(home: &Home, port: u16) -> Value {
     let strings = strings(port);
     let all = strings.join(" ");
@@ -122,7 +122,7 @@ fn hostile(home: &Home, port: u16) -> Value {
     json!({ "command": program("verbatim-mcp-server"), "args": [file], "keepCalls": true })
 }
 
-/// Sets up what notices that something ran or wanted to go somewhere.
+/// Installs detectors for anything that runs or navigates.
 pub(crate) async fn watch(page: &Page) {
     page.run(
         "window.ran = 0; window.stopped = []; window.asked = []; \
@@ -148,14 +148,14 @@ pub(crate) async fn nothing_happened(page: &Page, view: &str) {
 pub(crate) async fn visit(page: &Page, view: &str) {
     page.run(&format!("location.hash = {}", json!(format!("#{view}")))).await;
     page.settled().await;
-    // Everything that can be unfolded is.
+    // Opens everything that can be opened.
     page.run("document.querySelectorAll('main details').forEach((one) => (one.open = true))").await;
     page.settled().await;
     nothing_happened(page, view).await;
 }
 
 pub(crate) async fn call(client: &Client, tool: &str) {
-    // What comes of it is of no interest here; it is to be seen in the window.
+    // The result does not matter here; the call must be visible in the window.
     let _ = tokio::time::timeout(std::time::Duration::from_secs(60), client.execute(tool, json!({}))).await;
 }
 
@@ -168,7 +168,7 @@ async fn nothing_that_servers_write_runs_leads_anywhere_or_fetches_anything_in_a
     for mode in MODES {
         servers.insert(mode.replace('_', "-"), chaos(mode));
     }
-    // Its error is one, too, and so is what it prints.
+    // Its error is such a text, too, and so is its output.
     let noise = format!("printf '%s\\n' '{}' >&2; exit 1", strings(port).join(" ").replace('\'', "'\\''"));
     servers.insert("breaks".into(), json!({ "command": "sh", "args": ["-c", noise], "startup": "eager" }));
     servers.insert(format!("<img src=x onerror={}>", "top.ran=9"), json!({ "command": strings(port)[0] }));
@@ -206,7 +206,7 @@ async fn nothing_that_servers_write_runs_leads_anywhere_or_fetches_anything_in_a
         visit(&page, &view).await;
         seen += 1;
     }
-    // Tools have pages, and are tried: what comes of it is such text, too.
+    // Tools have pages, and are tried: their results are such text, too.
     for tool in ["hostile/tools/tool_3", "hostile/tools/tool_10", "poison-output/tools/echo"] {
         visit(&page, &format!("/servers/{tool}")).await;
     }
@@ -223,7 +223,7 @@ async fn nothing_that_servers_write_runs_leads_anywhere_or_fetches_anything_in_a
     page.says("main", "onerror").await;
     assert_eq!(visitors.load(Ordering::Relaxed), 0, "nobody was fetched from in {seen} views");
 
-    // What watched would have noticed: planted as more than text, the same strings are stopped, and seen to be.
+    // The detectors work: planted as more than text, the same strings are blocked, and detected.
     let planted =
         format!("document.body.insertAdjacentHTML('beforeend', {})", json!(strings(port).join(" ")));
     page.run(&planted).await;

@@ -9,7 +9,7 @@ use crate::{app::until_offered, desktop::Desktop, page::switch};
 const CANARY: &str = "canary-51c0-4a7e-9d33";
 const WINDSURF: &str = ".codeium/windsurf/mcp_config.json";
 
-/// A settings file of an editor that is installed here.
+/// A settings file of an installed editor.
 fn installed(home: &Home, text: &str) -> std::path::PathBuf {
     let file = home.file(WINDSURF);
     std::fs::create_dir_all(file.parent().expect("it lies in a directory")).expect("it can be made");
@@ -17,7 +17,7 @@ fn installed(home: &Home, text: &str) -> std::path::PathBuf {
     file
 }
 
-/// A client that connects with what is written in the editor's settings.
+/// A client that connects with the entry in the editor's settings.
 async fn editor(file: &std::path::Path) -> Client {
     let text = std::fs::read_to_string(file).expect("the settings are text");
     let settings: Value = serde_json::from_str(&text).expect("the settings are JSON");
@@ -48,7 +48,7 @@ async fn a_server_is_added_gets_its_credential_is_called_counted_and_hidden_agai
     let about = client.execute("fake:about", json!({ "env": ["TOKEN"] })).await.text();
     assert_eq!(serde_json::from_str::<Value>(&about).expect("it tells JSON")["env"]["TOKEN"], CANARY);
 
-    // The call arrives where calls are shown, without what it carried.
+    // The call appears under Activity, without its arguments and result.
     page.run("location.hash = '#/activity'").await;
     page.says(".calls, [role=list]", "about").await;
     let shown = page.run("return document.documentElement.outerHTML").await.to_string();
@@ -69,7 +69,7 @@ async fn a_server_is_added_gets_its_credential_is_called_counted_and_hidden_agai
 }
 
 #[tokio::test]
-async fn an_app_is_connected_sees_what_is_chosen_and_is_left_as_it_was() {
+async fn an_app_is_connected_sees_the_chosen_tools_and_is_restored() {
     let home = Home::empty();
     let before = "{\n    \"mcpServers\": {}\n}";
     let file = installed(&home, before);
@@ -115,7 +115,7 @@ async fn servers_are_brought_a_client_is_connected_and_a_tool_is_tried_by_keyboa
     page.press(Key::Enter).await;
     page.says("h1", "Connect the clients you work in").await;
 
-    // Both changes are shown before they are made, and neither shows a key that stands in the file.
+    // Both changes are shown before they are made, without the keys in the file.
     page.tab_to("See change: ").await;
     page.press(Key::Enter).await;
     page.says("[role=region][aria-label='What Connect will write']", "serverUrl").await;

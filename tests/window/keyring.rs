@@ -30,7 +30,7 @@ impl Desktop {
         daemon
     }
 
-    /// Everything `secret-tool`, which is not ours, finds under these attributes.
+    /// Everything that the independent `secret-tool` finds under these attributes.
     pub(crate) async fn secret_tool(&self, attributes: &[&str]) -> String {
         let mut command = self.command("secret-tool");
         let output = command.args(["search", "--all", "--unlock"]).args(attributes).output().await;

@@ -14,10 +14,10 @@ async fn closing_the_window_keeps_serving_and_starting_again_shows_it() {
     page.find(&switch("toolbox")).await;
     shown(&desktop, true).await;
 
-    // The first time ever it says what that means.
+    // The first time, it explains what closing means.
     desktop.close_satchel().await;
     page.says("dialog", "Satchel keeps serving").await;
-    // Pressed a moment later: the driver would wait for an answer of the page that goes.
+    // Pressed a moment later: the driver would wait for a response from the closing page.
     page.run("setTimeout(() => document.querySelector('dialog button:last-child').click(), 100)").await;
     shown(&desktop, false).await;
     until_offered(&client, "toolbox", true).await;
@@ -26,7 +26,7 @@ async fn closing_the_window_keeps_serving_and_starting_again_shows_it() {
     assert!(second.success(), "{second}");
     shown(&desktop, true).await;
 
-    // From now on it just goes.
+    // From now on it just closes.
     desktop.close_satchel().await;
     shown(&desktop, false).await;
     until_offered(&client, "toolbox", true).await;
@@ -41,7 +41,7 @@ async fn a_hidden_start_shows_nothing_until_it_is_started_again() {
     let icon = panel.icon().await;
     icon.line("Satchel is on").await;
     assert_eq!(desktop.windows().await, Vec::<String>::new());
-    // Started at login while it runs already: still nothing to see.
+    // Started at login while it already runs: still no window.
     assert!(desktop.app(&["--hidden"]).status().await.unwrap().success());
     assert_eq!(desktop.windows().await, Vec::<String>::new());
 
@@ -95,7 +95,7 @@ async fn a_quit_from_the_command_line_ends_the_app_in_order() {
 
 #[tokio::test]
 async fn started_while_it_still_quits_it_comes_again() {
-    // Takes its time to end.
+    // It takes time to exit.
     let stubborn = format!("trap '' TERM; exec '{}'", satchel_tests::program("fake-mcp-server").display());
     let servers = json!({ "slow": { "command": "sh", "args": ["-c", stubborn], "startup": "eager" } });
     let desktop = Desktop::with_servers(servers).await;
@@ -103,7 +103,7 @@ async fn started_while_it_still_quits_it_comes_again() {
     let client = desktop.client("editor").await;
     until_offered(&client, "slow", true).await;
     desktop.home.satchel(&["quit"]).await.succeeded();
-    // It finds the one that ends, and leaves it to that one.
+    // It finds the instance that is exiting, and leaves it at that.
     assert!(desktop.app(&["--port", "0"]).status().await.unwrap().success());
     assert_eq!(app.ended().await.code(), Some(0), "{}", desktop.said());
     shown(&desktop, true).await;
@@ -125,13 +125,13 @@ async fn a_killed_app_leaves_no_process_behind() {
     app.signal(process::Signal::KILL);
     app.ended().await;
     all_gone(&started).await;
-    // And the next one starts as if nothing had been.
+    // The next one starts normally.
     let _next = desktop.start(&["--hidden"]).await;
 }
 
 #[tokio::test]
 async fn an_icon_finds_its_panel_when_the_panel_comes_later() {
-    // As at login, where the app may be quicker than the desktop.
+    // As at login, where the app may start before the desktop.
     let desktop = Desktop::new().await;
     let _app = desktop.start(&["--hidden"]).await;
     let panel = desktop.panel().await;
@@ -153,7 +153,7 @@ async fn two_homes_on_one_desktop_are_two_apps() {
     assert!(second.try_wait().unwrap().is_none());
 }
 
-/// The app that the driver of the window started.
+/// The app that the window's driver started.
 fn driven(desktop: &Desktop) -> process::Process {
     let marked = process::marked("SATCHEL_HOME", &desktop.home.path().display().to_string());
     marked.into_iter().find(|one| one.command.contains("satchel-app")).expect("the app runs")
@@ -172,7 +172,7 @@ async fn all_gone(processes: &[process::Process]) {
 }
 
 #[tokio::test]
-async fn where_a_person_chose_so_closing_ends_everything_and_there_is_no_icon() {
+async fn closing_quits_and_hides_the_icon_if_chosen() {
     let desktop = Desktop::new().await;
     let _manager = desktop.start_window_manager().await;
     let panel = desktop.panel().await;
@@ -209,7 +209,7 @@ async fn where_a_person_chose_so_closing_ends_everything_and_there_is_no_icon() 
 }
 
 #[tokio::test]
-async fn the_window_comes_back_as_large_as_it_was_left() {
+async fn the_window_reopens_with_its_size() {
     let desktop = Desktop::new().await;
     let _manager = desktop.start_window_manager().await;
     let page = desktop.open_window(&[]).await;

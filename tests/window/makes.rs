@@ -11,18 +11,18 @@ use crate::{
     desktop::{Desktop, lasting},
 };
 
-/// How a browser is started.
+/// How to start a browser.
 pub(crate) struct Make {
     pub(crate) name: &'static str,
-    /// What its program is called, here or there; `ARCH` stands for the machine's architecture.
+    /// The program's names on different systems; `ARCH` stands for the machine's architecture.
     programs: &'static [&'static str],
     /// `PROFILE` stands for a new directory.
     arguments: &'static [&'static str],
-    /// What stands in the profile's `user.js`.
+    /// The contents of the profile's `user.js`.
     settings: &'static [(&'static str, &'static str)],
 }
 
-/// What `webkit2gtk-driver` brings. It asks nobody by itself.
+/// Part of `webkit2gtk-driver`. It contacts nobody by itself.
 pub(crate) const WEBKIT: Make = Make {
     name: "WebKit",
     programs: &[
@@ -63,7 +63,7 @@ pub(crate) const FIREFOX: Make = Make {
     programs: &["firefox-esr", "firefox"],
     arguments: &["--headless", "--no-remote", "--profile", "PROFILE"],
     settings: &[
-        // Names of this computer are known to it all the same.
+        // It still resolves this computer's names.
         ("network.dns.disabled", "true"),
         ("network.proxy.type", "0"),
         ("network.captive-portal-service.enabled", "false"),
@@ -87,7 +87,7 @@ pub(crate) const FIREFOX: Make = Make {
     ],
 };
 
-/// A browser at one page, which does what its stranger orders.
+/// A browser with one page, which follows its server's orders.
 pub(crate) struct Browser {
     stranger: Careless,
     process: Child,
@@ -98,24 +98,24 @@ impl Make {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
         let names = self.programs.iter().map(|name| name.replace("ARCH", std::env::consts::ARCH));
-        // A name that is a whole path stays it wherever it is looked for.
+        // A name that is a full path is used unchanged.
         let mut found = names.flat_map(|name| places.iter().map(move |place| place.join(&name)));
         let found = found.find(|program| program.is_file());
         found.unwrap_or_else(|| panic!("{} is not installed: run through `make test`", self.name))
     }
 
-    /// Starts it at a page, which must be a [`PAGE`] that a server gives.
+    /// Opens a page, which must be a [`PAGE`] from a server.
     pub(crate) async fn open(&self, desktop: &Desktop, address: &str) -> Browser {
         let stranger = Careless::start().await;
         let address = ordered_by(&stranger, address);
         self.start(desktop, stranger, &address, &address).await
     }
 
-    /// Starts it at a page that somebody has on his disk.
+    /// Opens a page from a file on disk.
     pub(crate) async fn open_file(&self, desktop: &Desktop) -> Browser {
         let stranger = Careless::start().await;
         let file = desktop.home.file("page.html");
-        // Not every browser can be started at a file with something behind it.
+        // Not every browser can be started with a file and a fragment.
         let page = format!("<script>location.hash = {}</script>{PAGE}", stranger.port);
         fs::write(&file, page).expect("the home can be written to");
         let address = format!("file://{}", file.display());
@@ -133,7 +133,7 @@ impl Make {
         let mut command = lasting(desktop.command("setpriv"), program);
         command.args(self.arguments.iter().map(|argument| argument.replace("PROFILE", profile)));
         command.arg(address).stdout(desktop.output()).stderr(desktop.output());
-        // What a browser that is killed leaves behind goes with the home.
+        // Temporary files of a killed browser are deleted with the home.
         command.env("TMPDIR", desktop.home.path());
         let mut process = command.spawn().expect("setpriv is installed");
         eventually(&format!("{} is at {there}", self.name), async || {
@@ -147,7 +147,7 @@ impl Make {
 }
 
 impl Browser {
-    /// Goes to another page, which must be a [`PAGE`].
+    /// Navigates to another page, which must be a [`PAGE`].
     pub(crate) async fn go(&self, address: &str) {
         let address = ordered_by(&self.stranger, address);
         self.stranger.order(json!({ "go": address }));
@@ -155,13 +155,13 @@ impl Browser {
         eventually(&format!("the browser is at {address}"), arrived).await;
     }
 
-    /// What a page can try at an address, tried by this one.
+    /// Runs a page's whole attack on an address.
     pub(crate) async fn attack(&self, base: &str, tokens: &[&str]) -> Value {
         self.stranger.order(json!({ "attack": [base, tokens] }));
         eventually(&format!("{base} was attacked"), async || self.stranger.found()).await
     }
 
-    /// Ends it with every process that it has started.
+    /// Ends it with every process it started.
     pub(crate) async fn close(mut self) {
         let others = process::descendants(self.process.id().expect("it was not waited for"));
         self.process.kill().await.expect("a child can be killed");
@@ -175,7 +175,7 @@ impl Browser {
     }
 }
 
-/// The address of a page that asks this stranger for orders.
+/// The address of a page that asks this server for orders.
 fn ordered_by(stranger: &Careless, address: &str) -> String {
     format!("{address}#{}", stranger.port)
 }

@@ -19,7 +19,7 @@ use crate::{
 
 const PATH: &str = "/org/freedesktop/Notifications";
 
-/// What was shown.
+/// The notifications shown.
 #[derive(Debug, Clone)]
 struct Shown {
     id: u32,
@@ -69,7 +69,7 @@ impl Service {
     async fn notification_closed(emitter: &SignalEmitter<'_>, id: u32, reason: u32) -> zbus::Result<()>;
 }
 
-/// The corner of a desktop where notifications come up.
+/// The part of a desktop that shows notifications.
 struct Corner {
     bus: Connection,
     all: All,
@@ -103,7 +103,7 @@ fn now_ms() -> u64 {
 }
 
 #[tokio::test]
-async fn a_question_that_waits_is_told_once_and_a_click_leads_to_it() {
+async fn a_waiting_question_is_notified_once_and_a_click_opens_it() {
     let desktop = asking::desktop().await;
     let corner = Corner::of(&desktop).await;
     let _manager = desktop.start_window_manager().await;
@@ -130,7 +130,7 @@ async fn a_question_that_waits_is_told_once_and_a_click_leads_to_it() {
 }
 
 #[tokio::test]
-async fn none_are_shown_where_nobody_wants_any() {
+async fn none_are_shown_if_turned_off() {
     let desktop = asking::desktop().await;
     let corner = Corner::of(&desktop).await;
     let _manager = desktop.start_window_manager().await;
@@ -146,7 +146,7 @@ async fn none_are_shown_where_nobody_wants_any() {
     })
     .await;
     let called = call(&client, TOOL, json!({}));
-    // Its time to be told is over, and nothing was shown; the next one is told of, because somebody wants it now.
+    // Its time for a notification is over, and none was shown; the next one is shown, because somebody wants it now.
     eventually("it waits for some seconds", async || {
         let asks = desktop.home.satchel(&["asks", "--json"]).await.json()["asks"].clone();
         let since = asks[0]["since_ms"].as_u64()?;

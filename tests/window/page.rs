@@ -10,21 +10,21 @@ use tokio::{net::TcpStream, process::Child};
 
 use crate::{app::satchel_app, desktop::Desktop};
 
-/// The window's page. The app under it is started by the driver and ends with it.
+/// The window's page. The driver starts the app under it and ends it.
 pub(crate) struct Page {
     driver: fantoccini::Client,
     _process: Child,
 }
 
 impl Desktop {
-    /// Starts the app with a window that can be driven, and waits until it serves.
+    /// Starts the app with a drivable window, and waits until it serves.
     pub(crate) async fn open_window(&self, arguments: &[&str]) -> Page {
         let page = self.open_page(&[&["--port", "0", "--trust-config"], arguments].concat()).await;
         self.serves().await;
         page
     }
 
-    /// The same, as somebody sees it who has never started it.
+    /// The same, for a user who has never started it.
     pub(crate) async fn open_first(&self, arguments: &[&str]) -> Page {
         let app = satchel_app().canonicalize().expect("the app is built");
         let page = self.drive(&app, &[&["--port", "0", "--trust-config"], arguments].concat()).await;
@@ -32,11 +32,11 @@ impl Desktop {
         page
     }
 
-    /// Starts the app with a window that can be driven, and that was open before: the first minute has been.
+    /// Starts the app with a drivable window, for a user who has completed the first minute.
     pub(crate) async fn open_page(&self, arguments: &[&str]) -> Page {
         let app = satchel_app().canonicalize().expect("the app is built");
         let page = self.drive(&app, arguments).await;
-        // In one step: it opens when the hub does, before this or never.
+        // In one step: the first minute opens with the hub, or never.
         let been = "localStorage.setItem('first-minute', 'closed'); \
                     if (location.hash.startsWith('#/welcome')) location.hash = '#/servers';";
         eventually("the page of the window is there", async || page.driver.execute(been, vec![]).await.ok())
@@ -55,7 +55,7 @@ impl Desktop {
         Page { driver, _process: process }
     }
 
-    /// The driver cannot choose a free port itself, and another may take ours before it listens: then again.
+    /// The driver cannot choose a free port itself, and another program may take ours first: then try again.
     async fn driver(&self) -> (Child, u16) {
         loop {
             let free = TcpListener::bind("127.0.0.1:0").expect("a port is free");
@@ -88,7 +88,7 @@ impl Page {
         .await
     }
 
-    /// Waits until the element says this somewhere, to the eye or to a screen reader.
+    /// Waits until the element contains this text, visible or for a screen reader.
     pub(crate) async fn says(&self, css: &str, words: &str) {
         let script =
             "return [...document.querySelectorAll(arguments[0])].map((found) => found.innerText).join('\\n')";
@@ -96,7 +96,7 @@ impl Page {
         eventually(&format!("{css} says {words:?}"), async || {
             let said = self.driver.execute(script, vec![css.into()]).await.ok()?;
             if said != last {
-                // Shown by the test harness only when the test fails.
+                // The test harness shows this only if the test fails.
                 eprintln!("{css} says {said}");
             }
             last = said;
@@ -114,8 +114,8 @@ impl Page {
         .await;
     }
 
-    /// Clicks it once it is there, stands still and can be used; again where the click went elsewhere, because the page
-    /// was laid out anew while the pointer was on its way.
+    /// Clicks the element once it exists, is stable and enabled; repeats if the click went elsewhere because the
+    /// layout changed meanwhile.
     pub(crate) async fn click(&self, css: &str) {
         let find = "const [wanted] = arguments; \
                     const found = document.querySelector(wanted); \
@@ -133,7 +133,7 @@ impl Page {
             if place.is_null() || !unmoved {
                 return None;
             }
-            // The driver waits for ever where the page goes while it is clicked.
+            // The driver waits for ever if the page closes during a click.
             let limit = Duration::from_secs(20);
             let click = async { self.driver.find(Locator::Css(css)).await?.click().await };
             let _ = tokio::time::timeout(limit, click).await;
@@ -146,7 +146,7 @@ impl Page {
         .await;
     }
 
-    /// Types into it.
+    /// Types into the element.
     pub(crate) async fn write(&self, css: &str, text: &str) {
         self.find(css).await.send_keys(text).await.expect("the field takes text");
     }
@@ -163,7 +163,7 @@ impl Page {
         active.send_keys(text).await.expect("it takes text");
     }
 
-    /// Goes on with the Tab key until what has the focus says this.
+    /// Presses Tab until the focused element contains this text.
     pub(crate) async fn tab_to(&self, words: &str) {
         let script = "const at = document.activeElement; \
                       if (!at.matches('a, button, input, textarea, summary, [role]')) return ''; \
@@ -180,7 +180,7 @@ impl Page {
         panic!("the Tab key does not come to {words:?}: {said:#?}");
     }
 
-    /// Pastes what is in the clipboard into a field, and returns what the field holds then.
+    /// Pastes the clipboard into a field, and returns the field's value.
     pub(crate) async fn paste(&self, css: &str) -> String {
         let keys = format!("{}v", char::from(Key::Control));
         self.write(css, &keys).await;
@@ -191,7 +191,7 @@ impl Page {
         eventually("something was pasted", read).await
     }
 
-    /// Goes on in the window of questions, once there is one.
+    /// Switches to the prompt window, once there is one.
     pub(crate) async fn to_questions(&self) {
         eventually("there is a window of questions", async || {
             for window in self.driver.windows().await.ok()? {
@@ -206,7 +206,7 @@ impl Page {
         .await;
     }
 
-    /// Goes back to the window that is left when the one of questions has gone.
+    /// Switches back to the remaining window after the prompt window has closed.
     pub(crate) async fn to_first_and_only(&self) {
         eventually("the window of questions has gone", async || {
             let windows = self.driver.windows().await.ok()?;
@@ -216,10 +216,10 @@ impl Page {
         .await;
     }
 
-    /// Waits until the page has drawn what it was told, twice.
+    /// Waits until the page has been drawn twice.
     pub(crate) async fn settled(&self) {
         let script = "const done = arguments[0]; setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done())), 120)";
-        // A page that is not drawn calls nobody back; then there is nothing to wait for.
+        // A page that is not drawn never calls back; then there is nothing to wait for.
         let drawn = self.driver.execute_async(script, vec![]);
         let _ = tokio::time::timeout(Duration::from_secs(10), drawn).await;
     }
@@ -229,7 +229,7 @@ impl Page {
         self.driver.execute(script, vec![]).await.expect("the script runs")
     }
 
-    /// Asks the app for something, as a script in the page could. `Err` is its refusal.
+    /// Sends the app a command, as a script in the page could. `Err` is its refusal.
     pub(crate) async fn invoke(&self, command: &str, arguments: Value) -> Result<Value, Value> {
         let script = "const [command, args, done] = arguments; \
                       window.__TAURI_INTERNALS__.invoke(command, args).then((ok) => done({ ok }), (error) => done({ error }));";
@@ -246,7 +246,7 @@ impl Page {
 
     /// Ends the session and with it the app's window.
     pub(crate) async fn close(self) {
-        // The app may have ended already, and the session with it.
+        // The app may have exited already, and the session with it.
         let _ = tokio::time::timeout(Duration::from_secs(20), self.driver.close()).await;
     }
 }

@@ -39,7 +39,7 @@ async fn a_server_of_a_registry_is_found_installed_and_updated_in_the_window() {
     page.run("location.hash = '#/catalog'").await;
     page.says("section[aria-label='From registries'] h2", "303 known").await;
     page.write("input[type=search], .search input", "h-script").await;
-    // Below what the bundled list has for these words; only what can be seen is in the page.
+    // After the bundled list's results for these words; the page only contains what is visible.
     eventually("the registry's entry is shown as text", async || {
         let script = "const of = document.querySelector('section[aria-label=\"From registries\"]'); \
                       of.scrollIntoView(); return of.innerText";
@@ -80,7 +80,7 @@ async fn a_server_of_a_registry_is_found_installed_and_updated_in_the_window() {
     })
     .await;
 
-    // And back, from the bar that offers it.
+    // And back, from the undo bar.
     page.click("[data-undo] button").await;
     eventually("the update is taken back", async || {
         let args = desktop.home.config()["mcpServers"]["ledger"]["args"].clone();
@@ -94,7 +94,7 @@ async fn a_server_of_a_registry_is_found_installed_and_updated_in_the_window() {
 const WEATHER: &str = "io.github.brook-tools/weather";
 const PACKAGE: &str = "brook-tools-weather-mcp";
 
-/// An `npx` that fetches nothing: it runs a server whose tool says what [`says`] wrote for the package.
+/// An `npx` that fetches nothing: it runs a server whose tool has the description set by [`says`] for the package.
 fn launcher(desktop: &Desktop) {
     let script = format!(
         "#!/bin/sh\nfor word in \"$@\"; do case \"$word\" in -*) ;; *) break ;; esac; done\n\
@@ -129,9 +129,9 @@ async fn answers(client: &Client, text: &str) {
     .await;
 }
 
-/// From the search to the end, each step looked at as a client sees it, too.
+/// From the search to the removal, each step also checked as a client sees it.
 #[tokio::test]
-async fn a_server_is_found_given_its_key_called_updated_held_back_and_taken_back_in_the_window() {
+async fn a_server_is_found_given_its_key_called_updated_held_back_and_removed_in_the_window() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let desktop = Desktop::with_servers(json!({})).await;
     launcher(&desktop);
@@ -173,7 +173,7 @@ async fn a_server_is_found_given_its_key_called_updated_held_back_and_taken_back
     let outdated = desktop.home.satchel(&["outdated", "--fresh", "--json"]).await.json();
     assert_eq!((&outdated[0]["version"], &outdated[0]["newer"]), (&json!("1.0.6"), &json!("1.0.7")));
 
-    // Nothing changes before a yes, and what changed is held back after it.
+    // Nothing changes before a yes, and changed tools are held back after it.
     page.run("location.hash = '#/activity'").await;
     page.find("a[href='#/activity'][aria-current=page]").await;
     page.run("location.hash = '#/servers/weather'").await;
@@ -192,7 +192,7 @@ async fn a_server_is_found_given_its_key_called_updated_held_back_and_taken_back
     let complaint = client.execute("weather:echo", json!({ "text": "in" })).await.complaint();
     assert!(complaint.contains("held back") || complaint.contains("approve"), "{complaint}");
 
-    // The bar that offers the way back goes by itself; its keys stay.
+    // The undo bar closes by itself; its shortcut still works.
     page.write("body", &format!("{}z", char::from(Key::Control))).await;
     eventually("the update is taken back", async || {
         (entry()["args"] == json!(["-y", format!("{PACKAGE}@1.0.6")])).then_some(())

@@ -18,7 +18,7 @@ async fn desktop_with_a_server_that_needs_a_token() -> Desktop {
 }
 
 #[tokio::test]
-async fn a_secret_lies_in_the_keychain_and_reaches_its_server() {
+async fn a_secret_is_in_the_keychain_and_reaches_its_server() {
     let desktop = desktop_with_a_server_that_needs_a_token().await;
     let _keyring = desktop.start_keyring().await;
     let mut app = desktop.start(&["--hidden"]).await;
@@ -52,7 +52,7 @@ async fn a_secret_lies_in_the_keychain_and_reaches_its_server() {
     desktop.home.satchel(&["secrets", "rm", "TOKEN"]).await.succeeded();
     assert!(!desktop.secret_tool(&["service", "satchel"]).await.contains(CANARY));
 
-    // The connection to a keychain is ended in order, too.
+    // The keychain connection is closed cleanly, too.
     app.signal(Signal::TERM);
     assert_eq!(app.ended().await.code(), Some(0), "{}", desktop.said());
     assert!(!desktop.said().contains("panicked"), "{}", desktop.said());
@@ -76,7 +76,7 @@ async fn a_missing_credential_is_given_in_the_window() {
 }
 
 #[tokio::test]
-async fn a_call_waits_until_what_its_server_lacks_is_typed_behind_a_mask() {
+async fn a_call_waits_until_a_missing_secret_is_typed_into_a_masked_field() {
     let desktop = desktop_with_a_server_that_needs_a_token().await;
     let _keyring = desktop.start_keyring().await;
     let page = desktop.open_window(&[]).await;
@@ -86,7 +86,7 @@ async fn a_call_waits_until_what_its_server_lacks_is_typed_behind_a_mask() {
     page.says("[role=alertdialog] h1", "fake needs a credential").await;
     page.says("[role=alertdialog]", "while working for editor").await;
     page.write("[role=alertdialog] input[type=password]", CANARY).await;
-    // Neither what is shown nor what the page says of itself has it.
+    // It is neither in the visible text nor in the page's markup.
     let shown = page.run("return document.body.innerText + document.documentElement.outerHTML").await;
     assert!(!shown.to_string().contains(CANARY), "{shown}");
     live(&page, YES).await;

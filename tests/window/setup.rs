@@ -16,7 +16,7 @@ async fn an_entry_is_edited_and_what_is_secret_in_it_stays_hidden_and_kept() {
     let page = desktop.open_window(&[]).await;
     let client = desktop.client("editor").await;
     until_offered(&client, "fake", true).await;
-    // While it is set up anew there is nobody to tell.
+    // While the server is being reconfigured, it reports nothing.
     let environment = async || {
         let about = client.execute("fake:about", json!({ "env": ["A_TOKEN", "LEVEL"] })).await.text();
         Some(serde_json::from_str::<Value>(&about).ok()?["env"].clone())

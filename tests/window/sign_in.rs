@@ -9,7 +9,7 @@ const SIGN_IN: &str = ".row button[aria-label='Sign in: a']";
 const SIGN_OUT: &str =
     "[...document.querySelectorAll('.pane h3 button')].find((one) => one.innerText === 'Sign out').click()";
 
-/// A browser whose user agrees to everything.
+/// A browser whose user accepts everything.
 fn install_browser(desktop: &Desktop) {
     let program = desktop.home.file("bin/xdg-open");
     std::fs::create_dir_all(desktop.home.file("bin")).expect("the home can be written to");
@@ -25,7 +25,7 @@ fn install_browser(desktop: &Desktop) {
         .expect("it can be made a program");
 }
 
-/// A15: one click from a server that is there to its tools; A5: no page before it.
+/// A15: one click from an added server to its tools; A5: no page before it.
 #[tokio::test]
 async fn a_click_signs_in_and_another_signs_out() {
     let home = Home::empty();

@@ -17,7 +17,7 @@ use crate::{
 
 const TEXTS: usize = 150;
 
-/// Each begins with a mark of its own, by which it is found again.
+/// Each begins with a unique mark, to find it again.
 fn texts(port: u16) -> Vec<String> {
     let (host, run) = (format!("http://127.0.0.1:{port}"), "top.ran=(top.ran||0)+1");
     let mut texts = strings(port);
@@ -41,7 +41,7 @@ fn texts(port: u16) -> Vec<String> {
         texts.push(format!("[press]({scheme}{run}) {scheme}{run}"));
         texts.push(format!("<a href='{scheme}{run}' target=_blank>press</a>"));
     }
-    // What turns, hides or joins, by code point.
+    // Bidirectional, invisible and joining characters, by code point.
     for code in [
         0x200b, 0x200d, 0x200e, 0x200f, 0x202a, 0x202d, 0x202e, 0x2066, 0x2067, 0x2069, 0x2060, 0xfeff, 0xad,
         0x34f, 0x61c, 0x3164, 0xfe0f, 0xe0041, 0xe0101, 0x2028_u32,
@@ -95,7 +95,7 @@ fn texts(port: u16) -> Vec<String> {
     texts.into_iter().enumerate().map(|(at, text)| format!("mark{at}; {text}")).collect()
 }
 
-/// A server whose every text is one of them.
+/// A server with these texts everywhere.
 fn server(home: &Home, texts: &[String]) -> Value {
     let all = texts.join(" ");
     let tools: Vec<Value> = texts
@@ -103,7 +103,7 @@ fn server(home: &Home, texts: &[String]) -> Value {
         .enumerate()
         .map(|(at, text)| {
             let annotations = json!({ "title": text, "readOnlyHint": true });
-            // Half of them say it in their name as well.
+            // Half of them have it in their name as well.
             let name = if at % 2 == 0 { format!("tool_{at}") } else { text.chars().take(100).collect() };
             json!({ "name": name, "title": text, "description": text, "inputSchema": { "type": "object" }, "annotations": annotations })
         })
@@ -121,7 +121,7 @@ fn server(home: &Home, texts: &[String]) -> Value {
     json!({ "command": program("verbatim-mcp-server"), "args": [file], "keepCalls": true })
 }
 
-/// Which of them are there; and nothing that is shown hides, turns or steers anything.
+/// Counts the marks that are shown; and no visible text hides, reorders or controls anything.
 async fn marks(page: &Page, view: &str) -> usize {
     let seen = page
         .run(
@@ -144,7 +144,7 @@ async fn a_hundred_and_fifty_texts_stay_text_wherever_servers_are_quoted() {
     let mut servers = serde_json::Map::new();
     servers.insert("spoofed".into(), server(&home, &texts));
     servers.insert("asks".into(), fixture(LEGACY));
-    // Its command is shown whole, and what it prints is its log.
+    // The command is shown whole, and the output is its log.
     let print = home.file("print");
     std::fs::write(&print, texts.join("\n")).expect("the home can be written to");
     let noise = format!("cat '{}' >&2; exit 1", print.display());
@@ -220,7 +220,7 @@ async fn a_hundred_and_fifty_texts_stay_text_wherever_servers_are_quoted() {
     nothing_happened(&page, "at the end").await;
     assert_eq!(visitors.load(Ordering::Relaxed), 0, "nobody was fetched from");
 
-    // What watched would have noticed: planted as more than text, the same strings are stopped, and seen to be.
+    // The detectors work: planted as more than text, the same strings are blocked, and detected.
     let planted =
         format!("document.body.insertAdjacentHTML('beforeend', {})", json!(strings(port).join(" ")));
     page.run(&planted).await;

@@ -158,14 +158,14 @@ async fn the_menu_grows_and_shrinks_in_place() {
     let names = menu.lines().filter_map(|line| line.trim_start_matches(['✓', ' ']).split(' ').next());
     let names: Vec<&str> = names.filter(|name| name.starts_with('s') && name.len() == 3).collect();
     assert!(names.is_sorted() && names.len() == 11, "{menu}");
-    // Items are used again, and every click means the server it shows.
+    // Menu items are reused, and a click applies to the server the item shows.
     icon.click("s13").await;
     icon.until("s13", |line| line.ticked == Some(true)).await;
     assert_ne!(desktop.home.config()["mcpServers"]["s13"]["enabled"], false);
 }
 
 #[tokio::test]
-async fn what_needs_a_person_leads_to_the_window() {
+async fn a_server_that_needs_a_person_leads_to_the_window() {
     let broken = json!({ "command": "satchel-test-no-such-program", "startup": "eager" });
     let desktop = Desktop::with_servers(json!({ "broken_one": broken })).await;
     let panel = desktop.panel().await;

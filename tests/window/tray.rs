@@ -19,20 +19,20 @@ use zbus::{
 
 use crate::desktop::Desktop;
 
-/// A panel that shows whatever registers.
+/// A panel that shows every registered icon.
 pub(crate) struct Panel {
     bus: Connection,
     items: Items,
 }
 
-/// The bus name and object path of every icon that registered.
+/// The bus name and object path of every registered icon.
 type Items = Arc<Mutex<Vec<(String, String)>>>;
 
 struct Watcher(Items);
 
 #[interface(name = "org.kde.StatusNotifierWatcher")]
 impl Watcher {
-    /// libayatana-appindicator gives the path of its object; others give their name on the bus.
+    /// libayatana-appindicator passes its object's path; others pass their bus name.
     async fn register_status_notifier_item(
         &self,
         service: &str,
@@ -87,7 +87,7 @@ trait StatusNotifierItem {
     fn icon_name(&self) -> zbus::Result<String>;
 }
 
-/// An item's id, its properties, and its children, each of them such a layout again.
+/// An item's id, its properties, and its children, which are layouts again.
 type Layout = (i32, HashMap<String, OwnedValue>, Vec<OwnedValue>);
 
 #[proxy(interface = "com.canonical.dbusmenu", assume_defaults = false)]
@@ -107,16 +107,16 @@ pub(crate) struct Icon {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
     id: i32,
-    /// Its words; empty for a rule.
+    /// Its text; empty for a separator.
     pub(crate) label: String,
     /// Can it be clicked?
     pub(crate) enabled: bool,
-    /// Its tick; `None` where it cannot have one.
+    /// Its check mark; `None` if it cannot have one.
     pub(crate) ticked: Option<bool>,
 }
 
 impl Desktop {
-    /// Gives the desktop a panel. Without one, icons wait.
+    /// Adds a panel to the desktop. Without one, icons wait.
     pub(crate) async fn panel(&self) -> Panel {
         let items = Items::default();
         let bus = zbus::connection::Builder::address(self.bus.as_str()).expect("the bus has an address");
@@ -127,7 +127,7 @@ impl Desktop {
 }
 
 impl Panel {
-    /// The icon, once it is there.
+    /// The icon, once it exists.
     pub(crate) async fn icon(&self) -> Icon {
         let find = async || self.items.lock().expect("no holder panics").last().cloned();
         let (name, path) = eventually("an icon is in the tray", find).await;
@@ -152,14 +152,14 @@ impl Panel {
 }
 
 impl Icon {
-    /// `Active` where a panel is to show it, `Passive` where not.
+    /// `Active` if a panel should show it, `Passive` if not.
     pub(crate) async fn status(&self) -> String {
         self.item.status().await.expect("the icon says how it stands")
     }
 
-    /// The menu from top to bottom, as it is now; a menu within it below its line.
+    /// The current menu from top to bottom; a submenu comes after its line.
     pub(crate) async fn lines(&self) -> Vec<Line> {
-        // A panel announces that it opens the menu; some menus are filled only then.
+        // A panel announces that it opens the menu; some menus are only filled then.
         let _ = self.menu.about_to_show(0).await;
         let (_, (_, _, children)) = self.menu.get_layout(0, -1, &[]).await.expect("the menu can be read");
         let mut all = Vec::new();
@@ -173,7 +173,7 @@ impl Icon {
         all
     }
 
-    /// The menu as a person reads it.
+    /// The menu's text as a person reads it.
     pub(crate) async fn text(&self) -> String {
         let lines = self.lines().await;
         let shown = lines.iter().map(|line| match (line.ticked, line.label.as_str()) {
@@ -184,18 +184,18 @@ impl Icon {
         shown.collect::<Vec<_>>().join("\n")
     }
 
-    /// Waits for a line that begins like this, and returns it.
+    /// Waits for a line with this prefix, and returns it.
     pub(crate) async fn line(&self, beginning: &str) -> Line {
         self.until(beginning, |_| true).await
     }
 
-    /// Waits until a line that begins like this is as wanted.
+    /// Waits until a line with this prefix is as wanted.
     pub(crate) async fn until(&self, beginning: &str, wanted: impl Fn(&Line) -> bool) -> Line {
         let mut last = Vec::new();
         eventually(&format!("\"{beginning}\" in the tray's menu"), async || {
             let lines = self.lines().await;
             if lines != last {
-                // Shown by the test harness only when the test fails.
+                // The test harness shows this only if the test fails.
                 eprintln!("the menu is {lines:#?}");
             }
             last = lines.clone();
@@ -204,14 +204,14 @@ impl Icon {
         .await
     }
 
-    /// Clicks the line that begins like this.
+    /// Clicks the line with this prefix.
     pub(crate) async fn click(&self, beginning: &str) {
         let line = self.line(beginning).await;
         assert!(line.enabled, "{line:?} can be clicked");
         self.menu.event(line.id, "clicked", &Value::from(0i32), 0).await.expect("the menu takes a click");
     }
 
-    /// The file of the picture it shows.
+    /// The icon file it shows.
     pub(crate) async fn picture(&self) -> Vec<u8> {
         let name = self.item.icon_name().await.expect("the icon has a picture");
         std::fs::read(name).expect("the picture is a file")

@@ -64,7 +64,7 @@ async fn a_tool_is_tried_by_keyboard_alone_and_recorded_as_a_call_of_the_window(
 }
 
 #[tokio::test]
-async fn a_tool_that_a_rule_asks_about_is_asked_about_here_too_and_a_no_is_one() {
+async fn a_tool_that_a_rule_asks_about_prompts_here_too() {
     let desktop = crate::asking::desktop().await;
     let page = desktop.open_window(&[]).await;
     until_offered(&desktop.client("editor").await, "toolbox", true).await;
@@ -87,7 +87,7 @@ async fn a_tool_that_a_rule_asks_about_is_asked_about_here_too_and_a_no_is_one()
 }
 
 #[tokio::test]
-async fn a_call_says_how_it_gets_on_and_is_cancelled_and_its_server_goes_on() {
+async fn a_call_shows_progress_and_can_be_cancelled_while_its_server_continues() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake");
     home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));

@@ -205,7 +205,7 @@ fn credentials(home: &Home) {
     for (_, value) in values {
         assert!(!holds(&home.dir.join("däta here"), value.as_bytes()), "a value lies in a plain file");
     }
-    // Another process reads what was stored, and takes it away.
+    // Another process reads the stored value, and deletes it.
     let hub = home.serve(&["--trust-config"]);
     assert_eq!(home.around("mine")["variables"]["LONG"], long);
     for (name, _) in values {

@@ -19,11 +19,11 @@ pub(crate) const CASES: &[Case] = &[
     ("a program in a temporary directory is written into no client's file", will_not_last),
 ];
 
-/// Of several places of one client, the last is the usual one.
+/// If a client has several locations, the last is the usual one.
 fn usual_place(client: &Client, profile: &str) -> Option<String> {
     let template =
         client.paths.windows.iter().rev().find(|path| !path.contains('*') && !path.contains("_ROOT"))?;
-    // `${VARIABLE:-default}` with nothing set is its default.
+    // `${VARIABLE:-default}` with an unset variable is its default.
     let mut path = template.clone();
     while let Some(start) = path.rfind("${") {
         let end = start + path[start..].find('}')?;
@@ -93,7 +93,7 @@ fn will_not_last(home: &Home) {
     assert!(refused.err.contains("Unpack or install Satchel"), "{refused:?}");
 }
 
-/// A path of drive `C:` as this system names it.
+/// A path on drive `C:` as this system names it.
 fn in_prefix(home: &Home, path: &str) -> PathBuf {
     home.prefix.join("drive_c").join(path.trim_start_matches("C:\\").replace('\\', "/"))
 }

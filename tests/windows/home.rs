@@ -13,20 +13,20 @@ use std::{
 
 use serde_json::Value;
 
-/// Far beyond anything a healthy run needs.
+/// Far more than a healthy run needs.
 const LIMIT: Duration = Duration::from_secs(90);
 const PAUSE: Duration = Duration::from_millis(50);
-/// The process that counts tokens, which ends when its input does. Where the hub is killed at the moment in which it starts
-/// this one, Wine never lets it begin and never ends it: it waits for Wine's own server, without having run a line.
+/// The process that counts tokens, which exits when its input ends. If the hub is killed just while it starts this
+/// one, Wine neither runs nor ends it: it waits for Wine's own server, without having run any code.
 const COUNTING: &str = "satchel.exe tokens";
 
-/// A Windows below Wine, and the programs that were built for it.
+/// A Windows installation under Wine, and the programs built for it.
 pub(crate) struct Windows {
     programs: PathBuf,
     prefix: PathBuf,
 }
 
-/// What one program said.
+/// Exit code and output of a program.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) ok: bool,
@@ -40,27 +40,27 @@ pub(crate) struct Hub {
     pub(crate) url: String,
 }
 
-/// A directory for one case.
+/// The directory of one case.
 pub(crate) struct Home {
     pub(crate) dir: PathBuf,
     pub(crate) prefix: PathBuf,
     satchel: PathBuf,
     server: PathBuf,
-    /// Where everything of Satchel lies; the usual directories of Windows where it is empty.
+    /// Satchel's directory; if empty, the usual directories of Windows.
     pub(crate) data: RefCell<String>,
 }
 
-/// As programs of Windows name a path.
+/// A path in Windows' format.
 pub(crate) fn on_windows(path: &Path) -> String {
     format!("Z:{}", path.display()).replace('/', "\\")
 }
 
-/// Wine now and then kills a program that is ending by itself: its exit code is lost then, and only its words tell.
+/// Wine sometimes kills a program that is exiting: its exit code is lost then, and only its output tells.
 pub(crate) fn is_good(status: ExitStatus, err: &str) -> bool {
     status.code().map_or(err.is_empty(), |code| code == 0)
 }
 
-/// Asks until the answer is there, and panics with `what` if it never comes.
+/// Polls until there is a value, and panics with `what` if it never comes.
 #[track_caller]
 pub(crate) fn eventually<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + LIMIT;
@@ -102,7 +102,7 @@ impl Windows {
 }
 
 impl Home {
-    /// The directory that holds the programs, as Windows names it.
+    /// The programs' directory, as Windows names it.
     pub(crate) fn programs(&self) -> String {
         on_windows(self.server.parent().expect("it lies in a directory"))
     }
@@ -112,7 +112,7 @@ impl Home {
         on_windows(&self.server)
     }
 
-    /// A program of Windows, with nothing of ours around it but Satchel's home.
+    /// A Windows program, with only Satchel's home in its environment.
     pub(crate) fn command(&self, program: &Path, words: &[&str]) -> Command {
         let mut command = Command::new("wine");
         command.arg(program).args(words).current_dir(&self.dir);
@@ -125,17 +125,17 @@ impl Home {
         command
     }
 
-    /// The command line.
+    /// Runs the command line.
     pub(crate) fn satchel(&self, words: &[&str]) -> Ran {
         self.satchel_told("", words)
     }
 
-    /// The command line with something on its standard input.
+    /// Runs the command line with this on standard input.
     pub(crate) fn satchel_told(&self, input: &str, words: &[&str]) -> Ran {
         self.run(self.command(&self.satchel, words), input)
     }
 
-    /// The command line, which must succeed. What it printed.
+    /// Runs the command line, which must succeed, and returns its output.
     #[track_caller]
     pub(crate) fn does(&self, words: &[&str]) -> String {
         let ran = self.satchel(words);
@@ -143,13 +143,13 @@ impl Home {
         ran.out
     }
 
-    /// A call of a tool of our server. The text of its answer.
+    /// Calls a tool of our server and returns its text.
     #[track_caller]
     pub(crate) fn calls(&self, tool: &str) -> String {
         self.does(&["call", tool, "{}"])
     }
 
-    /// What a server of ours says of its surroundings.
+    /// The environment as one of our servers reports it.
     #[track_caller]
     pub(crate) fn around(&self, server: &str) -> Value {
         let said = self.calls(&format!("{server}:around"));
@@ -160,7 +160,7 @@ impl Home {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("wine is installed");
         let mut stdin = child.stdin.take().expect("it is piped");
-        // A program that does not read it may be gone already.
+        // A program that does not read it may have exited already.
         let _ = stdin.write_all(input.as_bytes());
         drop(stdin);
         let read = |mut stream: Box<dyn Read + Send>| {
@@ -178,14 +178,14 @@ impl Home {
         Ran { ok: is_good(status, &err), out, err }
     }
 
-    /// A hub, once it listens.
+    /// Starts a hub and waits until it listens.
     #[track_caller]
     pub(crate) fn serve(&self, words: &[&str]) -> Hub {
         let all = [&["serve", "--port", "0", "--json", "--log-format", "none"], words].concat();
         self.hub(self.command(&self.satchel, &all))
     }
 
-    /// A hub that is started as Windows starts programs: with a search path called `Path`, and without `HOME`.
+    /// Starts a hub as Windows starts programs: with a search path called `Path`, and without `HOME`.
     #[track_caller]
     pub(crate) fn serve_with_path(&self, path: &str) -> Hub {
         let satchel = on_windows(&self.satchel);
@@ -226,7 +226,7 @@ impl Home {
         address["socket"].as_str().expect("it is text").to_owned()
     }
 
-    /// The processes of this home whose command line has this word in it.
+    /// The processes of this home with this word in their command line.
     pub(crate) fn processes(&self, word: &str) -> Vec<u32> {
         let own = self.dir.file_name().and_then(|name| name.to_str()).expect("it is UTF-8");
         let listed = fs::read_dir("/proc").expect("there is a /proc").flatten();
@@ -239,7 +239,7 @@ impl Home {
         numbers.filter(is_ours).collect()
     }
 
-    /// No process with this word is left, or soon none will be.
+    /// Waits until no process with this word is left.
     #[track_caller]
     pub(crate) fn has_no(&self, word: &str) {
         eventually(&format!("no process with {word} is left"), || {
@@ -247,7 +247,7 @@ impl Home {
         });
     }
 
-    /// Ends what is left, and says how much that was.
+    /// Ends the remaining processes, and returns their number.
     pub(crate) fn end(&self) -> usize {
         if !self.processes("satchel.exe").is_empty() {
             let _ = self.satchel(&["quit"]);
@@ -268,7 +268,7 @@ impl Home {
 }
 
 impl Hub {
-    /// Ends as the user wants it. Its exit must say so.
+    /// Quits at the user's request. Its exit status must be success.
     #[track_caller]
     pub(crate) fn quit(mut self, home: &Home) {
         home.does(&["quit"]);
@@ -276,7 +276,7 @@ impl Hub {
         assert!(is_good(status, ""), "the hub ended with {status}");
     }
 
-    /// Ends without a word, as a crash or a power cut does.
+    /// Kills it, like a crash or a power cut.
     pub(crate) fn kill(mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

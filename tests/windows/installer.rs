@@ -19,18 +19,19 @@ fn reg(home: &Home, words: &[&str]) -> String {
     home.run(home.command(Path::new("reg"), words), "").out
 }
 
-/// A directory of drive `C:` with a space, here and as Windows names it. What `reg` prints can be compared in ASCII alone.
+/// A directory on drive `C:` with a space, in this system's and in Windows' format. Output of `reg` can only be
+/// compared in ASCII.
 fn plain_directory(home: &Home, name: &str) -> (PathBuf, String) {
     let name = format!("{name} {}", std::process::id());
     (home.prefix.join("drive_c").join(&name), format!(r"C:\{name}"))
 }
 
-/// The search path of the user, as it is kept.
+/// The user's search path as stored.
 fn kept(home: &Home) -> String {
     reg(home, &["query", ENVIRONMENT, "/v", "Path"])
 }
 
-/// One that has a name to fill in.
+/// Sets one that contains a variable.
 fn set(home: &Home) {
     reg(
         home,

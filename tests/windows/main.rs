@@ -20,10 +20,10 @@ use home::{Home, Windows};
 
 /// Where the programs for Windows are. Set by `scripts/windows.sh`.
 const PROGRAMS: &str = "SATCHEL_WINDOWS";
-/// Where Node for Windows is, where it is installed; set by the script too.
+/// The directory of Node for Windows, if installed; set by the script too.
 const NODE: &str = "SATCHEL_WINDOWS_NODE";
 
-/// A sentence about behaviour, and what shows it.
+/// A name that states the behaviour, and its test.
 type Case = (&'static str, fn(&Home));
 
 fn main() -> ExitCode {
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         println!("SKIPPED: {} cases with Node for Windows. `make windows` installs it.", asked - all.len());
     }
     let windows = Windows::new(&programs);
-    // What a case panics with is printed once, with its name.
+    // A case's panic message is printed once, with its name.
     std::panic::set_hook(Box::new(|_| {}));
     let failed = all.iter().filter(|(name, case)| !passes(&windows, name, *case)).count();
     println!("{} passed, {failed} failed, {} skipped", all.len() - failed, asked - all.len());

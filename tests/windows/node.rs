@@ -11,7 +11,7 @@ use crate::{
 
 pub(crate) const CASES: &[Case] = &[("a real server of npm runs on Node, by its shim", real_server)];
 
-/// What npm writes beside an installed program, for the script that it runs.
+/// The shim that npm writes beside an installed program, for the script it runs.
 fn shim(script: &str) -> String {
     format!(
         "@ECHO off\r\nGOTO start\r\n:find_dp0\r\nSET dp0=%~dp0\r\nEXIT /b\r\n:start\r\nSETLOCAL\r\n\

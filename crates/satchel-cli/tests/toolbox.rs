@@ -50,7 +50,7 @@ fn a_query_is_answered_and_sees_no_environment() {
 }
 
 #[test]
-fn a_program_that_runs_for_ever_takes_all_memory_or_recurses_is_stopped_and_the_server_goes_on() {
+fn endless_greedy_and_recursive_programs_are_stopped_and_the_server_continues() {
     let mut toolbox = Toolbox::start();
     let deep = "[".repeat(200_000);
     for (json, program, part) in [
@@ -67,7 +67,7 @@ fn a_program_that_runs_for_ever_takes_all_memory_or_recurses_is_stopped_and_the_
 }
 
 #[test]
-fn a_slow_query_holds_up_nobody() {
+fn a_slow_query_delays_no_other_call() {
     let mut toolbox = Toolbox::start();
     let params = json!({"name": "query_json", "arguments": {"json": 1, "program": "def f: f; f"}});
     for request in [

@@ -7,7 +7,7 @@ use super::{
     wordpiece::Tokenizer,
 };
 
-/// A model that was read and is ready.
+/// A loaded model.
 #[derive(Debug)]
 pub struct Model {
     file: File,
@@ -15,32 +15,32 @@ pub struct Model {
 }
 
 impl Model {
-    /// Reads a file that [`quantise`](super::quantise) wrote.
+    /// Reads a file written by [`quantise`](super::quantise).
     ///
     /// # Errors
-    /// [`ModelError`] where it is none, or not whole.
+    /// [`ModelError`] if it is not a model or incomplete.
     pub fn read(bytes: Vec<u8>) -> Result<Self, ModelError> {
         let file = File::read(bytes)?;
         let tokens = Tokenizer::new(file.vocabulary());
         Ok(Self { file, tokens })
     }
 
-    /// What tells its vectors from those of other models.
+    /// Identifies the model its vectors come from.
     pub fn id(&self) -> u64 {
         self.file.id
     }
 
-    /// How long its vectors are.
+    /// Dimension of its vectors.
     pub fn length(&self) -> usize {
         self.file.width
     }
 
-    /// The vector of a text, of length one. What comes after `most` tokens is not read.
+    /// The vector of a text, normalised to length 1. Only the first `most` tokens count.
     pub fn embed(&self, text: &str, most: usize) -> Vec<f32> {
         self.forward(&self.tokens.of(text, most.clamp(3, MOST_TOKENS.min(self.file.positions))))
     }
 
-    /// The numbers that a text is cut into.
+    /// The token ids of a text.
     pub fn tokens(&self, text: &str, most: usize) -> Vec<u32> {
         self.tokens.of(text, most)
     }
@@ -66,7 +66,7 @@ impl Model {
     }
 }
 
-/// One text on its way through the layers, and the room that all of them share.
+/// The state of one text on its way through the layers, with the buffers they share.
 struct Pass {
     width: usize,
     heads: usize,

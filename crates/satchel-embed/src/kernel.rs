@@ -6,19 +6,19 @@ use std::sync::LazyLock;
 #[cfg(target_arch = "x86_64")]
 use pulp::x86::V3;
 
-/// The greatest weight.
+/// The maximum weight.
 const WEIGHT: f32 = 127.0;
-/// Weights and activations that are multiplied at once: as many as 256 bits hold of sixteen.
+/// Number of weights and activations multiplied at once: 256 bits hold this many of 16 bits.
 const STEP: usize = 16;
-/// A tile of the product has so many rows of the matrix and so many tokens: what is read once is used several times, and
-/// all sums stay in registers.
+/// A tile of the product has this many rows of the matrix and this many tokens: each value read is used several times,
+/// and all sums stay in registers.
 const ROWS: usize = 3;
 const TOKENS: usize = 3;
 
 #[cfg(target_arch = "x86_64")]
 static AVX2: LazyLock<Option<V3>> = LazyLock::new(V3::try_new);
 
-/// Calls a function whose first argument is what the processor can do, compiled for that.
+/// Calls a function whose first argument is the processor's features, compiled for those features.
 macro_rules! dispatch {
     ($function:ident($($argument:expr),* $(,)?)) => {{
         #[cfg(target_arch = "x86_64")]
@@ -32,13 +32,13 @@ macro_rules! dispatch {
     }};
 }
 
-/// The one loop that the compiler does not turn into the right instructions by itself.
+/// The one loop that the compiler does not vectorise well by itself.
 trait Processor: Copy {
-    /// The products of some rows and some tokens, each summed up. All are of one length.
+    /// The dot products of some rows and some tokens. All have the same length.
     fn tile<const R: usize, const T: usize>(self, rows: [&[u8]; R], tokens: [&[i16]; T]) -> [[i32; T]; R];
 }
 
-/// Every processor.
+/// Any processor.
 #[derive(Clone, Copy)]
 struct Any;
 
@@ -79,15 +79,15 @@ impl Processor for V3 {
     }
 }
 
-/// Steps, and what is left over.
+/// Splits into full steps and the remainder.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn split<V, const N: usize>(lines: [&[V]; N]) -> ([&[[V; STEP]]; N], [&[V]; N]) {
     (lines.map(|line| line.as_chunks().0), lines.map(|line| line.as_chunks::<STEP>().1))
 }
 
-/// The sum of all products. Wrapping, because a check for each step would keep the compiler from taking several at once;
-/// [`Narrow`] sees to it that nothing runs over.
+/// The dot product. Wrapping, because a check in each step would prevent vectorisation; [`Narrow`] ensures that it
+/// cannot overflow.
 #[inline(always)]
 fn product(row: &[u8], token: &[i16]) -> i32 {
     let mut sum = 0i32;
@@ -97,11 +97,11 @@ fn product(row: &[u8], token: &[i16]) -> i32 {
     sum
 }
 
-/// A matrix with a scale for each row.
+/// A matrix with one scale per row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rows<'a> {
     pub(crate) scales: &'a [f32],
-    /// Row by row; the bytes are signed.
+    /// Row-major; the bytes are signed.
     pub(crate) bytes: &'a [u8],
 }
 
@@ -115,7 +115,7 @@ impl Rows<'_> {
     }
 }
 
-/// Activations in sixteen bits, with a scale for each token: so fine that only the weights lose anything.
+/// Activations in 16 bits with one scale per token: precise enough that only the weights lose precision.
 #[derive(Debug, Default)]
 pub(crate) struct Narrow {
     columns: usize,
@@ -124,7 +124,7 @@ pub(crate) struct Narrow {
 }
 
 impl Narrow {
-    /// Takes the place of what was there.
+    /// Replaces the contents.
     pub(crate) fn set(&mut self, input: &[f32], columns: usize) {
         self.columns = columns;
         self.values.resize(input.len(), 0);
@@ -136,7 +136,7 @@ impl Narrow {
 #[inline(always)]
 fn narrow(_: impl Processor, narrow: &mut Narrow, input: &[f32]) {
     let columns = narrow.columns;
-    // As large as the sum of a whole row of the greatest products can be without running over.
+    // The largest value with which the sum of a full row of maximum products does not overflow.
     let most = (i32::MAX as f32 / (WEIGHT * columns as f32)).min(f32::from(i16::MAX)).floor();
     let tokens = input.chunks_exact(columns).zip(narrow.values.chunks_exact_mut(columns));
     for ((token, values), scale) in tokens.zip(&mut narrow.scales) {
@@ -174,7 +174,7 @@ fn linear_on(processor: impl Processor, input: &Narrow, weights: Rows<'_>, bias:
     }
 }
 
-/// Some rows of the matrix and all tokens.
+/// Some rows of the matrix with all tokens.
 #[inline(always)]
 fn rows<const R: usize>(
     processor: impl Processor,
@@ -205,7 +205,7 @@ fn rows<const R: usize>(
     }
 }
 
-/// The sum of what is made of each.
+/// The sum of `of` over all values.
 #[inline(always)]
 fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     let (chunks, rest) = values.as_chunks::<8>();
@@ -218,7 +218,7 @@ fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     sums.iter().sum::<f32>() + rest.iter().map(|value| of(*value)).sum::<f32>()
 }
 
-/// What every token takes from all others, head by head.
+/// Multi-head self-attention.
 pub(crate) struct Attention<'a> {
     pub(crate) queries: &'a [f32],
     pub(crate) keys: &'a [f32],
@@ -227,10 +227,10 @@ pub(crate) struct Attention<'a> {
     pub(crate) heads: usize,
 }
 
-/// Numbers that are summed side by side. The size of a head is a multiple of it.
+/// Number of lanes summed side by side. A head's size is a multiple of it.
 pub(crate) const BLOCK: usize = 16;
 
-/// What [`Attention::mix`] needs room for: the keys of one head, column by column, and what one token takes of each.
+/// Buffers for [`Attention::mix`]: the keys of one head, column by column, and one token's attention weights.
 #[derive(Debug, Default)]
 pub(crate) struct Mixing {
     keys: Vec<f32>,
@@ -238,7 +238,7 @@ pub(crate) struct Mixing {
 }
 
 impl Attention<'_> {
-    /// The output has a row for each token, as have all inputs.
+    /// The output has one row per token, as have all inputs.
     pub(crate) fn mix(&self, room: &mut Mixing, output: &mut [f32]) {
         let tokens = (self.queries.len() / self.width).next_multiple_of(BLOCK);
         room.keys.resize(tokens * (self.width / self.heads), 0.0);
@@ -285,7 +285,7 @@ fn mix(
     }
 }
 
-/// The sum of blocks, each times its factor: the first block, and from there each that is `step` further.
+/// The sum of blocks, each times its factor: from block `first`, in strides of `step`.
 #[inline(always)]
 fn add_all(factors: &[f32], blocks: &[[f32; BLOCK]], first: usize, step: usize) -> [f32; BLOCK] {
     let mut sums = [0.0; BLOCK];
@@ -297,7 +297,7 @@ fn add_all(factors: &[f32], blocks: &[[f32; BLOCK]], first: usize, step: usize) 
     sums
 }
 
-/// Adds `more` and brings each token to mean 0 and spread 1, then to the weights and the bias.
+/// Adds `more`, then applies layer normalisation with these weights and bias to each token.
 pub(crate) fn add_and_norm(state: &mut [f32], more: &[f32], [weights, bias]: [&[f32]; 2]) {
     dispatch!(add_and_norm_on(state, more, weights, bias));
 }
@@ -316,7 +316,7 @@ fn add_and_norm_on(
     }
 }
 
-/// The same for one token, with nothing to add.
+/// Layer normalisation of one token.
 pub(crate) fn norm(state: &mut [f32], [weights, bias]: [&[f32]; 2]) {
     dispatch!(norm_on(state, weights, bias));
 }
@@ -332,7 +332,7 @@ fn norm_on(_: impl Processor, state: &mut [f32], weights: &[f32], bias: &[f32]) 
     }
 }
 
-/// `x` times how much of a bell curve lies below it.
+/// The GELU activation: `x` times the normal distribution function at `x`.
 pub(crate) fn gelu(values: &mut [f32]) {
     dispatch!(gelu_on(values));
 }
@@ -344,7 +344,7 @@ fn gelu_on(_: impl Processor, values: &mut [f32]) {
     }
 }
 
-/// Abramowitz and Stegun 7.1.26, right to 1.5e-7.
+/// Abramowitz and Stegun 7.1.26, with an error below 1.5e-7.
 #[inline(always)]
 fn erf(x: f32) -> f32 {
     let (size, t) = (x.abs(), 1.0 / (1.0 + 0.327_591_1 * x.abs()));
@@ -353,17 +353,17 @@ fn erf(x: f32) -> f32 {
     (1.0 - sum * exp(-size * size)).copysign(x)
 }
 
-/// Added to a number of less than 22 bits, it leaves no room for what is behind the point: the lowest bits are then the
-/// nearest whole number. A conversion would look for numbers that are none, one by one.
+/// Adding this to a number of less than 22 bits shifts out the fraction: the lowest bits are then the nearest integer.
+/// A conversion would check each number for NaN.
 const ROUND: f32 = 12_582_912.0;
 
-/// The nearest whole number.
+/// The nearest integer.
 #[inline(always)]
 fn rounded(x: f32) -> i32 {
     (x + ROUND).to_bits().wrapping_sub(ROUND.to_bits()).cast_signed()
 }
 
-/// For what is at most 0: two to the nearest whole number, times a polynomial of the rest.
+/// The exponential function for arguments up to 0: a power of two times a polynomial of the remainder.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
     let x = x.max(-80.0) * std::f32::consts::LOG2_E;
@@ -426,7 +426,7 @@ mod tests {
 
     #[test]
     fn a_token_takes_from_those_that_it_asks_for() {
-        // Two heads; the first asks for the token of its own kind, the second for all alike.
+        // Two heads: the first attends to tokens of its own kind, the second to all equally.
         let (width, heads, tokens) = (2 * BLOCK, 2, BLOCK + 3);
         let kind = |token: usize| token % BLOCK;
         let mut queries = vec![0.0; tokens * width];

@@ -15,5 +15,5 @@ mod wordpiece;
 pub use forward::Model;
 pub use weights_file::{HEAD, ModelError, Tensors, id, quantise, toy};
 
-/// Tokens of a text that are read at most, the first and the last included.
+/// Maximum number of tokens read of a text, including the first and last special token.
 pub const MOST_TOKENS: usize = 256;

@@ -4,18 +4,18 @@
 use super::kernel::{self, Narrow, Rows};
 
 const MAGIC: &[u8; 8] = b"SATCHEL1";
-/// Where the vocabulary begins: after the magic, the id, and the seven sizes.
+/// Offset of the vocabulary: after the magic, the id, and the seven sizes.
 const VOCABULARY: usize = HEAD + 7 * 4;
-/// No model of this kind is larger.
+/// Maximum of each size.
 const MOST: usize = 1 << 20;
 
-/// So many bytes at the beginning of a file tell which model it is.
+/// Number of bytes at the beginning of a file that identify the model.
 pub const HEAD: usize = 16;
 
-/// Which model it is, by the beginning of its file.
+/// The model's id, from the beginning of its file.
 ///
 /// # Errors
-/// [`ModelError::Kind`] where it is none.
+/// [`ModelError::Kind`] if it is not a model.
 pub fn id(head: &[u8; HEAD]) -> Result<u64, ModelError> {
     let (magic, id) = head.split_at(8);
     let id = id.first_chunk::<8>().filter(|_| magic == MAGIC).ok_or(ModelError::Kind)?;
@@ -25,21 +25,21 @@ pub fn id(head: &[u8; HEAD]) -> Result<u64, ModelError> {
 /// Why a model cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// Something else, or another version's.
+    /// Not a model, or of another version.
     #[error("this is not a weights file that this version can read")]
     Kind,
-    /// Cut off, or damaged.
+    /// Truncated or damaged.
     #[error("the weights file is incomplete")]
     Damaged,
-    /// The weights it would be made of lack this one, or it has another shape.
+    /// The source weights lack this tensor, or its shape is wrong.
     #[error("the weights have no tensor {0:?} of the expected size")]
     Tensor(String),
 }
 
-/// Where weights come from that are to be written: a tensor by its name, row by row.
+/// Source of the weights to write: returns a tensor by name, in row-major order.
 pub type Tensors<'a> = dyn Fn(&str) -> Option<Vec<f32>> + 'a;
 
-/// The sizes of a network.
+/// The dimensions of a network.
 #[derive(Debug, Clone, Copy)]
 struct Sizes {
     words: usize,
@@ -57,7 +57,7 @@ const SIZES: Sizes =
 #[derive(Debug)]
 pub(crate) struct File {
     bytes: Vec<u8>,
-    /// All that is not of eight bits, one after another.
+    /// All weights that are not 8-bit, concatenated.
     floats: Vec<f32>,
     vocabulary: std::ops::Range<usize>,
     matrices: Vec<Matrix>,
@@ -70,14 +70,14 @@ pub(crate) struct File {
     pub(crate) positions: usize,
 }
 
-/// Where a matrix lies: its scales among the floats, its weights among the bytes.
+/// Position of a matrix: its scales among the floats, its weights among the bytes.
 #[derive(Debug, Clone)]
 struct Matrix {
     scales: std::ops::Range<usize>,
     bytes: std::ops::Range<usize>,
 }
 
-/// A matrix and what is added.
+/// A matrix with its bias.
 pub(crate) struct Linear<'a> {
     pub(crate) weights: Rows<'a>,
     pub(crate) bias: &'a [f32],
@@ -100,14 +100,14 @@ pub(crate) struct Layer<'a> {
     pub(crate) outer_norm: [&'a [f32]; 2],
 }
 
-/// A tensor of the file, in its order.
+/// A tensor of the file, in file order.
 enum TensorPart {
     Matrix(String, usize, usize),
     Vector(String, usize),
 }
 
 impl Sizes {
-    /// Everything after the vocabulary, in order.
+    /// Everything after the vocabulary, in file order.
     fn parts(&self) -> Vec<TensorPart> {
         let Self { words, width, inner, layers, positions, .. } = *self;
         let matrix = |name: &str, rows, columns| TensorPart::Matrix(name.to_owned(), rows, columns);
@@ -140,15 +140,15 @@ impl Sizes {
     }
 }
 
-/// Writes the weights of all-MiniLM-L6-v2 with eight bits each. `vocabulary` has a word a line.
+/// Writes the weights of all-MiniLM-L6-v2 quantised to 8 bits. `vocabulary` has one word per line.
 ///
 /// # Errors
-/// [`ModelError::Tensor`] where one is missing.
+/// [`ModelError::Tensor`] if one is missing.
 pub fn quantise(vocabulary: &str, tensors: &Tensors<'_>) -> Result<Vec<u8>, ModelError> {
     write(SIZES, vocabulary, tensors)
 }
 
-/// A model that knows nothing but which words mean the same, for tests that are to be quick.
+/// A model that only knows which words are synonyms, for fast tests.
 pub fn toy(synonyms: &[&[&str]]) -> Vec<u8> {
     let special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"];
     let width = (special.len() + synonyms.len()).next_multiple_of(kernel::BLOCK);
@@ -187,7 +187,7 @@ fn write(sizes: Sizes, vocabulary: &str, tensors: &Tensors<'_>) -> Result<Vec<u8
     if vocabulary.lines().count() != sizes.words {
         return Err(ModelError::Tensor("vocabulary".to_owned()));
     }
-    // All texts are of the first kind; so what stands for it goes into the places.
+    // All texts have token type 0, so its embedding is added to the position embeddings.
     let kind = tensor("embeddings.token_type_embeddings.weight", sizes.width)?;
     let mut body = Vec::new();
     let numbers =
@@ -230,7 +230,7 @@ fn scale(row: &[f32]) -> f32 {
     row.iter().fold(f32::MIN_POSITIVE, |greatest, value| greatest.max(value.abs())) / 127.0
 }
 
-/// FNV-1a, eight bytes at a time: it tells models apart and finds damage, and protects against nobody.
+/// FNV-1a over eight bytes at a time: identifies models and detects damage; not a protection against attackers.
 fn fingerprint(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let step = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(5);
@@ -311,7 +311,7 @@ impl File {
     }
 
     pub(crate) fn vocabulary(&self) -> &str {
-        // It was checked when the file was read.
+        // Validated when the file was read.
         std::str::from_utf8(&self.bytes[self.vocabulary.clone()]).unwrap_or_default()
     }
 
@@ -328,7 +328,7 @@ impl File {
     }
 
     pub(crate) fn layer(&self, number: usize) -> Layer<'_> {
-        // As `Sizes::parts` has them: six matrices, and ten vectors of which four are of the two norms.
+        // In the order of `Sizes::parts`: six matrices, and ten vectors, four of which belong to the two norms.
         let (matrix, vector) = (2 + 6 * number, 2 + 10 * number);
         let linear = |at: usize, bias: usize| Linear {
             weights: self.matrix(matrix + at),
@@ -367,7 +367,7 @@ mod tests {
         assert!(matches!(File::read(b"SATCHEL1".to_vec()), Err(ModelError::Kind)));
         assert!(matches!(File::read(b"SATCHEL1 and more than that".to_vec()), Err(ModelError::Damaged)));
         let mut file = MAGIC.to_vec();
-        // Sizes that promise far more than there is.
+        // Sizes that claim far more data than there is.
         let body = [0xff; 28];
         file.extend_from_slice(&fingerprint(&body).to_le_bytes());
         file.extend_from_slice(&body);

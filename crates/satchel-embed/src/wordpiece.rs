@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-/// Longer words are unknown.
+/// Longer words become the unknown token.
 const LONGEST: usize = 100;
-/// Characters of a text for each token that may come of it; whoever writes more makes nobody wait.
+/// Maximum number of characters read per possible token, so that a long text does not delay callers.
 const CHARS_A_TOKEN: usize = 32;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Tokenizer {
         Self { first: known("[CLS]"), last: known("[SEP]"), unknown: known("[UNK]"), words }
     }
 
-    /// At most so many, the first and the last included.
+    /// At most `most` tokens, including the first and last special token.
     pub(crate) fn of(&self, text: &str, most: usize) -> Vec<u32> {
         let mut tokens = vec![self.first];
         let text: String = text.chars().take(most * CHARS_A_TOKEN).flat_map(char::to_lowercase).collect();
@@ -51,7 +51,7 @@ impl Tokenizer {
         tokens
     }
 
-    /// The longest piece that is known, then the longest of the rest, until nothing is left.
+    /// Splits a word into its longest known prefix, then the longest of the rest, and so on.
     fn cut(&self, word: &mut String, tokens: &mut Vec<u32>) {
         let before = tokens.len();
         let mut rest = word.as_str();
@@ -80,7 +80,7 @@ impl Tokenizer {
     }
 }
 
-/// Accents, which stand by themselves once they were taken off, and what nobody sees.
+/// Accents, which are separate characters after decomposition, and invisible characters.
 fn is_left_out(c: char) -> bool {
     let accent = matches!(c, '\u{300}'..='\u{36f}' | '\u{483}'..='\u{487}' | '\u{591}'..='\u{5bd}'
         | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{900}'..='\u{902}' | '\u{93c}' | '\u{941}'..='\u{948}' | '\u{94d}'

@@ -10,15 +10,15 @@ pub mod watchdog;
 
 use std::path::{Path, PathBuf};
 
-/// Its file's name.
+/// File name of the program.
 const NAME: &str = "satchel-reaper";
 
-/// The program to start as `subreaper` or `watchdog`: the one that lies beside `own`; else `own` itself, which can do the same.
+/// The program to start as `subreaper` or `watchdog`: the one beside `own`, or `own` itself, which can do the same.
 pub fn program(own: &Path) -> PathBuf {
     Some(beside(own)).filter(|small| small.is_file()).unwrap_or_else(|| own.to_owned())
 }
 
-/// Is `file` what [`program`] says, or could have said?
+/// Could [`program`] return `file`, for this `own`?
 pub fn is_program(file: &Path, own: &Path) -> bool {
     file == own || file == beside(own)
 }

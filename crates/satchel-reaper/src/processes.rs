@@ -3,17 +3,17 @@
 /// The environment variable that marks every process started for a server: `<run>.<server number>.<generation>`.
 pub const MARK: &str = "SATCHEL_TREE";
 
-/// Ends a process group at once. One that is gone already is fine.
+/// Kills a process group. A group that no longer exists is fine.
 #[cfg(unix)]
 pub fn kill_group(group: u32) {
     signal_group(group, nix::sys::signal::Signal::SIGKILL);
 }
 
-/// Sends a signal to a group; true where the group exists.
+/// Sends a signal to a group. Returns whether the group exists.
 #[cfg(unix)]
 pub fn signal_group(group: u32, signal: impl Into<Option<nix::sys::signal::Signal>>) -> bool {
     use nix::{sys::signal::killpg, unistd::Pid};
-    // 0 and 1 would mean our own group and everybody.
+    // 0 and 1 would mean our own group and every process.
     match i32::try_from(group) {
         Ok(group) if group > 1 => killpg(Pid::from_raw(group), signal).is_ok(),
         _ => false,
@@ -21,10 +21,10 @@ pub fn signal_group(group: u32, signal: impl Into<Option<nix::sys::signal::Signa
 }
 
 #[cfg(not(unix))]
-/// Elsewhere groups are ended by other means.
+/// Other systems end groups in other ways.
 pub fn kill_group(_group: u32) {}
 
-/// One process, as far as it matters here.
+/// The fields of a process that matter here.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 #[derive(Debug, Clone, Copy)]
 struct Process {
@@ -34,7 +34,7 @@ struct Process {
     dead: bool,
 }
 
-/// macOS shows a user the processes of that user, their environments too.
+/// macOS shows users their own processes, with the environments.
 #[cfg(target_os = "macos")]
 fn looked_at(what: sysinfo::ProcessRefreshKind) -> Option<sysinfo::System> {
     let mut system = sysinfo::System::new().ok()?;
@@ -60,7 +60,7 @@ fn everyone() -> Vec<Process> {
 fn everyone() -> Vec<Process> {
     let look_at = |pid: i32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name in parentheses may hold anything. State, parent and group follow it.
+        // The name in parentheses may contain anything. State, parent and group follow it.
         let mut fields = stat.rsplit_once(") ")?.1.split(' ');
         let dead = matches!(fields.next()?, "Z" | "X");
         Some(Process { pid, parent: fields.next()?.parse().ok()?, group: fields.next()?.parse().ok()?, dead })
@@ -69,7 +69,7 @@ fn everyone() -> Vec<Process> {
     entries.flatten().filter_map(|entry| look_at(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
-/// Everything below these processes that lives; not they themselves.
+/// All live descendants of these processes, without the processes themselves.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 fn below(roots: &[i32]) -> Vec<Process> {
     let everyone = everyone();
@@ -87,8 +87,8 @@ fn below(roots: &[i32]) -> Vec<Process> {
     found
 }
 
-/// Ends every process below `root` but those of the group `spared`. Repeats until none is left, so that one which is
-/// just being forked does not slip through. `root` itself goes on; on Linux it adopts what loses its parent meanwhile.
+/// Kills every descendant of `root` except the group `spared`. Repeats until none is left, so that a process forked in
+/// the meantime does not escape. `root` itself continues; on Linux it adopts orphans meanwhile.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub fn kill_below(root: u32, spared: Option<u32>) {
     use nix::{
@@ -110,11 +110,11 @@ pub fn kill_below(root: u32, spared: Option<u32>) {
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-/// Elsewhere what belongs together is ended together by other means.
+/// Other systems end a process tree in other ways.
 pub fn kill_below(_root: u32, _spared: Option<u32>) {}
 
-/// Ends every process whose mark begins with `prefix` with everything below it, and says how many there were. Repeats until none
-/// is left, so that one which is just being forked does not slip through.
+/// Kills every process whose mark begins with `prefix`, with its descendants, and returns their number. Repeats until
+/// none is left, so that a process forked in the meantime does not escape.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub fn kill_marked(prefix: &str) -> usize {
     use nix::{
@@ -136,7 +136,7 @@ pub fn kill_marked(prefix: &str) -> usize {
     killed
 }
 
-/// Windows has jobs, which end by themselves with what is in them.
+/// Windows has job objects, whose processes end with them.
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub fn kill_marked(_prefix: &str) -> usize {
     0
@@ -149,7 +149,7 @@ fn marked(prefix: &str) -> Vec<i32> {
         .into_iter()
         .filter(|pid| Some(*pid) != ourselves)
         .collect();
-    // What emptied its environment, and has not left its parent or its subreaper.
+    // Processes that cleared their environment but stayed below their parent or subreaper.
     let others: Vec<i32> = below(&found).iter().map(|process| process.pid).collect();
     found.extend(others.into_iter().filter(|pid| Some(*pid) != ourselves));
     found.sort_unstable();
@@ -157,7 +157,7 @@ fn marked(prefix: &str) -> Vec<i32> {
     found
 }
 
-/// The processes with a variable in their environment that begins so, its name included.
+/// The processes with an environment variable that begins with this, including its name.
 #[cfg(target_os = "linux")]
 fn with_variable(wanted: &str) -> Vec<i32> {
     let Ok(processes) = std::fs::read_dir("/proc") else { return vec![] };
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_below_a_process_is_found_but_not_the_process_nor_the_dead() {
+    fn live_descendants_of_a_process_are_found_without_the_process() {
         let mut shell = Command::new("sh")
             .args(["-c", "sleep 60 & sleep 60 & wait"])
             .stdin(Stdio::null())
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_carries_the_mark_is_found_and_ended_where_it_left_its_parent() {
+    fn marked_processes_are_killed_even_after_leaving_their_parent() {
         let run = format!("test-{}", std::process::id());
         let mut shell = Command::new("sh");
         let started =
@@ -215,7 +215,7 @@ mod tests {
         let pid: i32 = String::from_utf8(started.unwrap().stdout).unwrap().trim().parse().unwrap();
         assert_eq!(marked(&format!("{run}.")), [pid]);
         assert!(marked(&format!("{run}.2.")).is_empty());
-        // What is just ending may be counted again.
+        // A process that is just exiting may be counted again.
         assert!(kill_marked(&format!("{run}.")) >= 1);
         assert!((0..10_000).any(|_| marked(&format!("{run}.")).is_empty()));
     }

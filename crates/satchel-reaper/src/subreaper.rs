@@ -8,32 +8,32 @@ use serde::{Deserialize, Serialize};
 /// The environment variable that tells a process what its sandbox allows.
 pub const SANDBOX: &str = "SATCHEL_SANDBOX";
 
-/// What the server is started with. Written as one line: its length in bytes, a space, itself as JSON.
+/// How to start the server. On the wire: the length in bytes, a space, then this as JSON, on one line.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Orders {
     /// Its arguments.
     pub args: Vec<String>,
-    /// Its whole environment.
+    /// Its complete environment.
     pub env: BTreeMap<String, String>,
     /// The sandbox it runs in, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Sandboxed>,
 }
 
-/// SandboxPlan around a server, and what raises them.
+/// The sandbox of a server and the program that enters it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Sandboxed {
-    /// The program that raises them around itself and then turns into the server.
+    /// The program that restricts itself and then executes the server.
     pub by: PathBuf,
-    /// Which, as that program reads them.
+    /// The sandbox's rules, in the format that program reads.
     pub which: String,
 }
 
 impl Orders {
-    /// Reads the line, and not a byte of what follows it.
+    /// Reads the line, and no byte beyond it.
     ///
     /// # Errors
-    /// Where it ends early, is longer than [`LONGEST`], or is no such line.
+    /// If the input ends early, is longer than [`LONGEST`], or is not such a line.
     pub fn read(from: &mut impl std::io::Read) -> std::io::Result<Self> {
         let wrong = |what: &str| std::io::Error::new(std::io::ErrorKind::InvalidData, what.to_owned());
         let (mut length, mut byte) = (0usize, [0u8; 1]);
@@ -48,20 +48,20 @@ impl Orders {
                 return Err(wrong("its orders are too long"));
             }
         }
-        // With the line feed behind them.
+        // Including the line feed.
         let mut json = vec![0; length + 1];
         from.read_exact(&mut json)?;
         serde_json::from_slice(&json).map_err(|error| wrong(&format!("its orders cannot be read: {error}")))
     }
 }
 
-/// More than any system lets a program be started with.
+/// More than any system allows for starting a program.
 const LONGEST: usize = 64 * 1024 * 1024;
 
 #[cfg(target_os = "linux")]
 pub use linux::main;
 
-/// Only Linux lets a process adopt its descendants. Windows has job objects; elsewhere the group must do.
+/// Only Linux lets a process adopt its descendants. Windows has job objects; other systems rely on the process group.
 #[cfg(not(target_os = "linux"))]
 pub fn main() -> std::process::ExitCode {
     std::process::ExitCode::FAILURE
@@ -90,30 +90,31 @@ mod linux {
     use super::{Orders, SANDBOX};
     use crate::processes::kill_below;
 
-    /// Whoever started the hub may have left files or pipes open for it; they are none of a server's business.
+    /// The hub's parent may have left files or pipes open in it; a server must not inherit them.
     fn let_go_of_what_was_inherited() {
         let Ok(open) = std::fs::read_dir("/proc/self/fd") else { return };
         let open: Vec<i32> =
             open.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
         for descriptor in open.into_iter().filter(|descriptor| *descriptor > 2) {
-            // The directory that was just read is among them, and closed already.
+            // The directory just read is among them, and already closed.
             let _ = close(descriptor);
         }
     }
 
-    /// What shells answer where a program cannot be started.
+    /// The exit status of shells if a program cannot be started.
     const NOT_FOUND: u8 = 127;
     const NOT_STARTED: u8 = 126;
 
-    /// The subreaper's whole life.
+    /// Main function of the subreaper.
     pub fn main() -> ExitCode {
-        // What ends the group gently is meant for the server. Its own copy of this mask is cleared when it is started.
+        // Signals that end the group gently are meant for the server. The server's copy of this signal mask is cleared
+        // at its start.
         let _ =
             [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP].into_iter().collect::<SigSet>().thread_block();
         let_go_of_what_was_inherited();
         let mut words = std::env::args_os().skip(2);
         let Some(program) = words.next() else { return ExitCode::from(NOT_STARTED) };
-        // Without this it is an ordinary parent, which is what other systems have.
+        // If this fails, it is an ordinary parent, as on other systems.
         let _ = prctl::set_child_subreaper(true);
         match orders().and_then(|orders| start(&program, orders)) {
             Ok(server) => {
@@ -131,16 +132,16 @@ mod linux {
         }
     }
 
-    /// From standard input itself: what a buffer took of the server's part would be lost.
+    /// Reads standard input unbuffered: a buffer would swallow input meant for the server.
     fn orders() -> std::io::Result<Orders> {
         Orders::read(&mut File::from(std::io::stdin().as_fd().try_clone_to_owned()?))
     }
 
     fn start(program: &OsString, orders: Orders) -> std::io::Result<Pid> {
-        // What a server writes is its user's own, unless it says otherwise itself.
+        // Files that a server writes are private to the user, unless it sets other permissions.
         umask(Mode::from_bits_truncate(0o077));
         let mut server = match &orders.sandbox {
-            // The server sees its own name, as when it is started without a subreaper.
+            // The server sees its own name, as without a subreaper.
             None => {
                 let mut server = Command::new(program);
                 server.arg0(program).env_clear().envs(orders.env);
@@ -154,7 +155,7 @@ mod linux {
             }
         };
         let server = server.args(orders.args).spawn()?;
-        // The end of the server's output must be seen as such, although this process goes on for a moment.
+        // The server's output must reach end of file when it exits, although this process continues for a moment.
         if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
             let _ = dup2_stdin(&nothing);
             let _ = dup2_stdout(&nothing);
@@ -163,7 +164,7 @@ mod linux {
         Ok(Pid::from_raw(i32::try_from(server.id()).unwrap_or(i32::MAX)))
     }
 
-    /// Waits for the server's end, and meanwhile for everything it has left to us.
+    /// Waits for the server to exit, and meanwhile reaps every orphan this process adopted.
     fn wait_for(server: Pid) -> Option<WaitStatus> {
         loop {
             match wait() {
@@ -182,10 +183,10 @@ mod linux {
         match how {
             Some(WaitStatus::Exited(_, code)) => ExitCode::from(u8::try_from(code & 0xff).unwrap_or(1)),
             Some(WaitStatus::Signaled(_, signal, _)) => {
-                // Its core, where one is wanted, was written already.
+                // The server's core dump, if wanted, has been written already.
                 let _ = prctl::set_dumpable(false);
                 let _ = SigSet::all().thread_unblock();
-                // The first one may only take a handler of the standard library away.
+                // The first signal may only remove a handler of the standard library.
                 for _ in 0..2 {
                     let _ = kill(Pid::this(), signal);
                 }
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_are_read_to_their_end_and_nothing_of_what_follows() {
+    fn reading_orders_consumes_no_byte_beyond_them() {
         let (args, env) = (vec!["a b".to_owned(), "é\n\"".to_owned()], [("K".to_owned(), "v=1".to_owned())]);
         let orders = Orders { args: args.clone(), env: env.clone().into(), sandbox: None };
         let json = serde_json::to_string(&orders).unwrap();

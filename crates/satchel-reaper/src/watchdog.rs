@@ -4,10 +4,10 @@ use std::{collections::BTreeSet, io::BufRead, process::ExitCode};
 
 use crate::processes::{kill_below, kill_group, kill_marked};
 
-/// Tells the watchdog whose children to end.
+/// The environment variable that tells the watchdog which processes to end.
 pub const RUN: &str = "SATCHEL_RUN";
 
-/// The watchdog's own life: what `<program> watchdog` does.
+/// Main function of `<program> watchdog`.
 pub fn main() -> ExitCode {
     let run = std::env::var(RUN).unwrap_or_default();
     let mut groups = BTreeSet::new();
@@ -27,7 +27,7 @@ pub fn main() -> ExitCode {
         kill_below(group, None);
         kill_group(group);
     }
-    // A run without a name would match every mark there is.
+    // An empty run would match every mark.
     if !run.is_empty() {
         kill_marked(&format!("{run}."));
     }

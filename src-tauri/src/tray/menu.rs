@@ -258,9 +258,9 @@ fn status(snapshot: &Snapshot) -> String {
 fn saved(net: i64) -> Option<String> {
     match net {
         ..=0 => None,
-        1 => Some("1 token kept back today".to_owned()),
-        2..1_000 => Some(format!("{net} tokens kept back today")),
-        _ => Some(format!("{} k tokens kept back today", net / 1_000)),
+        1 => Some("1 token saved today".to_owned()),
+        2..1_000 => Some(format!("{net} tokens saved today")),
+        _ => Some(format!("{} k tokens saved today", net / 1_000)),
     }
 }
 
@@ -548,7 +548,7 @@ pub(crate) mod tests {
         let told = |net| saved(net).unwrap_or_default();
         assert_eq!(
             [told(-5), told(0), told(999), told(83_400)],
-            ["", "", "999 tokens kept back today", "83 k tokens kept back today"]
+            ["", "", "999 tokens saved today", "83 k tokens kept back today"]
         );
     }
 

@@ -25,14 +25,14 @@ const USAGE: &str =
   [--exit-early CODE] [--crash-after CALLS] [--banner] [--needs-roots] [--ignore-eof] [--grandchild]
   [--words FILE] [--version FILE] [--http [--require-header 'NAME: VALUE']]";
 
-/// What the arguments asked for.
+/// The options in the arguments.
 #[derive(Default)]
 struct Options {
     name: String,
     ledger: Option<String>,
-    /// What `echo` says of itself stands in this file, where it is there.
+    /// A file with the description of `echo`, if it exists.
     words: Option<String>,
-    /// Its version stands in this file.
+    /// A file with its version.
     version: Option<String>,
     tools: usize,
     no_tools: bool,
@@ -48,7 +48,7 @@ struct Options {
     require_header: Option<(String, String)>,
 }
 
-/// Where messages for the client go.
+/// Sends messages to the client.
 type Out = Arc<dyn Fn(&str) + Send + Sync>;
 
 struct Server {
@@ -114,7 +114,7 @@ impl Options {
                     let (name, value) = header.split_once(": ").ok_or("a header is NAME: VALUE")?;
                     options.require_header = Some((name.to_ascii_lowercase(), value.to_owned()));
                 }
-                // Anything else is for the tool `about` to report, as a server's own arguments are.
+                // Everything else is for the tool `about` to report, like a server's own arguments.
                 other if !other.starts_with("--") => {}
                 other => return Err(format!("unknown: {other}")),
             }
@@ -123,11 +123,11 @@ impl Options {
     }
 }
 
-/// A helper that ignores polite signals, has lost its parent and would outlive us, as browsers and daemons do.
+/// A helper that ignores SIGTERM, has lost its parent and would outlive us, like browsers and daemons.
 fn start_grandchild() {
     let mut shell = Command::new("sh");
     shell.args(["-c", "(trap '' TERM HUP INT; exec sleep 600) &"]);
-    // Without a pipe of ours it cannot notice our end.
+    // Without a pipe of ours it cannot notice when we exit.
     shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     shell.status().expect("sh can be started");
 }
@@ -138,13 +138,13 @@ fn serve_stdio(server: &Arc<Server>) {
     }
     let out: Out = Arc::new(|message| {
         let mut stdout = io::stdout().lock();
-        // The client may be gone; then its end of standard input ends us too.
+        // If the client is gone, the end of standard input ends us too.
         let _ = writeln!(stdout, "{message}").and_then(|()| stdout.flush());
     });
     for line in io::stdin().lock().lines().map_while(Result::ok) {
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
         let (server, out) = (server.clone(), out.clone());
-        // A thread each, so that a sleeping call does not keep the next one waiting.
+        // One thread per message, so that a sleeping call does not delay the next.
         thread::spawn(move || server.handle(&message, &out));
     }
     server.note("end of input");
@@ -165,7 +165,7 @@ fn serve_http(server: &Arc<Server>) {
     }
 }
 
-/// One request, one answer, then the connection is closed: enough for a fake.
+/// One request, one response, then the connection is closed: enough for a fake.
 fn serve_connection(server: &Server, stream: TcpStream) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut request = String::new();
@@ -202,7 +202,7 @@ impl Server {
         }
     }
 
-    /// One line in the ledger, whole even when several processes write.
+    /// Writes one line to the ledger, atomically even with several processes.
     fn note(&self, line: &str) {
         if let Some(ledger) = &self.ledger {
             let mut file = ledger.lock().expect("no thread panics while it writes");
@@ -229,7 +229,7 @@ impl Server {
         };
         let answer = Arc::new(Mutex::new(String::new()));
         let sink = answer.clone();
-        // Only the answer: notifications would need a stream, which this fake does not offer.
+        // Only the response: notifications would need a stream, which this fake does not offer.
         let out: Out = Arc::new(move |text| {
             if serde_json::from_str::<Value>(text).is_ok_and(|message| message.get("method").is_none()) {
                 *sink.lock().expect("no thread panics while it writes") = text.to_owned();
@@ -276,7 +276,7 @@ impl Server {
         }
     }
 
-    /// The result as text, so that the odd ones leave exactly as they are written.
+    /// The result as text, so that odd ones are sent exactly as written.
     fn answer(&self, method: &str, params: &Value, out: &Out) -> Result<String, (i64, String)> {
         match method {
             "tools/call" => return self.call(params, out),

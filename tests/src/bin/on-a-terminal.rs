@@ -11,7 +11,7 @@ fn main() -> std::io::Result<()> {
         return Err(std::io::Error::other("which terminal, and which program?"));
     };
     rustix::process::setsid()?;
-    // The first terminal that the leader of a session opens becomes the session's.
+    // The first terminal that a session leader opens becomes the session's controlling terminal.
     let terminal = File::options().read(true).write(true).open(terminal)?;
     dup2_stdin(&terminal)?;
     dup2_stdout(&terminal)?;

@@ -63,7 +63,7 @@ fn every_file_gets_exactly_the_expected_bytes_and_gives_them_back() {
     println!("{} of {} cases", all.len(), all.len());
 }
 
-/// What is wrong when the entry is taken out again: with the copy, and without it as after a change by the client.
+/// What is wrong after the entry is removed: with the backup copy, and without it, as after a change by the client.
 fn undone(label: &str, case: &Value, client: &Client, plan: &Plan, before: Option<&[u8]>) -> Vec<String> {
     let mut wrong = Vec::new();
     let written = |after: &str| Written {
@@ -86,7 +86,7 @@ fn undone(label: &str, case: &Value, client: &Client, plan: &Plan, before: Optio
     if restored != expected {
         wrong.push(format!("{label}: not restored: {restored:?}"));
     }
-    // An entry that was there before cannot come back without the copy.
+    // Without the copy, a previous entry cannot come back.
     if case["undoByteExact"] == false {
         return wrong;
     }
@@ -98,7 +98,7 @@ fn undone(label: &str, case: &Value, client: &Client, plan: &Plan, before: Optio
         (Without::Removed(now), Some(before))
             if label == "codex/no-final-newline-crlf" || label == "cline/compact" =>
         {
-            // A line ending or the place inside the brackets is not remembered; what the file says is.
+            // The line ending and the position inside the brackets are not recorded; the values are.
             let read =
                 |bytes: &[u8]| client.format.read(&String::from_utf8_lossy(bytes)).expect("it can be read");
             assert_eq!(read(&now), read(before), "{label}");
@@ -110,7 +110,7 @@ fn undone(label: &str, case: &Value, client: &Client, plan: &Plan, before: Optio
 }
 
 #[test]
-fn what_cannot_take_an_entry_is_refused() {
+fn a_file_that_cannot_hold_an_entry_is_refused() {
     let folder = cases("connect").join("_refuse");
     let (mut refused, mut all) = (0, 0);
     for file in json(&folder.join("expected.json")).as_object().unwrap().keys() {
@@ -147,7 +147,7 @@ fn every_client_that_has_a_file_gets_an_entry_in_a_new_one_and_loses_it_again() 
             let read = client.format.read(&text).unwrap();
             let found = satchel_core::edit::at(&read, &spot);
             match client.format {
-                // TOML has no null, and says nothing instead.
+                // TOML has no null, and omits the key instead.
                 Format::Toml => assert!(found.is_some(), "{}", client.id),
                 Format::Json | Format::Yaml => assert_eq!(found, Some(&plan.entry), "{}", client.id),
             }

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{cases, folders, json, name};
 
-/// The place in the table that a file of the cases stands for.
+/// The location in the table that a case's file represents.
 fn source(client: &'static Client, path: &Path, scope: &str) -> Source {
     let file_name = name(path);
     let further = client.also_read.iter().find(|also| also.scope == scope);
@@ -61,7 +61,7 @@ fn every_clients_files_hold_the_expected_servers() {
 }
 
 #[test]
-fn damaged_files_hurt_nobody() {
+fn damaged_files_cause_only_errors() {
     let folder = cases("import").join("_broken");
     let expected = json(&folder.join("expected.json"));
     for (file, rule) in expected.as_object().unwrap() {
@@ -89,7 +89,7 @@ fn damaged_files_hurt_nobody() {
 }
 
 #[test]
-fn no_credential_stays_in_what_we_keep() {
+fn no_credential_remains_in_imported_entries() {
     use satchel_core::{clients::import::into_config, config::expand::literal};
     let (mut moved, mut kept) = (0, 0);
     for folder in folders(&cases("import")).iter().filter(|folder| name(folder) != "_broken") {

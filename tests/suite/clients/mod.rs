@@ -14,7 +14,7 @@ use std::{
 use satchel_tests::repository;
 use serde_json::Value;
 
-/// The cases, or those of another directory that has the same form.
+/// The cases, or those of another directory in the same format.
 fn cases(folder: &str) -> PathBuf {
     let all = std::env::var_os("SATCHEL_CLIENT_CASES").map(PathBuf::from);
     all.unwrap_or_else(|| repository().join("tests/clients")).join(folder)

@@ -14,7 +14,7 @@ use satchel_core::{
 
 use super::{cases, folders, name};
 
-/// How many files of every seed text.
+/// How many files per seed text.
 const FILES: usize = 12_000;
 const TOKEN: &str = "sat_0123456789";
 
@@ -27,7 +27,7 @@ fn ourselves() -> Ourselves {
     }
 }
 
-/// Every whole file of the cases, with the client whose it is.
+/// Every complete file of the cases, with its client.
 fn seeds() -> Vec<(&'static Client, String)> {
     let mut seeds = Vec::new();
     for group in ["connect", "import"] {
@@ -57,7 +57,7 @@ fn seeds() -> Vec<(&'static Client, String)> {
     seeds
 }
 
-/// One thing that happens to files.
+/// Applies one random change, as happens to files.
 fn mutate(text: &mut String, format: Format, random: &mut fastrand::Rng) {
     let lines: Vec<String> = text.split_inclusive('\n').map(ToOwned::to_owned).collect();
     let line = random.usize(..lines.len().max(1));
@@ -79,7 +79,7 @@ fn mutate(text: &mut String, format: Format, random: &mut fastrand::Rng) {
         7 if format == Format::Json => text.replace("\n", " "),
         8 => rebuilt(&|index, old| if index == line { format!("\n{old}") } else { old.into() }),
         9 if format == Format::Json => text.replacen('}', ",}", 1),
-        // Damage: something is lost or comes in.
+        // Damage: something is removed or inserted.
         10 => {
             let mut chars: Vec<char> = text.chars().collect();
             if !chars.is_empty() {
@@ -101,7 +101,7 @@ fn dense(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// Does everything in `part` come in `whole`, in its order?
+/// Is `part` a subsequence of `whole`?
 fn is_within(part: &str, whole: &str) -> bool {
     let mut whole = whole.chars();
     part.chars().all(|c| whole.by_ref().any(|other| other == c))
@@ -129,7 +129,7 @@ fn whatever_happened_to_a_file_nothing_but_our_entry_changes() {
     println!("{written} of {FILES} written, {refused} refused");
 }
 
-/// Puts our entry in and takes it out. `None` where the file is refused.
+/// Adds our entry and removes it. `None` if the file is refused.
 fn one(client: &Client, text: &str, bytes: Vec<u8>) -> Option<()> {
     let path = Path::new(match client.format {
         Format::Json => "/x/file.json",
@@ -147,9 +147,9 @@ fn one(client: &Client, text: &str, bytes: Vec<u8>) -> Option<()> {
     let read = client.format.read(text).expect("it was read to be planned");
     let spot = Spot { container: &client.key, list: client.list(), name: &plan_once.name };
     assert!(at(&read, &spot).is_none(), "there was none of ours");
-    // An empty text, or a null in the place of the servers, says nothing that could be lost.
+    // An empty text, or null in place of the servers, has nothing that could be lost.
     let nothing = dense(text).is_empty() || dense(text) == "null" || read.is_null();
-    // Brackets that were empty are written anew in YAML.
+    // Empty brackets are rewritten in YAML.
     let before = dense(text).replace("{}", "").replace("[]", "").replace("null", "").replace('~', "");
     assert!(nothing || is_within(&before, &dense(unmarked)), "lost something:\n{text}\n---\n{after}");
     let twice =

@@ -45,7 +45,7 @@ fn descriptions_become_the_expected_command_lines() {
 }
 
 #[test]
-fn pages_of_the_registry_are_read_and_what_is_deleted_is_known() {
+fn pages_of_the_registry_are_read_with_deleted_servers() {
     let first = Page::read(&json(&cases("registry").join("list-page-1.json")));
     let statuses: Vec<Status> = first.servers.iter().map(|(_, status, _)| *status).collect();
     assert!(first.next.is_some() && statuses.contains(&Status::Active), "{statuses:?}");
@@ -114,7 +114,7 @@ fn manifests_become_the_expected_command_lines() {
     println!("{all} of {all} cases");
 }
 
-/// Everything below a directory, by its path there.
+/// Everything below a directory, by relative path.
 fn below(directory: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).expect("it can be listed").flatten() {
@@ -163,7 +163,7 @@ fn good_bundles_are_unpacked_and_bad_ones_leave_nothing() {
     println!("{good} good, {bad} bad, of {}", name(&bundles));
 }
 
-/// Signed by `mcpb sign`, by an issued certificate, and with the signer told by the identifier of a key.
+/// Signed by `mcpb sign`, by an issued certificate, and with the signer identified by key identifier.
 const SIGNED: [(&str, &str, Option<&str>); 3] = [
     ("rsa-self-signed", "MCPB Self-Signed Certificate", None),
     ("ecdsa-issued", "Mia's Tools", Some("Example Root")),
@@ -171,7 +171,7 @@ const SIGNED: [(&str, &str, Option<&str>); 3] = [
 ];
 
 #[test]
-fn who_signed_a_bundle_is_told_and_one_that_was_changed_since_is_refused() {
+fn a_bundles_signer_is_named_and_a_changed_bundle_is_refused() {
     for (file, name, issuer) in SIGNED {
         let bytes = fs::read(cases("mcpb").join("signed").join(file).with_extension("mcpb")).unwrap();
         let (_, signature) = bundle::look(&bytes).unwrap_or_else(|error| panic!("{file}: {error}"));
@@ -179,7 +179,7 @@ fn who_signed_a_bundle_is_told_and_one_that_was_changed_since_is_refused() {
         assert_eq!((signer.name.as_str(), signer.issuer.as_deref()), (name, issuer), "{file}");
         assert!(signature.sentence().is_some_and(|sentence| sentence.contains(name)), "{file}");
 
-        // The seal of this bundle on the content of another.
+        // The signature of this bundle on the contents of another.
         let seal = bytes.windows(11).rposition(|part| part == b"MCPB_SIG_V1").unwrap();
         let mut other = fs::read(cases("mcpb").join("bundles/good-node.mcpb")).unwrap();
         other.extend_from_slice(&bytes[seal..]);
@@ -188,7 +188,7 @@ fn who_signed_a_bundle_is_told_and_one_that_was_changed_since_is_refused() {
         assert!(error.contains("changed since") && error.contains(name), "{error}");
         assert_eq!(below(home.path()), [""; 0], "{file}");
 
-        // Whatever is damaged in the seal itself: never a crash, and never another name that nobody is said to doubt.
+        // Any damage in the signature itself: never a crash, and never another name without a warning.
         for at in seal + 15..bytes.len() - 12 {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x40;

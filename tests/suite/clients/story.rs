@@ -93,7 +93,7 @@ async fn leaving_gives_every_client_its_file_back_and_says_what_stays() {
     assert!(here(&fs::read_to_string(&cursor).unwrap()) && login.exists(), "a preview writes nothing");
     assert_ne!(asked().await, 401);
 
-    // One whose file is damaged keeps none of the others, and is named.
+    // A client with a damaged file is reported and does not stop the others.
     let connected = fs::read_to_string(&codex).unwrap();
     fs::write(&codex, "[mcp_servers").unwrap();
     let left = home.satchel(&["leave"]).await;
@@ -182,7 +182,7 @@ async fn servers_come_in_once_with_their_credentials_moved_and_go_again() {
     assert_eq!(before["servers"][0]["places"].as_array().map(Vec::len), Some(2), "{before}");
     assert!(!before.to_string().contains("s3cr3t"), "{before}");
 
-    // Without a place for credentials nothing that has one comes in.
+    // Without a credential store, no server with credentials is imported.
     home.satchel_reading(&["secrets", "use-file"], "passphrase for tests\n").await.succeeded();
     let _hub = home.start_hub().await;
     home.satchel_reading(&["secrets", "unlock"], "passphrase for tests\n").await.succeeded();
@@ -202,7 +202,7 @@ async fn servers_come_in_once_with_their_credentials_moved_and_go_again() {
     let again = home.satchel(&["import", "--json"]).await.json();
     assert_eq!((&again["added"], &again["known"]), (&json!([]), &json!(["gh", "off"])), "{again}");
 
-    // The same server twice is shown, and moved in one step, and back.
+    // A duplicate server is shown, and moved in one step, and back.
     home.satchel(&["connect", "cursor"]).await.succeeded();
     let twice = state(&home, "cursor").await;
     assert_eq!(twice["duplicates"], json!([{ "there": "gh", "here": "gh" }]), "{twice}");
@@ -316,7 +316,7 @@ async fn an_entry_of_before_is_renewed_and_the_last_one_leaves_nothing() {
     let file = write(&home, ".cursor/mcp.json", old);
     home.satchel(&["connect", "cursor"]).await.succeeded();
     assert_eq!(state(&home, "cursor").await["state"], "added");
-    // Another program writes the file, the address changes: then it is ours again, and only ours.
+    // Another program rewrites the file and the address changes: then the entry is ours again, and only ours.
     let text = fs::read_to_string(&file).unwrap().replace("\"x\"", "\"y\"");
     fs::write(&file, text).unwrap();
     let hub = home.start_hub().await;
@@ -327,7 +327,7 @@ async fn an_entry_of_before_is_renewed_and_the_last_one_leaves_nothing() {
     home.satchel(&["disconnect", "cursor"]).await.succeeded();
     assert_eq!(fs::read_to_string(&file).unwrap(), "{\"mcpServers\": {\"y\": {\"command\": \"y\"}}}");
 
-    // A stranger has our name; it stays, and ours gets another.
+    // Another entry has our name; it stays, and ours gets another name.
     fs::write(&file, "{\"mcpServers\": {\"satchel\": {\"command\": \"other\"}}}").unwrap();
     home.satchel(&["connect", "cursor"]).await.succeeded();
     let both: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();

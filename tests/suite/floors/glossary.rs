@@ -7,7 +7,7 @@ use satchel_tests::repository;
 
 use super::{Source, files_below, rust_files};
 
-/// What is avoided, and the term that is used instead.
+/// Words to avoid, and the term to use instead.
 const AVOIDED: &[(&[&str], &str)] = &[
     (&["wish", "wishes", "wished"], "request"),
     (&["fulfil", "fulfils", "fulfilled"], "handle"),
@@ -22,10 +22,10 @@ const AVOIDED: &[(&[&str], &str)] = &[
     (&["knock", "knocks", "knocked"], "failed attempt, or auth throttle"),
 ];
 
-/// Files that must not have these names, since the words in other places are plain English.
+/// File names to avoid; as words in a text they are fine.
 const AVOIDED_FILES: &[(&str, &str)] = &[("keep", "retention"), ("fulfil", "the name of the request")];
 
-/// Where an avoided word is right: the beginning of a path, and the word.
+/// Where an avoided word is right: a path prefix, and the word.
 const ALLOWED: &[(&str, &str)] = &[
     // The list itself, and texts that quote it.
     ("tests/suite/floors/glossary.rs", "*"),

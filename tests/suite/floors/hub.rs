@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::rust::{Token, is, is_word, paths_of, product_tokens};
 
-/// A file, by the name of its module right below the room; the root has none.
+/// A file is named by its module directly below the room; the root has no name.
 const ROOT: &str = "";
-/// What handles are called.
+/// Variable names of handles.
 const HANDLES: &[&str] = &["hub", "owned", "hand", "observed"];
 
 /// What each file uses of the others.
@@ -69,7 +69,7 @@ pub(super) fn uses(files: &[(String, String)]) -> Uses {
     uses
 }
 
-/// A method of the root, written `.name`, is what it uses.
+/// Replaces a method of the root, written `.name`, by what it uses.
 fn follow(
     direct: BTreeSet<String>,
     of_root: &BTreeMap<String, BTreeSet<String>>,
@@ -83,7 +83,8 @@ fn follow(
     }
 }
 
-/// What these tokens use: names of files, and `.name` for a method of the root. `in_hub`: they stand where `self` is the hub.
+/// What these tokens use: names of files, and `.name` for a method of the root. `in_hub`: whether `self` is the hub
+/// there.
 fn used(
     tokens: &[Token],
     in_hub: bool,
@@ -104,7 +105,7 @@ fn used(
             }
         }
         let is_relative = path.first().is_some_and(|first| ["super", "crate"].contains(&first.as_str()));
-        // The root names its modules as they are.
+        // The root names its modules directly.
         let named = if is_relative || module.is_empty() { place.first() } else { None };
         found.extend(named.filter(|name| names.contains(name.as_str())).cloned());
     }
@@ -122,13 +123,13 @@ fn used(
     found
 }
 
-/// From where to where `impl Hub` blocks reach.
+/// Start and end of each `impl Hub` block.
 fn blocks(tokens: &[Token]) -> Vec<(usize, usize)> {
     let begins = |at: &usize| is(tokens, *at, "impl") && is(tokens, at + 1, "Hub") && is(tokens, at + 2, "{");
     (0..tokens.len()).filter(begins).map(|at| (at, end(tokens, at + 2))).collect()
 }
 
-/// Behind the bracket that closes the one here.
+/// The position after the bracket that closes the one here.
 fn end(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
@@ -144,7 +145,7 @@ fn end(tokens: &[Token], open: usize) -> usize {
     tokens.len()
 }
 
-/// The methods of the handle that a file has, with what is in them.
+/// The methods of the handle that a file defines, with their bodies.
 fn methods(tokens: &[Token]) -> Vec<(String, &[Token])> {
     let mut found = Vec::new();
     for (from, to) in blocks(tokens) {
@@ -164,7 +165,7 @@ fn methods(tokens: &[Token]) -> Vec<(String, &[Token])> {
     found
 }
 
-/// Files that use each other, in circles: in an order in which each file comes after what it uses, these are left over.
+/// Files that use each other in cycles: those left over by a topological sort.
 pub(super) fn circles(uses: &Uses) -> BTreeSet<String> {
     let mut left: BTreeSet<String> = uses.keys().cloned().collect();
     loop {

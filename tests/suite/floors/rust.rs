@@ -1,21 +1,21 @@
 //! As much of Rust's grammar as the rules of the house need: which paths a file names, and which room they lead to.
 
-/// A room: a crate, or a module right below the root of satchel-core.
+/// A room: a crate, or a module directly below the root of satchel-core.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Room(pub(super) String);
 
-/// Where a file stands among the modules.
+/// A file's position among the modules.
 pub(super) struct Place {
-    /// The file's module, beginning with its crate.
+    /// The file's module path, beginning with its crate.
     module: Vec<String>,
     pub(super) room: Room,
 }
 
-/// The one crate whose modules have floors of their own.
+/// The one crate whose modules have their own floors.
 const DIVIDED: &str = "satchel_core";
 
 impl Place {
-    /// `None` for files that are no part of the product.
+    /// `None` for files that are not part of the product.
     pub(super) fn of(path: &str) -> Option<Self> {
         let (package, file) = match path.strip_prefix("crates/") {
             Some(rest) => rest.split_once("/src/")?,
@@ -30,7 +30,7 @@ impl Place {
         Some(Self { module, room })
     }
 
-    /// The room a path leads to; `None` when it leads out of the workspace or stays where it is written.
+    /// The room a path leads to; `None` if it leads out of the workspace or stays in its own.
     pub(super) fn resolve(&self, path: &[String]) -> Option<Room> {
         let mut module = match path.first()?.as_str() {
             "crate" => vec![self.module[0].clone()],
@@ -64,7 +64,7 @@ pub(super) fn types(text: &str) -> Vec<String> {
     named.map(|pair| pair[1].text.clone()).collect()
 }
 
-/// Every path of two or more steps, and everything a `use` names, with its line.
+/// Every path of two or more segments, and everything a `use` names, with its line.
 pub(super) fn paths(text: &str) -> Vec<(usize, Vec<String>)> {
     paths_of(&product_tokens(text))
 }
@@ -97,7 +97,7 @@ pub(super) fn paths_of(tokens: &[Token]) -> Vec<(usize, Vec<String>)> {
     found
 }
 
-/// Follows one branch of a `use`; returns the place of the token that ended it.
+/// Follows one branch of a `use`; returns the position of the token that ended it.
 fn use_tree(
     tokens: &[Token],
     mut at: usize,
@@ -115,7 +115,7 @@ fn use_tree(
                 return at + 1;
             }
             "," | "}" | ";" => break,
-            // The new name says nothing about where it comes from.
+            // The alias says nothing about the origin.
             "as" => at += 1,
             word if is_word(word) => path.push(word.to_owned()),
             _ => {}
@@ -155,7 +155,7 @@ fn tokens(text: &str) -> Vec<Token> {
         } else if first == '"' {
             quoted(rest, '"')
         } else if first == '\'' {
-            // A character ends with a quote; a lifetime does not.
+            // A character literal ends with a quote; a lifetime does not.
             let is_character = rest.starts_with("'\\") || rest.chars().nth(2) == Some('\'');
             if is_character { quoted(rest, '\'') } else { 1 }
         } else {
@@ -172,7 +172,7 @@ fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// The length of `r"…"`, `r#"…"#` and so on, where the text begins with one.
+/// The length of `r"…"`, `r#"…"#` and so on, if the text begins with one.
 fn raw_string(text: &str) -> Option<usize> {
     let after = text.strip_prefix("br").or_else(|| text.strip_prefix('r'))?;
     let hashes = after.len() - after.trim_start_matches('#').len();
@@ -195,7 +195,7 @@ fn quoted(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// Without the items marked `#[cfg(test)]`: tests may look at anything.
+/// Without the items marked `#[cfg(test)]`: tests may use anything.
 fn without_tests(tokens: Vec<Token>) -> Vec<Token> {
     let mark = ["#", "[", "cfg", "(", "test", ")", "]"];
     let mut kept = Vec::new();

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_set_aside_and_said_so() {
+    fn a_damaged_file_is_moved_aside_and_reported() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.json");
         std::fs::write(&path, "{\"format\": 1, \"setu").unwrap();

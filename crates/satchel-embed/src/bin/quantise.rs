@@ -24,7 +24,7 @@ fn main() -> ExitCode {
 fn run(directory: &Path, file: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let weights = std::fs::read(directory.join("model.safetensors"))?;
     let vocabulary = std::fs::read_to_string(directory.join("vocab.txt"))?;
-    // `https://github.com/huggingface/safetensors#format`: the length of a JSON object, the object, the numbers.
+    // `https://github.com/huggingface/safetensors#format`: the length of a JSON header, the header, the data.
     let length = weights.first_chunk::<8>().map(|length| u64::from_le_bytes(*length)).ok_or("it is empty")?;
     let start = 8 + usize::try_from(length)?;
     let head: HashMap<String, Value> = serde_json::from_slice(weights.get(8..start).ok_or("it is cut off")?)?;

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_base64_is_a_complaint() {
+    fn invalid_base64_is_an_error() {
         for bad in ["a", "a=b=", "*", "aGVsbG8==="] {
             let Complaint(text) = decode(json!({"base64": bad})).unwrap_err();
             assert!(text.starts_with("This is not base64"), "{bad}: {text}");

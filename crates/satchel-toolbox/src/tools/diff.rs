@@ -10,7 +10,7 @@ use super::{Complaint, Tool, ToolAnswer, at_most, parse, schema};
 
 const TEXT_LIMIT: usize = 1024 * 1024;
 const MOST_CONTEXT: usize = 100;
-/// After this the remaining difference is given less minimally, but still correctly.
+/// After this time the rest of the difference may be longer than necessary, but is still correct.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) const TOOL: Tool = Tool {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_texts_and_a_missing_last_newline_are_said() {
+    fn equal_texts_and_a_missing_final_newline_are_reported() {
         assert_eq!(call(json!({"before": "x", "after": "x"})).unwrap().text, "The texts are equal.");
         let newline = call(json!({"before": "x\n", "after": "x"})).unwrap();
         assert!(newline.text.contains("\\ No newline at end of file"), "{}", newline.text);

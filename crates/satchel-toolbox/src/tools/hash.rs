@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_complaint_says_what_would_work() {
+    fn an_error_suggests_a_valid_argument() {
         for (arguments, part) in [
             (json!({"text": "a", "algorithm": "sha3"}), "expected one of `sha256`, `sha512`, `sha1`, `md5`"),
             (json!({"text": "%%", "encoding": "base64"}), "Use \"encoding\": \"utf8\""),

@@ -10,14 +10,14 @@ mod uuid;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// What a tool gives: the same thing for people and for programs.
+/// Result of a tool: the same for people and for programs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ToolAnswer {
     pub(crate) text: String,
     pub(crate) structured: Value,
 }
 
-/// Why a tool gives nothing, and what the caller should do about it.
+/// Why a tool failed, and what the caller should do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Complaint(pub(crate) String);
 
@@ -27,23 +27,23 @@ impl Complaint {
     }
 }
 
-/// One tool.
+/// A tool.
 pub(crate) struct Tool {
     pub(crate) name: &'static str,
     title: &'static str,
     description: &'static str,
-    /// Arguments that work, for the resource `toolbox://about` and the tests.
+    /// Valid arguments, for the resource `toolbox://about` and the tests.
     example: &'static str,
     input_schema: fn() -> Value,
     output_schema: fn() -> Value,
-    /// The same arguments always give the same answer.
+    /// The same arguments always give the same result.
     repeatable: bool,
     /// It can take seconds.
     pub(crate) slow: bool,
     pub(crate) call: fn(Value) -> Result<ToolAnswer, Complaint>,
 }
 
-/// Every tool, in the order in which it is listed.
+/// All tools, in the order in which they are listed.
 pub(crate) const ALL: [Tool; 8] = [
     time::CURRENT,
     time::CONVERT,
@@ -55,12 +55,12 @@ pub(crate) const ALL: [Tool; 8] = [
     diff::TOOL,
 ];
 
-/// The tool of that name.
+/// The tool with that name.
 pub(crate) fn find(name: &str) -> Option<&'static Tool> {
     ALL.iter().find(|tool| tool.name == name)
 }
 
-/// The tools as `tools/list` gives them.
+/// The tools as in the result of `tools/list`.
 pub(crate) fn list() -> Vec<Value> {
     let describe = |tool: &Tool| {
         json!({
@@ -87,13 +87,13 @@ pub(crate) fn about() -> String {
     format!("# Toolbox\n\nSmall exact tools that run on this computer.\n\n{}", entries.join("\n"))
 }
 
-/// Arguments as a tool's own type; the complaint names the field and what was expected.
+/// Parses arguments into a tool's own type; the error names the field and what was expected.
 fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, Complaint> {
     serde_json::from_value(arguments)
         .map_err(|wrong| Complaint(format!("The arguments do not fit: {wrong}. See the tool's inputSchema.")))
 }
 
-/// Refuses a text that is longer than a tool takes.
+/// Rejects a text longer than the tool accepts.
 fn at_most(what: &str, text: &str, limit: usize) -> Result<(), Complaint> {
     if text.len() <= limit {
         return Ok(());
@@ -104,7 +104,7 @@ fn at_most(what: &str, text: &str, limit: usize) -> Result<(), Complaint> {
     )))
 }
 
-/// An object schema that takes exactly these properties.
+/// An object schema with exactly these properties.
 fn schema(required: &[&str], properties: Value) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }

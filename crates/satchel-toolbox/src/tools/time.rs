@@ -130,13 +130,13 @@ fn convert_at(arguments: Value, now: Timestamp) -> Result<ToolAnswer, Complaint>
     Ok(ToolAnswer { text, structured })
 }
 
-/// The moment `time` names, and what is odd about it.
+/// The time in `time`, and a remark if something is unusual about it.
 fn read(
     time: &str,
     from: Option<TimeZone>,
     now: Timestamp,
 ) -> Result<(Zoned, Option<&'static str>), Complaint> {
-    // A time with an offset goes first: as a local time it would parse too, and its offset be lost.
+    // Try a time with an offset first: it would also parse as a local time and lose its offset.
     if let Ok(timestamp) = time.parse::<Timestamp>() {
         let offset = || Pieces::parse(time).ok()?.to_numeric_offset();
         let own = || offset().map_or(TimeZone::UTC, TimeZone::fixed);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_says_weekday_and_daylight_saving() {
+    fn a_time_includes_weekday_and_daylight_saving() {
         let structured = moment(&now().to_zoned(zone("Europe/Berlin").unwrap()));
         assert_eq!(
             structured,
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_complaint_says_what_to_write_instead() {
+    fn an_error_suggests_a_valid_time() {
         for (arguments, part) in [
             (json!({"time": "noon", "from": "UTC", "to": "UTC"}), "Write it as"),
             (json!({"time": "noon", "to": "UTC"}), "Write it as"),

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Starts a program as Windows does: its search path is called `Path`, and there is no `HOME`.
+/// Starts a program like Windows: its search path is called `Path`, and there is no `HOME`.
 fn with_path_alone(path: &str, program: &str, args: &[&str]) -> ExitCode {
     let passes = |name: &str| !["PATH", "HOME"].iter().any(|other| name.eq_ignore_ascii_case(other));
     let mut command = Command::new(program);
@@ -58,7 +58,7 @@ fn serve() {
 }
 
 fn write(message: &Value) {
-    // Whoever started us may be gone; then our input ends too.
+    // If the parent has exited, our input ends too.
     let _ = writeln!(stdout(), "{message}");
     let _ = stdout().flush();
 }
@@ -98,7 +98,7 @@ fn around() -> Value {
     json!({"arguments": arguments, "directory": directory, "variables": variables})
 }
 
-/// It holds our output and errors open, as a helper of a real server does.
+/// Starts a helper that keeps our standard output and error open, like a helper of a real server.
 fn helper() -> String {
     let own = env::current_exe().unwrap_or_default();
     match Command::new(own).args(["sleep"]).args(env::args().skip(1)).stdin(Stdio::null()).spawn() {

@@ -46,7 +46,7 @@ fn definitions(list: &Value) -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn what_real_lists_are_said_to_be() {
+fn real_lists_have_the_recorded_findings() {
     let (lists, mut tools, mut others) = (lists(), 0, 0);
     let (mut held, mut marked) = (BTreeSet::new(), BTreeSet::new());
     for (server, list) in &lists {

@@ -10,7 +10,7 @@ use jaq_json::{Val, read, write};
 use super::Report;
 
 const MOST_RESULTS: usize = 1000;
-/// All results together have at most about so many bytes.
+/// Approximate maximum size of all results together, in bytes.
 const MOST_BYTES: usize = 256 * 1024;
 
 type Filter = jaq_core::Filter<data::JustLut<Val>>;
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn errors_name_their_position() {
         for (program, document, part) in [
             (".", "{", "\"json\" is not one JSON value"),
             (".", "1 2", "\"json\" is not one JSON value"),

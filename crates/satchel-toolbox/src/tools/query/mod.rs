@@ -25,7 +25,7 @@ const DOCUMENT_LIMIT: usize = 4 * 1024 * 1024;
 const PROGRAM_LIMIT: usize = 16 * 1024;
 /// How long a program may run.
 const TIME_LIMIT: Duration = Duration::from_secs(3);
-/// How long we wait for the child on top of that, because a busy machine starts it slowly.
+/// How much longer to wait for the child process, because a busy machine starts it slowly.
 const GRACE: Duration = Duration::from_secs(7);
 
 pub(super) const TOOL: Tool = Tool {
@@ -47,24 +47,24 @@ struct Arguments {
     program: String,
 }
 
-/// What the child is told.
+/// Input of the child process.
 #[derive(Serialize, Deserialize)]
 struct QueryTask {
     document: String,
     program: String,
 }
 
-/// What the child says.
+/// Output of the child process.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Report {
-    /// The results, each as JSON, and whether there were more than are given.
+    /// The results, each as JSON, and whether some were left out.
     Results { values: Vec<String>, truncated: bool },
-    /// The program or the document is wrong.
+    /// The program or the document is invalid.
     Wrong { message: String },
     /// The program ran for too long.
     OutOfTime,
-    /// The program wanted too much memory.
+    /// The program needed too much memory.
     OutOfMemory,
 }
 
@@ -112,7 +112,7 @@ fn conclude(report: Report) -> Result<ToolAnswer, Complaint> {
             if truncated {
                 text.push_str("\n(There are more; narrow the program, for example with limit(100; …).)");
             }
-            // jq knows values that JSON does not, such as a text of raw bytes; those stay text.
+            // jq has values that JSON has not, such as raw byte strings; those stay text.
             let value =
                 |text: &String| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()));
             let values: Vec<Value> = values.iter().map(value).collect();
@@ -130,7 +130,7 @@ fn conclude(report: Report) -> Result<ToolAnswer, Complaint> {
     }
 }
 
-/// Evaluates `task` in a child process that is gone when this returns.
+/// Evaluates `task` in a child process that has exited when this returns.
 fn run(task: &QueryTask) -> io::Result<Report> {
     let mut child = start()?;
     let (mut input, output) = match (child.stdin.take(), child.stdout.take()) {
@@ -141,12 +141,12 @@ fn run(task: &QueryTask) -> io::Result<Report> {
     let (sender, receiver) = mpsc::channel();
     // The thread ends at the latest when the child is killed below, because that closes both pipes.
     thread::spawn(move || {
-        // A child that ended early says why by its status; the broken pipe says nothing more.
+        // A child that exits early reports why by its status; the broken pipe adds nothing.
         let _ = input.write_all(&task);
         drop(input);
         let mut said = Vec::new();
         let read = output.take(worker::REPORT_LIMIT).read_to_end(&mut said);
-        // Nobody waits any more when the time is over.
+        // The receiver is gone after the timeout.
         let _ = sender.send(read.map(|_| said));
     });
     match receiver.recv_timeout(TIME_LIMIT + GRACE) {
@@ -158,7 +158,7 @@ fn run(task: &QueryTask) -> io::Result<Report> {
     }
 }
 
-/// What the child said, or what its end says where it could not speak.
+/// The child's report, or what its exit status means if it wrote none.
 fn conclusion(child: &mut Child, said: &[u8]) -> io::Result<Report> {
     let status = end(child)?;
     let wrong = || Report::Wrong {
@@ -167,13 +167,12 @@ fn conclusion(child: &mut Child, said: &[u8]) -> io::Result<Report> {
     Ok(serde_json::from_slice(said).unwrap_or_else(|_| wrong()))
 }
 
-/// The child has closed its output or is to be ended: waits for it, which also frees its entry in the
-/// operating system's table.
+/// Kills the child if it has not exited, and waits for it, so that it does not stay a zombie.
 fn end(child: &mut Child) -> io::Result<std::process::ExitStatus> {
     if let Some(status) = child.try_wait()? {
         return Ok(status);
     }
-    // A child that is about to exit by itself may be gone already.
+    // A child that exits by itself may be gone already.
     let _ = child.kill();
     child.wait()
 }
@@ -182,7 +181,7 @@ fn start() -> io::Result<Child> {
     let program: PathBuf = std::env::current_exe()?;
     let mut command = Command::new(program);
     command.args(["toolbox", crate::QUERY]);
-    // jq programs can read the environment; there is nothing in it for them.
+    // jq programs can read the environment, so it is empty.
     command.env_clear();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     hide_console(&mut command);
@@ -212,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn no_results_are_said() {
+    fn an_empty_result_is_reported() {
         let answer = conclude(Report::Results { values: vec![], truncated: false }).unwrap();
         assert_eq!(
             (answer.text.as_str(), answer.structured),

@@ -16,15 +16,15 @@ use super::{QueryTask, Report, TIME_LIMIT, evaluate};
 
 /// How much memory this process may use, in bytes.
 pub(super) const MEMORY_LIMIT: usize = 256 * 1024 * 1024;
-/// The longest report that is read, in bytes; results end well before it.
+/// The longest report that is read, in bytes; results are limited well below it.
 pub(super) const REPORT_LIMIT: u64 = 4 * 1024 * 1024;
-/// How often the memory is looked at.
+/// How often memory use is checked.
 const TICK: Duration = Duration::from_millis(20);
 const STACK: usize = 64 * 1024 * 1024;
 
 pub(crate) fn main() -> ExitCode {
     match read_task().and_then(|task| watch(task, TIME_LIMIT)).and_then(|report| say(&report)) {
-        // The evaluating thread may still be at work; leaving `main` ends it.
+        // The evaluating thread may still be running; returning from `main` ends it.
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
@@ -45,7 +45,7 @@ fn say(report: &Report) -> io::Result<()> {
 fn watch(task: QueryTask, limit: Duration) -> io::Result<Report> {
     let (sender, receiver) = mpsc::channel();
     thread::Builder::new().stack_size(STACK).spawn(move || {
-        // Nobody listens any more when the time is over.
+        // The receiver is gone after the timeout.
         let _ = sender.send(evaluate::evaluate(&task.program, task.document.as_bytes()));
     })?;
     await_report(&receiver, limit)
@@ -56,7 +56,7 @@ fn await_report(receiver: &Receiver<Report>, limit: Duration) -> io::Result<Repo
     while waited < limit {
         match receiver.recv_timeout(TICK) {
             Ok(report) => return Ok(report),
-            // The thread panicked, for example because one value was too big to be allocated.
+            // The thread panicked, for example because a value was too large to allocate.
             Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("the evaluation failed")),
             Err(RecvTimeoutError::Timeout) => waited += TICK,
         }
