@@ -38,6 +38,7 @@ mod measured;
 mod offered;
 mod ourselves;
 mod packages;
+mod page;
 mod pause;
 mod permission;
 mod preview;
