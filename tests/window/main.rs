@@ -26,3 +26,4 @@ mod spoofed;
 mod switching;
 mod tray;
 mod trying;
+mod watching;
