@@ -18,6 +18,7 @@ mod login;
 mod makes;
 mod notices;
 mod page;
+mod pages;
 mod registry;
 mod secrets;
 mod setup;
