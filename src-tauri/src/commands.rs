@@ -7,7 +7,7 @@ use satchel_core::{
         Code,
         asks::Ask,
         control::Refusal,
-        request::{ReadOffered, Request, RunDoctor, TryScript, TryTool, method_of},
+        request::{ReadOffered, ReadPage, Request, RunDoctor, TryScript, TryTool, method_of},
     },
 };
 use serde::Serialize;
@@ -20,6 +20,7 @@ use crate::{
     chooser::{self, WantedFile},
     clipboard::Clipboard,
     links::{self, OwnPlace, Shown},
+    pages::{AppPages, PageFrame},
     prompt,
     serving::Serving,
     state::HubState,
@@ -68,6 +69,28 @@ pub(crate) async fn request(
 #[tauri::command]
 pub(crate) fn open_page(shown: State<'_, Shown>, page: String) -> Result<(), Refusal> {
     shown.open(&page)
+}
+
+/// Reads the page of a tool, and holds it until the window's frame fetches it.
+#[tauri::command]
+pub(crate) async fn show_page(
+    serving: State<'_, Serving>,
+    pages: State<'_, AppPages>,
+    server: String,
+    uri: String,
+) -> Result<PageFrame, Refusal> {
+    Ok(pages.hold(serving.ask(&ReadPage { server, uri }).await?))
+}
+
+/// A page of the web that such a page wants opened, when a person has agreed to visit it.
+#[tauri::command]
+pub(crate) fn open_page_link(
+    pages: State<'_, AppPages>,
+    shown: State<'_, Shown>,
+    id: String,
+    address: String,
+) -> Result<(), Refusal> {
+    pages.open(&shown, &id, &address)
 }
 
 /// Opens one of Satchel's own files or folders, after a person clicked it.

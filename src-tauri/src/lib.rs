@@ -16,6 +16,7 @@ mod events;
 mod links;
 mod logging;
 mod notices;
+mod pages;
 mod prompt;
 mod quoted;
 mod serving;
@@ -45,6 +46,7 @@ use crate::{
     clipboard::Clipboard,
     commands::About,
     links::Shown,
+    pages::AppPages,
     serving::{Options, Serving},
     state::HubState,
     tasks::Tasks,
@@ -189,6 +191,8 @@ fn run(
         .manage(Clipboard::default())
         .manage(WantedWindow::default())
         .manage(Shown::default())
+        .manage(AppPages::default())
+        .register_uri_scheme_protocol(pages::SCHEME, |context, request| pages::serve(&context, &request))
         .manage(Chosen::in_directory(places.data.join("window")))
         .manage(Pages(places.data.join("window")))
         .manage(about)
@@ -206,11 +210,13 @@ fn run(
             commands::install_update,
             commands::look_for_update,
             commands::open_page,
+            commands::open_page_link,
             commands::open_place,
             commands::quit,
             commands::read_toml,
             commands::request,
             commands::set_starts_at_login,
+            commands::show_page,
             commands::starts_at_login,
             commands::try_again,
             commands::updates,

@@ -61,9 +61,30 @@ impl Shown {
         open(page)
     }
 
+    /// Does one of them name this origin, such as `https://example.com`?
+    pub(crate) fn names(&self, origin: &str) -> bool {
+        self.shown().iter().flatten().any(|text| has_origin(text, origin))
+    }
+
     fn shown(&self) -> MutexGuard<'_, VecDeque<Vec<String>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Does this origin stand in the text, and not as the beginning of another one?
+pub(crate) fn has_origin(text: &str, origin: &str) -> bool {
+    let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '@');
+    text.match_indices(origin).any(|(at, _)| !text[at + origin.len()..].starts_with(goes_on))
+}
+
+/// The origin of an address of the web; `None` where it is no such address, or has a name or password in it.
+pub(crate) fn origin_of(page: &str) -> Option<&str> {
+    let is_address = page.len() <= ADDRESS && !page.contains(|c: char| c.is_control() || c.is_whitespace());
+    let scheme = ["https://", "http://"].into_iter().find(|scheme| page.starts_with(scheme))?;
+    let place = &page[scheme.len()..];
+    let end = place.find(['/', '?', '#', '\\']).unwrap_or(place.len());
+    let is_plain = is_address && end > 0 && !place[..end].contains('@');
+    is_plain.then(|| &page[..scheme.len() + end])
 }
 
 /// Collects texts that may contain an address, up to the limit.
@@ -138,7 +159,7 @@ pub(crate) async fn open_place(serving: &Serving, about: &About, place: OwnPlace
     open::that_detached(&path).map_err(|error| message(error.to_string()))
 }
 
-fn open(page: &str) -> Result<(), Refusal> {
+pub(crate) fn open(page: &str) -> Result<(), Refusal> {
     let of_the_web = ["https://", "http://"].iter().any(|scheme| page.starts_with(scheme));
     if !of_the_web {
         return Err(Refusal::new(Code::NotOpened, "only web pages are opened", ""));
@@ -158,6 +179,29 @@ mod tests {
         for page in ["file:///etc/passwd", "javascript:alert(1)", "/bin/sh", ""] {
             assert_eq!(open(page).unwrap_err().message, "only web pages are opened", "{page}");
         }
+    }
+
+    #[test]
+    fn an_origin_is_read_and_found_as_a_whole() {
+        for (page, origin) in [
+            ("https://example.com/a?b#c", Some("https://example.com")),
+            ("http://example.com:8080", Some("http://example.com:8080")),
+            ("https://example.com\\@evil.example", Some("https://example.com")),
+            ("https://good.example@evil.example/", None),
+            ("https:///a", None),
+            ("https://example.com/a b", None),
+            ("file:///etc/passwd", None),
+        ] {
+            assert_eq!(origin_of(page), origin, "{page}");
+        }
+        let text = "see https://example.com/a and https://example.community";
+        assert!(has_origin(text, "https://example.com"));
+        for other in ["https://example.comm", "https://exam", "http://example.com"] {
+            assert!(!has_origin(text, other), "{other}");
+        }
+        let shown = Shown::default();
+        shown.remember_texts(&json!({ "text": text }));
+        assert!(shown.names("https://example.community") && !shown.names("https://example"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::{
     chooser::WantedFile,
     commands::About,
     links::OwnPlace,
+    pages::PageFrame,
     state::{HubState, Refused},
     updates::{ReplacedBy, Standing, UpdatesView},
 };
@@ -36,6 +37,7 @@ fn text() -> String {
         of::<About>(),
         of::<OwnPlace>(),
         of::<WantedFile>(),
+        of::<PageFrame>(),
         of::<Choices>(),
         of::<Notify>(),
         of::<Closing>(),

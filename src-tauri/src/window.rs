@@ -11,7 +11,7 @@ use std::{
 
 use tauri::{
     AppHandle, Emitter, Manager, Url, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
-    webview::{Color, NewWindowResponse},
+    webview::{Color, NewWindowResponse, PermissionResponse},
 };
 
 use crate::{
@@ -92,7 +92,9 @@ fn open(app: &AppHandle) -> tauri::Result<WebviewWindow> {
         .visible(false)
         .zoom_hotkeys_enabled(true)
         .data_directory(pages(app))
-        .on_navigation(is_ours)
+        // Frames ask here, too.
+        .on_navigation(|url| is_ours(url) || crate::pages::is_one(url))
+        .on_permission_request(|_, _| PermissionResponse::Deny)
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .build()?;
     paint(&window)?;

@@ -229,6 +229,23 @@ impl Page {
         self.driver.execute(script, vec![]).await.expect("the script runs")
     }
 
+    /// Runs what gives a promise in the page, and returns what came of it.
+    pub(crate) async fn run_until_done(&self, promise: &str) -> Value {
+        let script =
+            format!("const done = arguments[0]; {promise}.then(done, (error) => done(String(error)))");
+        self.driver.execute_async(&script, vec![]).await.expect("the script runs")
+    }
+
+    /// Goes on within a frame.
+    pub(crate) async fn into_frame(&self, css: &str) {
+        self.find(css).await.enter_frame().await.expect("the frame is there");
+    }
+
+    /// Goes back to the window around a frame.
+    pub(crate) async fn out_of_frame(&self) {
+        self.driver.enter_parent_frame().await.expect("a frame has a window around it");
+    }
+
     /// Sends the app a command, as a script in the page could. `Err` is its refusal.
     pub(crate) async fn invoke(&self, command: &str, arguments: Value) -> Result<Value, Value> {
         let script = "const [command, args, done] = arguments; \

@@ -26,6 +26,8 @@ export const screens = [
   { name: "tool-markdown", place: "/servers/github/tools/create_issue", act: tried('["owner","repo","title"]') },
   { name: "tool-picture", place: "/servers/github/tools/get_file_contents", act: tried('["owner","repo","path"]') },
   { name: "tool-tree", place: "/servers/github/tools/list_pull_requests", act: tried("[]") },
+  { name: "tool-page", place: "/servers/github/tools/board", act: tried("[]") },
+  { name: "tool-page-german", place: "/servers/github/tools/board", act: tried("[]"), language: "de", size: [800, 600] },
   { name: "tool-failed", place: "/servers/github/tools/merge_pull_request", act: tried('["number"]') },
   { name: "tool-missing", place: "/servers/github/tools/search_issues", act: tried("[]") },
   { name: "tool-runs", scene: "slow", place: "/servers/github/tools/list_pull_requests", act: tried("[]") },

@@ -20,6 +20,11 @@ test("programs that are not here are not shown, and one whose entry vanished is"
   expect(standings(shown, [], 0).map(({ id, group }) => [id, group])).toEqual([["c", "needs-you"], ["b", "found"]]);
 });
 
+test("one that was just added waits, and needs nobody", () => {
+  const [added] = standings([client("a", "A", "a", { state: "added" })], [], 0);
+  expect([added?.group, added?.tone]).toEqual(["waiting", "plain"]);
+});
+
 test("what cannot be read is not connected over, and a moved address is put right by connecting again", () => {
   const needs = (what: string) => client("a", "A", "a", { state: "needs_you", what, message: "" });
   expect(["vanished", "edited", "moved", "unreadable"].map((what) => isConnectable(needs(what)))).toEqual([true, true, true, false]);

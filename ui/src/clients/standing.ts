@@ -4,8 +4,8 @@ import { ago } from "../lib/fmt";
 import { words } from "../words";
 import { nameOf } from "./names";
 
-export type Group = "needs-you" | "connected" | "found";
-export const groups: readonly Group[] = ["needs-you", "connected", "found"];
+export type Group = "needs-you" | "waiting" | "connected" | "found";
+export const groups: readonly Group[] = ["needs-you", "waiting", "connected", "found"];
 
 export interface Standing {
   id: string;
@@ -53,7 +53,7 @@ export function standings(known: KnownClient[], seen: ClientView[], now: number)
         if (asked) return { group: "connected", sentence: connected(asked), tone: "ok" };
         return client.state === "connected"
           ? { group: "connected", sentence: w.never, tone: "ok" }
-          : { group: "needs-you", sentence: w.added, tone: "warn" };
+          : { group: "waiting", sentence: w.added, tone: "plain" };
       case "not_connected":
       case "paste":
         return asked ? { group: "connected", sentence: connected(asked), tone: "ok" } : { group: "found", sentence: w.found, tone: "plain" };

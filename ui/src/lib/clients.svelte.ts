@@ -1,5 +1,5 @@
 // The apps on this computer, and what may be done to their settings. Read when the window is opened, when it comes to
-// the front again, and after every change of ours; never by the clock.
+// the front again, when the screen of clients is opened, and after every change of ours; never by the clock.
 import type { KnownClient, Refusal, Request, Surface } from "./hub/generated";
 import type { HubView } from "./hub/state.svelte";
 import { isShown } from "../clients/standing";

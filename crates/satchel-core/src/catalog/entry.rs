@@ -148,6 +148,8 @@ pub struct ToolEntry {
     pub title: Option<String>,
     /// May models use it? Some tools are only for a server's own user interface (`_meta.ui.visibility`).
     pub for_models: bool,
+    /// Whether its server's own pages may call it; some are for models only.
+    pub for_pages: bool,
     /// Its definition, unchanged.
     pub raw: Box<Raw>,
     /// Tokens of its definition; counted later.
@@ -167,7 +169,8 @@ impl ToolEntry {
             own_name: None,
             description: fields.text("description").unwrap_or_default(),
             title: fields.text("title").or_else(|| annotations.text("title")),
-            for_models: is_for_models(fields),
+            for_models: is_for(fields, "model"),
+            for_pages: is_for(fields, "app"),
             raw,
             tokens: OnceLock::new(),
             signature: OnceLock::new(),
@@ -252,12 +255,12 @@ impl ToolEntry {
     }
 }
 
-/// `docs/extensions/apps/overview.mdx`: a tool whose visibility does not include the model is for the user interface.
-fn is_for_models(fields: &RawObject) -> bool {
+/// `docs/extensions/apps/overview.mdx`: models and pages may use a tool unless its visibility names only the other.
+fn is_for(fields: &RawObject, whom: &str) -> bool {
     let inner = |object: &RawObject, key: &str| object.get(key).and_then(|raw| RawObject::parse(raw).ok());
     let ui = inner(fields, "_meta").and_then(|meta| inner(&meta, "ui"));
     let visibility = ui.and_then(|ui| ui.read::<Vec<String>>("visibility"));
-    visibility.is_none_or(|visibility| visibility.is_empty() || visibility.iter().any(|who| who == "model"))
+    visibility.is_none_or(|visibility| visibility.is_empty() || visibility.iter().any(|who| who == whom))
 }
 
 /// A resource or template.

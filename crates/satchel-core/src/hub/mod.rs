@@ -37,6 +37,7 @@ mod measured;
 mod offered;
 mod ourselves;
 mod packages;
+mod page;
 mod pause;
 mod per_server;
 mod permission;

@@ -7,7 +7,7 @@ use satchel_mcp::{Raw, RawObject};
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::Hub;
+use super::{Hub, page};
 use crate::{
     bridge::Caller,
     catalog::{ResourceEntry, entry::shorten},
@@ -16,7 +16,7 @@ use crate::{
         control::Refusal,
         ledger::CallKind,
         offered::{MOST, Offered, OfferedItem, OfferedThing, PromptArgument},
-        trying::{Tried, WINDOW},
+        trying::{AppPage, Tried, WINDOW},
     },
     recorder,
     stats::event::Visit,
@@ -87,21 +87,34 @@ fn item(id: &str, raw: &Raw) -> Option<OfferedItem> {
 
 /// Reads one of them for a person in the window.
 pub(super) async fn read(hub: &Hub, server: &str, what: OfferedThing) -> Result<Tried, Refusal> {
+    let began = Instant::now();
+    let result = fetch(hub, server, what).await?;
+    Ok(Tried {
+        took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        result: clean::raw(&result).get().to_owned(),
+    })
+}
+
+/// The page of one of its tools. Nothing in it is changed: it is a program, and no model reads it.
+pub(super) async fn page(hub: &Hub, server: &str, uri: String) -> Result<AppPage, Refusal> {
+    if !page::is_address(&uri) {
+        return Err(page::refused(format!("\"{uri}\" is not the address of a page")));
+    }
+    let result = fetch(hub, server, OfferedThing::Resource(uri)).await?;
+    page::of_result(&result)
+}
+
+async fn fetch(hub: &Hub, server: &str, what: OfferedThing) -> Result<Box<Raw>, Refusal> {
     let name: ServerName = server.parse().map_err(|_| Refusal::unknown_server(server))?;
     if !hub.servers().contains_key(&name) {
         return Err(Refusal::unknown_server(server));
     }
-    let began = Instant::now();
     let reading = tokio::time::timeout(PATIENCE, Box::pin(carried_out(hub, &name, what))).await;
     let late = || {
         let message = format!("\"{name}\" did not answer within {} s", PATIENCE.as_secs());
         Refusal::new(Code::CallFailed, message, "Look at its log.")
     };
-    let result = reading.map_err(|_| late())??;
-    Ok(Tried {
-        took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-        result: clean::raw(&result).get().to_owned(),
-    })
+    reading.map_err(|_| late())?
 }
 
 async fn carried_out(hub: &Hub, server: &ServerName, what: OfferedThing) -> Result<Box<Raw>, Refusal> {

@@ -174,6 +174,8 @@ methods! {
     TryTool, WINDOWS, nothing, |hub, wanted| trying::try_tool(hub, wanted).await;
     TryScript, WINDOWS, nothing, |hub, wanted| trying::try_script(hub, wanted).await;
     ReadOffered, WINDOWS, nothing, |hub, ReadOffered { server, what }| offered::read(hub, &server, what).await;
+    // Whoever shows it keeps it from the window's own script.
+    ReadPage, CHANNEL, nothing, |hub, ReadPage { server, uri }| offered::page(hub, &server, uri).await;
     FollowTry, WINDOWS, nothing, |hub, FollowTry { run, seen }| Ok(hub.calls().tries.follow(&run, seen).await);
     CancelTry, WINDOWS, nothing, |hub, CancelTry { run }| {
         hub.calls().tries.cancel(&run);

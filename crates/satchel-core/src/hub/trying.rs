@@ -44,6 +44,9 @@ pub(super) async fn try_tool(hub: &Hub, wanted: TryTool) -> Result<Tried, Refusa
     if !arguments.get().starts_with('{') {
         return Err(bad("the arguments must be a JSON object"));
     }
+    if let Some(page_of) = &wanted.page_of {
+        refuse_other_tools(hub, page_of, &wanted.tool_path)?;
+    }
     let too_many = || Refusal::new(Code::TooMany, "too many tools are being tried", "Cancel one first.");
     let one = hub.calls().tries.begin(&wanted.run).ok_or_else(too_many)?;
     let began = Instant::now();
@@ -55,6 +58,22 @@ pub(super) async fn try_tool(hub: &Hub, wanted: TryTool) -> Result<Tried, Refusa
         took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
         result: result.get().to_owned(),
     })
+}
+
+/// The page of a tool calls tools of its own server, and of those only the ones that are for pages.
+fn refuse_other_tools(hub: &Hub, page_of: &str, wanted: &str) -> Result<(), Refusal> {
+    let refused = |why: String| Refusal::new(Code::NotForWindows, why, "");
+    let read = |path: &str| route::read_path(hub, path).map_err(|error| refused(error.to_string()));
+    let (own, path) = (read(page_of)?, read(wanted)?);
+    if own.server != path.server {
+        return Err(refused(format!("a page of \"{}\" may not call \"{path}\"", own.server)));
+    }
+    let catalog = hub.inner.servers.catalog();
+    match catalog.tool(&path) {
+        Some(tool) if !tool.for_pages => Err(refused(format!("\"{path}\" is for models only"))),
+        // Whether it may be called is decided where every call is.
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Runs a script under the rules for clients, until it ends or is cancelled.

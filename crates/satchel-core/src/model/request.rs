@@ -26,7 +26,7 @@ use super::{
     offered::{Offered, OfferedThing},
     package::{PackageView, Pinned},
     setup::{FollowedSetup, SetupChoice, SetupReview, SetupSource, TakenSetup, WrittenSetup},
-    trying::{ToolDetails, Tried, TriedScript, TryProgress},
+    trying::{AppPage, ToolDetails, Tried, TriedScript, TryProgress},
 };
 
 /// The key that holds the method, beside the fields of the request.
@@ -141,7 +141,20 @@ requests! {
         tool_path: String,
         /// Its arguments, as the text of a JSON object, which preserves every digit.
         arguments: String,
+        /// The tool whose page asks for it, as `server:tool`; `None` where a person does. A page reaches only tools of its
+        /// own server that are for pages.
+        #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
+        page_of: Option<String>,
     } -> Tried;
+
+    /// Reads the page of a tool, as the client [`super::trying::WINDOW`].
+    "read_page": ReadPage {
+        /// Whose page.
+        server: String,
+        /// Its address; it begins with `ui://`.
+        uri: String,
+    } -> AppPage;
 
     /// Runs a script for a person in the window, as the client [`super::trying::WINDOW`]. Followed and cancelled like
     /// a call of [`TryTool`].

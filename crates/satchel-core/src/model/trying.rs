@@ -70,3 +70,27 @@ pub struct TryProgress {
     /// The run is over or unknown.
     pub over: bool,
 }
+
+/// A page of MCP Apps (SEP-1865), as its server wrote it. It runs in a locked frame of the window and nowhere else.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct AppPage {
+    /// Its HTML, unchanged.
+    pub html: String,
+    /// What it may reach, of what it declares.
+    pub reach: PageReach,
+    /// Of what it declares, what it may not reach: this computer, plain addresses, anything but the encrypted web.
+    pub refused: Vec<String>,
+    /// Does it want a border? `None` leaves it to the window.
+    pub border: Option<bool>,
+}
+
+/// Which origins of the web a page may reach; nothing else.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PageReach {
+    /// Those it may ask and send to.
+    pub connect: Vec<String>,
+    /// Those from which scripts, styles, fonts and pictures come.
+    pub load: Vec<String>,
+}

@@ -10,6 +10,7 @@ pub mod fingerprint;
 pub mod grants;
 pub mod inspect;
 pub mod nature;
+pub mod reach;
 pub mod rules;
 pub mod secret;
 pub mod uri;

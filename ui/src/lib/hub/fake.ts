@@ -503,6 +503,11 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       opened = page;
       return Promise.resolve();
     },
+    showPage: (server, uri) => Promise.resolve(tools.page(server, uri)),
+    openPageLink: (_, address) => {
+      opened = address;
+      return Promise.resolve();
+    },
     openPlace: (place) => {
       openedPlace = place;
       return Promise.resolve();

@@ -1,5 +1,5 @@
 // The hub, as the window reaches it: one snapshot in, requests out.
-import type { About, Answer, Ask, Choices, HubState, OwnPlace, Request, UpdatesView, WantedFile } from "./generated";
+import type { About, Answer, Ask, Choices, HubState, OwnPlace, PageFrame, Request, UpdatesView, WantedFile } from "./generated";
 
 /** What the window of questions may ask. */
 export type QuestionRequest = Extract<Request, { do: "answer_ask" | "answer_question" | "answer_secret" | "reading_ask" }>;
@@ -45,6 +45,10 @@ export interface Hub {
   copy(text: string): Promise<void>;
   /** Opens a page in the browser that a tool's result names; rejects with a `Refusal` for any other. */
   openPage(page: string): Promise<void>;
+  /** Reads a server's page for a tool, which a frame then fetches once from `address`; rejects with a `Refusal`. */
+  showPage(server: string, uri: string): Promise<PageFrame>;
+  /** Opens an address that such a page wants opened; rejects with a `Refusal` for one that nothing names. */
+  openPageLink(id: string, address: string): Promise<void>;
   /** Opens a file or folder of Satchel's own with the desktop's program for it; rejects with a `Refusal`. */
   openPlace(place: OwnPlace): Promise<void>;
   /** Shows the system's chooser; resolves to the path, or to nothing where none was chosen. */

@@ -1,6 +1,6 @@
 // What the fake hub tells of tools, and what they answer. All of it is invented.
 import { nature } from "./pretend";
-import type { Effect, Offered, OfferedThing, ToolDetails } from "./generated";
+import type { Effect, Offered, OfferedThing, PageFrame, ToolDetails } from "./generated";
 
 export const toolNames = ["search_issues", "create_issue", "get_file_contents", "list_pull_requests", "merge_pull_request"];
 const effects: Record<string, Effect> = { create_issue: "writes", merge_pull_request: "writes", delete_branch: "deletes" };
@@ -45,7 +45,7 @@ export function tool(path: string): ToolDetails {
   const name = path.slice(path.indexOf(":") + 1);
   const effect = effects[name] ?? "reads";
   const description = about[name] ?? `${name.replaceAll("_", " ").replace(/^./, (sign) => sign.toUpperCase())}.`;
-  const definition = { name, description, inputSchema: schemas[name] ?? { type: "object" }, outputSchema: name === "search_issues" ? { type: "object" } : undefined };
+  const definition = { name, description, inputSchema: schemas[name] ?? { type: "object" }, outputSchema: name === "search_issues" ? { type: "object" } : undefined, _meta: name === "board" ? { ui: { resourceUri: "ui://github/board" } } : undefined };
   return {
     line: { tool_path: path, description, signature: `${name}(…)`, tokens: 173, category: effect === "reads" ? "reading" : "writing", complexity: "simple", version: 1, first_seen_ms: 0, changed_ms: null, nature: nature(effect), permit: effect === "writes" ? "ask" : "allow", rule: "what reads is allowed" },
     definition: JSON.stringify(definition),
@@ -82,6 +82,9 @@ function content(name: string): object {
 }
 
 export const result = (path: string, _arguments: string) => JSON.stringify(content(path.slice(path.indexOf(":") + 1)));
+
+/** A page in a browser without Tauri is empty; what it would fetch from is named. */
+export const page = (server: string, uri: string): PageFrame => ({ id: `${server} ${uri}`, address: "about:blank", connect: [], load: ["https://cdn.example.com"], refused: [], border: null });
 
 const readme = "# Acme web\n\nHow it is built, tested and shipped.";
 

@@ -1056,7 +1056,7 @@ export type TryScript = { run: string, script: string, input: string, };
  * Has a person in the window try a tool, as the client [`super::trying::WINDOW`]: rules, approvals and records are
  * as for any other.
  */
-export type TryTool = { run: string, tool_path: string, arguments: string, };
+export type TryTool = { run: string, tool_path: string, arguments: string, page_of?: string | null, };
 
 /**
  * Takes back the last thing that was done to another program's file, or imported.

@@ -29,6 +29,11 @@ export type OwnPlace = "configuration" | "logs" | { "server_log": string };
 export type WantedFile = { "kind": "open", endings: Array<string>, } | { "kind": "save", name: string, } | { "kind": "folder" };
 
 /**
+ * What the window is told of a page: everything but the page.
+ */
+export type PageFrame = { id: string, address: string, connect: Array<string>, load: Array<string>, refused: Array<string>, border: boolean | null, };
+
+/**
  * All of them. What is missing in the file is as it was before anybody chose.
  */
 export type Choices = { notifications: Notify, closing: Closing, tray: boolean, updates: LookForUpdates, };
