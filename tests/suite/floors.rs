@@ -147,6 +147,7 @@ const DOORS: &[(&str, &[&str])] = &[
         "url",
         &[
             "crates/satchel-core/src/bridge/form.rs",
+            "crates/satchel-core/src/clients/import/badge.rs",
             "crates/satchel-core/src/icons/mod.rs",
             "crates/satchel-core/src/listings/ways.rs",
             "crates/satchel-core/src/trust/grants.rs",

@@ -1,6 +1,7 @@
 //! Reads servers from other programs' files into one form. Lenient, and without side effects: no variable is expanded,
 //! no command is run, no server is contacted.
 
+mod badge;
 mod entry;
 mod merge;
 mod naming;

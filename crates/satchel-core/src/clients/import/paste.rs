@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 
-use super::{Contents, FoundEntry, Words, any_format, container, read_with};
+use super::{Contents, FoundEntry, Words, any_format, badge, container, read_with};
 use crate::clients::table::{self, Client};
 
 /// Why a pasted text contains no server.
@@ -80,6 +80,9 @@ pub fn read_text(text: &str) -> Result<Contents, PasteError> {
     if text.is_empty() {
         return Err(PasteError::Empty);
     }
+    if let Some(servers) = badge::servers_of(text) {
+        return found(servers_in(&servers));
+    }
     if (text.starts_with("http://") || text.starts_with("https://")) && !text.contains(char::is_whitespace) {
         return found(json!({ name_of_address(text): {"url": text} }));
     }
@@ -151,7 +154,7 @@ fn name_of_entry(entry: &Map<String, Value>) -> String {
 }
 
 /// `https://mcp.linear.app/sse` becomes `linear`.
-fn name_of_address(url: &str) -> String {
+pub(super) fn name_of_address(url: &str) -> String {
     let host = url.split("://").nth(1).unwrap_or(url).split(['/', '?', '#', ':']).next().unwrap_or_default();
     let host = host.rsplit('@').next().unwrap_or(host);
     let parts: Vec<&str> =
@@ -225,6 +228,11 @@ fn command_line(text: &str) -> Result<Contents, PasteError> {
         .map(|(name, value)| (name.to_owned(), value.into()))
         .collect();
     found(json!({ name_of_command(rest): {"command": command, "args": args, "env": env} }))
+}
+
+/// The words of a command line; `None` where a quote is open.
+pub(super) fn split(line: &str) -> Option<Vec<String>> {
+    shlex::split(line).filter(|words| !words.is_empty())
 }
 
 /// On Windows, a backslash is part of a path.
