@@ -579,7 +579,8 @@ export const de: Words = {
       write: "Dateien und Ordner, die er ändern darf, einer je Zeile",
       save: "Speichern",
       again: "Eine Änderung startet den Server neu.",
-      impossible: "Dieses System hat keine Sandbox, die Satchel nutzen könnte; Linux hat eine.",
+      container: (image) => `Er läuft in einem Container von ${image}.`,
+      impossible: "Dieses System hat keine eigene Sandbox. Ein Container ist eine: satchel sandbox NAME on --container ABBILD",
     },
   },
 

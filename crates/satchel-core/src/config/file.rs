@@ -19,8 +19,8 @@ use crate::model::{
     ServerConfig, ServerName, Startup, TransportConfig,
     oauth::{OAuth, Resource},
     server::{
-        DISCOVERY_TIMEOUT, Era, IDLE_TIMEOUT, REFRESH_INTERVAL, REFRESH_INTERVAL_FLOOR, REQUEST_TIMEOUT,
-        REQUEST_TIMEOUT_FLOOR, Sandbox,
+        ContainerEngine, ContainerSandbox, DISCOVERY_TIMEOUT, Era, IDLE_TIMEOUT, REFRESH_INTERVAL,
+        REFRESH_INTERVAL_FLOOR, REQUEST_TIMEOUT, REQUEST_TIMEOUT_FLOOR, Sandbox,
     },
 };
 
@@ -738,6 +738,40 @@ impl<'a> ConfigReader<'a> {
         Ok(oauth)
     }
 
+    /// The name of an image, or an object with it and the engine that runs it.
+    fn container(&self, value: &'a Raw) -> Result<ContainerSandbox, ConfigError> {
+        let mut container = ContainerSandbox { image: String::new(), engine: ContainerEngine::Auto };
+        if value.get().starts_with('"') {
+            container.image = self.text_of("container", value)?;
+        } else {
+            for (name, value) in self.object(value.get(), "\"container\"")? {
+                match name.as_str() {
+                    "image" => container.image = self.text_of("image", value)?,
+                    "engine" => {
+                        container.engine = serde_json::from_str(value.get()).map_err(|_| {
+                            let message = "\"engine\" must be \"auto\", \"podman\" or \"docker\"";
+                            self.at(value.get(), message.to_owned())
+                        })?;
+                    }
+                    _ => {
+                        let message = format!(
+                            "\"{name}\" is neither \"image\" nor \"engine\", which \"container\" has"
+                        );
+                        return Err(self.at(value.get(), message));
+                    }
+                }
+            }
+        }
+        // A word of a command line. What begins with a hyphen would be an option there.
+        let fits = |c: char| c.is_ascii_alphanumeric() || "._/:@-".contains(c);
+        let is_name = container.image.chars().all(fits)
+            && container.image.starts_with(|c: char| c.is_ascii_alphanumeric());
+        is_name.then_some(container).ok_or_else(|| {
+            let message = "\"container\" must name an image, such as \"node:22@sha256:…\"";
+            self.at(value.get(), message.to_owned())
+        })
+    }
+
     /// `true` for a sandbox that allows nothing more, or what it allows.
     fn sandbox(&self, key: &str, value: &'a Raw) -> Result<Option<Sandbox>, ConfigError> {
         if matches!(value.get(), "true" | "false" | "null") {
@@ -749,9 +783,10 @@ impl<'a> ConfigReader<'a> {
                 "read" => sandbox.read = self.list("read", value)?,
                 "write" => sandbox.write = self.list("write", value)?,
                 "network" => sandbox.network = self.switch("network", value)?,
+                "container" => sandbox.container = Some(self.container(value)?),
                 _ => {
                     let message = format!(
-                        "\"{name}\" is none of \"read\", \"write\" and \"network\", which \"sandbox\" has"
+                        "\"{name}\" is none of \"read\", \"write\", \"network\" and \"container\", which \"sandbox\" has"
                     );
                     return Err(self.at(value.get(), message));
                 }
@@ -1029,13 +1064,31 @@ mod tests {
         let sandbox = |entry: &str| server(&format!(r#"{{"command": "x"{entry}}}"#)).sandbox;
         assert_eq!((sandbox(""), sandbox(r#", "sandbox": false"#)), (None, None));
         assert_eq!(sandbox(r#", "sandbox": true"#), Some(Sandbox::default()));
-        let expected = Sandbox { read: vec!["~/notes".into()], write: vec![], network: true };
+        let expected = Sandbox { read: vec!["~/notes".into()], network: true, ..Sandbox::default() };
         assert_eq!(sandbox(r#", "sandbox": {"read": ["~/notes"], "network": true}"#), Some(expected));
+        let container = |value: &str| {
+            let sandbox = sandbox(&format!(r#", "sandbox": {{"container": {value}}}"#));
+            sandbox.and_then(|sandbox| sandbox.container).unwrap()
+        };
+        let image = "ghcr.io/x/y:1".to_owned();
+        let auto = ContainerSandbox { image, engine: ContainerEngine::Auto };
+        assert_eq!(container(r#""ghcr.io/x/y:1""#), auto);
+        let docker = ContainerSandbox { engine: ContainerEngine::Docker, ..auto };
+        assert_eq!(container(r#"{"image": "ghcr.io/x/y:1", "engine": "docker"}"#), docker);
         for (entry, said) in [
             (r#"{"command": "x", "sandbox": {"reed": []}}"#, "\"reed\" is none of"),
             (r#"{"command": "x", "sandbox": "on"}"#, "must be an object"),
             (r#"{"command": "x", "sandbox": {"read": "a"}}"#, "list of strings"),
             (r#"{"url": "https://x", "sandbox": true}"#, "is for programs"),
+            (r#"{"command": "x", "sandbox": {"container": ""}}"#, "must name an image"),
+            (r#"{"command": "x", "sandbox": {"container": "--privileged"}}"#, "must name an image"),
+            (r#"{"command": "x", "sandbox": {"container": "a b"}}"#, "must name an image"),
+            (r#"{"command": "x", "sandbox": {"container": {"engine": "podman"}}}"#, "must name an image"),
+            (
+                r#"{"command": "x", "sandbox": {"container": {"image": "a", "engine": "lxc"}}}"#,
+                "\"podman\" or",
+            ),
+            (r#"{"command": "x", "sandbox": {"container": {"picture": "a"}}}"#, "neither"),
         ] {
             let error = fault(entry);
             assert!(error.message.contains(said), "{entry}: {error}");

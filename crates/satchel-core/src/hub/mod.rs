@@ -112,7 +112,7 @@ use crate::{
     stats::event::Visit,
     tasks::kept,
     upstream::{
-        Ending, ServerNotification, Surroundings, ancestry,
+        Ending, Engines, ServerNotification, Surroundings, ancestry,
         environment::SearchPath,
         oauth::{accounts::Accounts, sign_in::Callbacks},
     },
@@ -225,6 +225,7 @@ impl Hub {
             watchdog,
             environment: Environment::of_this_process(),
             search_path: SearchPath::default(),
+            engines: Engines::default(),
             notifications: tokio::sync::broadcast::channel(NOTIFICATIONS).0,
             tracker: tracker.clone(),
             ending: Ending::default(),
@@ -592,6 +593,11 @@ impl Hub {
     /// Where the configuration wants traces to go.
     pub fn otlp_endpoint(&self) -> Option<String> {
         self.config().otlp_endpoint().map(ToOwned::to_owned)
+    }
+
+    /// Follows the configuration in force.
+    pub fn watch_config(&self) -> watch::Receiver<Arc<Config>> {
+        self.inner.configured.follow()
     }
 
     /// A call was refused before it was one.

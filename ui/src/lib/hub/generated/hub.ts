@@ -791,9 +791,10 @@ export type RunDoctor = { environment?: { [key in string]: string }, };
 export type Safety = "safe" | "moderate" | "dangerous";
 
 /**
- * What a server in a sandbox may reach besides what every program needs. Linux only.
+ * What a server in a sandbox may reach besides what every program needs. The system's own sandbox exists on Linux only;
+ * a container is one wherever podman or Docker is.
  */
-export type Sandbox = { read: Array<string>, write: Array<string>, network: boolean, };
+export type Sandbox = { read: Array<string>, write: Array<string>, network: boolean, container?: ContainerSandbox | null, };
 
 /**
  * `net = without - with`, over sessions.
