@@ -219,6 +219,12 @@ pub(crate) enum Command {
         /// Use this profile, as at `/mcp/profile/NAME`
         #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
         profile: Option<String>,
+        /// Reach a hub outside of this container, at a socket that "sockets" of its configuration names
+        #[arg(long, value_name = "PATH", requires = "token_file")]
+        socket: Option<std::path::PathBuf>,
+        /// File with the client's token for the socket
+        #[arg(long, value_name = "FILE", requires = "socket")]
+        token_file: Option<std::path::PathBuf>,
     },
     /// Diagnose the configuration, the keychain, clients and servers
     Doctor,

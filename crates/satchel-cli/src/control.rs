@@ -120,6 +120,18 @@ fn connected_to(builder: reqwest::ClientBuilder, socket: &Path) -> reqwest::Clie
     builder.windows_named_pipe(socket.as_os_str())
 }
 
+/// Does anybody listen at this socket?
+#[cfg(unix)]
+pub(crate) async fn knock(socket: &Path) -> std::io::Result<()> {
+    tokio::net::UnixStream::connect(socket).await.map(drop)
+}
+
+/// There are none.
+#[cfg(windows)]
+pub(crate) async fn knock(_socket: &Path) -> std::io::Result<()> {
+    Err(std::io::Error::other("clients' own sockets exist on Linux and macOS only"))
+}
+
 /// What both ways to the hub have in common: no proxy may come between, and nobody sends us elsewhere.
 fn client() -> reqwest::ClientBuilder {
     // Without a provider no client can be built. It is fine when somebody else was first.
@@ -159,6 +171,23 @@ pub(crate) struct HttpAnswer {
 impl Endpoint {
     /// The endpoint at `url`, spoken to with these headers.
     pub(crate) fn at(url: String, headers: &BTreeMap<String, String>) -> Result<Self, PostError> {
+        Self::over(client(), url, headers)
+    }
+
+    /// The same over a client's own socket.
+    pub(crate) fn at_socket(
+        socket: &Path,
+        url: String,
+        headers: &BTreeMap<String, String>,
+    ) -> Result<Self, PostError> {
+        Self::over(connected_to(client(), socket), url, headers)
+    }
+
+    fn over(
+        client: reqwest::ClientBuilder,
+        url: String,
+        headers: &BTreeMap<String, String>,
+    ) -> Result<Self, PostError> {
         let not_sent = |wrong: &dyn std::error::Error| PostError::NotSent(chain(wrong));
         let mut map = HeaderMap::new();
         for (name, value) in headers {
@@ -166,7 +195,7 @@ impl Endpoint {
             map.insert(name, HeaderValue::from_str(value).map_err(|wrong| not_sent(&wrong))?);
         }
         // A hub that is silent for this long about a call is not going to speak any more.
-        let http = client().read_timeout(CALL_TIME).build().map_err(|wrong| not_sent(&wrong))?;
+        let http = client.read_timeout(CALL_TIME).build().map_err(|wrong| not_sent(&wrong))?;
         Ok(Self { http, url, headers: map })
     }
 

@@ -34,6 +34,8 @@ const MAX_REQUEST: &str = "maxRequestMiB";
 pub const HISTORY: &str = "history";
 /// The key of the address that traces are exported to.
 pub const OTLP_ENDPOINT: &str = "otlpEndpoint";
+/// The key of sockets for single clients.
+const SOCKETS: &str = "sockets";
 /// The key of the block that names who turns texts into vectors.
 pub const EMBEDDING: &str = "embedding";
 /// The key of how tools are searched for.
@@ -102,6 +104,7 @@ pub struct Config {
     registries: Vec<RegistrySource>,
     pictures: bool,
     profiles: Profiles,
+    sockets: BTreeMap<String, String>,
     /// Rules that stand in the file and that nobody has accepted: what they restrict counts.
     unaccepted: Option<(Vec<ToolRule>, Defaults)>,
 }
@@ -169,6 +172,7 @@ impl Default for Config {
             registries: RegistrySource::usual(),
             pictures: false,
             profiles: Profiles::default(),
+            sockets: BTreeMap::new(),
             unaccepted: None,
         }
     }
@@ -209,7 +213,7 @@ impl Config {
         let (mut rules, mut otlp_endpoint, mut embedding) = (Vec::new(), None, None);
         let (mut tool_defaults, mut faults) = (Defaults::default(), BTreeMap::new());
         let (mut registries, mut profiles) = (RegistrySource::usual(), Profiles::default());
-        let (mut pictures, mut suggests) = (false, true);
+        let (mut pictures, mut suggests, mut sockets) = (false, true, BTreeMap::new());
         let root = reader.object(text, "the configuration")?;
         reader.has_its_block(&root)?;
         for (key, value) in root {
@@ -234,6 +238,9 @@ impl Config {
             }
             if key == PICTURES {
                 pictures = reader.switch(&key, value)?;
+            }
+            if key == SOCKETS {
+                sockets = reader.sockets(value)?;
             }
             if key == RESULT_CAP {
                 reader.caps(value)?;
@@ -267,6 +274,7 @@ impl Config {
             registries,
             pictures,
             profiles,
+            sockets,
             unaccepted: None,
             document,
             servers,
@@ -321,6 +329,11 @@ impl Config {
     /// May the hub's inside be looked at?
     pub fn debug_status(&self) -> bool {
         self.debug_status
+    }
+
+    /// Sockets for single clients: the path of each, which may begin with `~/`.
+    pub fn sockets(&self) -> &BTreeMap<String, String> {
+        &self.sockets
     }
 
     /// Where traces are exported to, for programs that can.
@@ -846,6 +859,21 @@ impl<'a> ConfigReader<'a> {
         })
     }
 
+    /// Whole paths, by the client that each socket is for.
+    fn sockets(&self, value: &'a Raw) -> Result<BTreeMap<String, String>, ConfigError> {
+        let sockets = self.map(SOCKETS, value)?;
+        let is_whole = |path: &str| path.starts_with("~/") || path.starts_with('/');
+        match sockets.iter().find(|(client, path)| client.trim().is_empty() || !is_whole(path)) {
+            None => Ok(sockets),
+            Some((client, path)) => {
+                let message = format!(
+                    "\"{SOCKETS}\" names a client and the whole path of its socket, but has {client:?}: {path:?}"
+                );
+                Err(self.at(value.get(), message))
+            }
+        }
+    }
+
     fn collector(&self, value: &Raw) -> Result<Option<String>, ConfigError> {
         let named: Option<String> = serde_json::from_str(value.get()).unwrap_or_default();
         let url = named.as_deref().map(str::trim);
@@ -1092,6 +1120,20 @@ mod tests {
         ] {
             let error = fault(entry);
             assert!(error.message.contains(said), "{entry}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_socket_is_for_one_client_and_has_a_whole_path() {
+        let sockets = |value: &str| {
+            let config = Config::parse(&format!(r#"{{"mcpServers": {{}}, "sockets": {value}}}"#));
+            config.map(|config| config.sockets().clone())
+        };
+        let expected = [("box".to_owned(), "/run/user/1/box.sock".to_owned())].into();
+        assert_eq!(sockets(r#"{"box": "/run/user/1/box.sock"}"#).unwrap(), expected);
+        assert!(sockets(r#"{"box": "~/box.sock"}"#).is_ok());
+        for value in [r#"{"box": "box.sock"}"#, r#"{" ": "/x"}"#, r#""/x""#, r#"{"box": ["/x"]}"#] {
+            assert!(sockets(value).is_err(), "{value}");
         }
     }
 
