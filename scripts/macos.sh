@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks the types of the command line, and of all below it, for macOS on another system. Links nothing and runs nothing: that
-# takes a Mac. Apple's headers for C code come with Zig, out of a Python package.
+# Checks the types of the command line, and of all below it, for macOS on another system; with rustup's Rust by Clippy. Links
+# nothing and runs nothing: that takes a Mac. Apple's headers for C code come with Zig, out of a Python package.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -35,18 +35,20 @@ EOF
     chmod +x "$target/zig/cc" "$target/zig/ar" "$target/zig/$zig_version"
 fi
 
-check() {
+with_headers() {
     # Where build scripts ask for the system's directory, any will do: the headers are Zig's.
     env CC_aarch64_apple_darwin="$target/zig/cc" AR_aarch64_apple_darwin="$target/zig/ar" SDKROOT=/ \
-        CARGO_PROFILE_DEV_DEBUG=0 \
-        "$@" check --locked --target $triple --target-dir "$target" -p satchel-cli
+        CARGO_PROFILE_DEV_DEBUG=0 "$@"
 }
+checked="--locked --target $triple --target-dir $target -p satchel-cli -p satchel-reaper"
 if rustup target list --installed 2>/dev/null | grep -qx $triple; then
-    check cargo
+    # Checks the types on the way.
+    with_headers cargo clippy $checked -- -D warnings
 elif [ -x /usr/bin/cargo ] && version=$(/usr/bin/rustc --version 2>/dev/null | cut -d' ' -f2) &&
     [ -d "/usr/src/rustc-$version/library" ]; then
-    check env PATH="/usr/bin:/bin:$PATH" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
-        /usr/bin/cargo -Zbuild-std=std,panic_unwind,panic_abort
+    # Debian's compiler has no Clippy of its version.
+    with_headers env PATH="/usr/bin:/bin:$PATH" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
+        /usr/bin/cargo -Zbuild-std=std,panic_unwind,panic_abort check $checked
 else
     fail "Rust for macOS is missing: rustup target add $triple, or on Debian apt-get install rustc-web cargo-web rust-web-src."
 fi

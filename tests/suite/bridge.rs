@@ -196,3 +196,62 @@ async fn a_client_of_the_stateless_revision_does_not_notice_that_the_hub_was_kil
     let said = bridge.ask("tools/call", call).await;
     assert!(said.to_string().contains("2cf24dba5fb0"), "{said}");
 }
+
+/// docs/remote.md: a client in a container, which has nothing of the hub but a socket and a token.
+#[tokio::test]
+async fn a_client_in_a_container_has_a_socket_where_nobody_else_is_served() {
+    let home = Home::empty();
+    let (socket, inside) = (home.file("box/hub.sock"), Home::empty());
+    let servers = json!({ "toolbox": { "command": "satchel", "args": ["toolbox"] } });
+    home.write_config(&json!({ "mcpServers": servers, "sockets": { "box": socket } }));
+    let hub = home.start_hub().await;
+    for client in ["box", "other"] {
+        let printed = home.satchel(&["connect", "--print", "--client", client]).await;
+        std::fs::write(inside.file(client), &printed.succeeded().stdout).expect("the home can be written to");
+    }
+    let start = |token: &str| {
+        let mut command = inside.command(program("satchel"));
+        command.arg("bridge").arg("--socket").arg(&socket).arg("--token-file").arg(inside.file(token));
+        Bridge::of(command)
+    };
+    let mut bridge = start("box");
+    bridge.open().await;
+    assert!(bridge.hash().await.to_string().contains("2cf24dba5fb0"));
+    assert!(!inside.file("data/hub.sock").exists(), "no hub was started inside");
+    let refused = start("other").ask("tools/list", json!({})).await;
+    assert!(refused["error"]["message"].to_string().contains("does not know this client"), "{refused}");
+
+    let token = std::fs::read_to_string(inside.file("box")).expect("it was written");
+    let token = token.trim().rsplit('\n').next().expect("its last line is the header");
+    for (line, host, header, expected) in [
+        ("POST /mcp", "localhost", "Accept: */*", "401"),
+        ("POST /request", "localhost", "Accept: */*", "404"),
+        ("POST /request", "localhost", token, "404"),
+        ("GET /sign-in/x", "localhost", token, "404"),
+        ("POST /mcp", "localhost", "Origin: http://evil.example", "403"),
+        ("POST /mcp", "evil.example", token, "403"),
+    ] {
+        let said = raw(&socket, &format!("{line} HTTP/1.1\r\nHost: {host}\r\n{header}\r\n")).await;
+        assert!(said.starts_with(&format!("HTTP/1.1 {expected}")), "{line} {host} {header}: {said}");
+    }
+
+    hub.kill().await;
+    let _hub = home.start_hub().await;
+    eventually("the bridge finds the new hub", async || {
+        bridge.hash().await.to_string().contains("2cf24dba5fb0").then_some(())
+    })
+    .await;
+    home.write_config(&json!({ "mcpServers": servers }));
+    eventually("the socket is closed", async || (!socket.exists()).then_some(())).await;
+}
+
+/// What a socket answers to a request with this head and no body.
+async fn raw(socket: &std::path::Path, head: &str) -> String {
+    use tokio::io::AsyncReadExt;
+    let mut stream = tokio::net::UnixStream::connect(socket).await.expect("it is listened at");
+    let request = format!("{head}Connection: close\r\nContent-Length: 0\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.expect("it reads");
+    let mut said = Vec::new();
+    let _ = stream.read_to_end(&mut said).await;
+    String::from_utf8_lossy(&said).into_owned()
+}

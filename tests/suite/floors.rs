@@ -85,7 +85,14 @@ const DOORS: &[(&str, &[&str])] = &[
     ("jsonc_parser", &["crates/satchel-core/src/edit/json.rs"]),
     ("jaq_*", &["crates/satchel-toolbox/src/tools/query/"]),
     ("jiff", &["crates/satchel-toolbox/src/tools/time.rs", "src-tauri/src/tray/mod.rs"]),
-    ("jsonschema", &["crates/satchel-core/src/bridge/form.rs", "crates/satchel-core/src/catalog/arguments/"]),
+    (
+        "jsonschema",
+        &[
+            "crates/satchel-core/src/bridge/form.rs",
+            "crates/satchel-core/src/catalog/arguments/",
+            "crates/satchel-core/src/export/validated.rs",
+        ],
+    ),
     ("keyring*", &[CORE_KEYCHAIN]),
     ("md5", &["crates/satchel-toolbox/src/tools/hash.rs"]),
     ("memchr", &["crates/satchel-mcp/src/bytes.rs"]),

@@ -7,6 +7,7 @@ mod catalog;
 mod cli;
 mod clients;
 mod config;
+mod containers;
 mod costs;
 mod discovery;
 mod doors;

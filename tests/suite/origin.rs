@@ -102,6 +102,8 @@ async fn what_loosens_a_protection_needs_a_person_and_what_tightens_it_does_not(
         &["sandbox", "sandboxed", "off"],
         &["sandbox", "sandboxed", "on", "--read", "/usr", "--network"],
         &["sandbox", "sandboxed", "on", "--read", "/"],
+        &["sandbox", "sandboxed", "on", "--container", "node:22"],
+        &["sandbox", "fake", "on", "--container", "node:22"],
         &["history", "clear"],
     ] {
         let ran = home.satchel(&[words, &["--json"]].concat()).await;

@@ -8,7 +8,7 @@ use satchel_core::model::{
     control::Target,
     ledger::{By, ReportAsk},
     nature::Permit,
-    server::Era,
+    server::{ContainerEngine, Era},
 };
 
 /// One hub for all MCP servers.
@@ -40,7 +40,7 @@ pub(crate) enum Command {
     Restart { name: ServerName },
     /// Dismiss the last failure of a server
     Dismiss { name: ServerName },
-    /// Run a server in a sandbox: it can access only the files you name, and no network. Linux only
+    /// Run a server in a sandbox: it can access only the files you name, and no network. Linux's own, or a container
     Sandbox(Sandbox),
     /// Pin a server to one version of its package: the last one fetched, or the one you name
     Pin {
@@ -219,6 +219,12 @@ pub(crate) enum Command {
         /// Use this profile, as at `/mcp/profile/NAME`
         #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
         profile: Option<String>,
+        /// Reach a hub outside of this container, at a socket that "sockets" of its configuration names
+        #[arg(long, value_name = "PATH", requires = "token_file")]
+        socket: Option<std::path::PathBuf>,
+        /// File with the client's token for the socket
+        #[arg(long, value_name = "FILE", requires = "socket")]
+        token_file: Option<std::path::PathBuf>,
     },
     /// Diagnose the configuration, the keychain, clients and servers
     Doctor,
@@ -837,6 +843,31 @@ pub(crate) struct Sandbox {
     /// Allow network access
     #[arg(long)]
     pub(crate) network: bool,
+    /// Run its command in a container of this image; fetched if its name has a digest
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) container: Option<String>,
+    /// What runs the container
+    #[arg(long, value_enum, value_name = "ENGINE", default_value = "auto", requires = "container")]
+    pub(crate) engine: RunBy,
+}
+
+/// [`ContainerEngine`] as it is written on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RunBy {
+    /// podman where it is installed, else Docker
+    Auto,
+    Podman,
+    Docker,
+}
+
+impl From<RunBy> for ContainerEngine {
+    fn from(by: RunBy) -> Self {
+        match by {
+            RunBy::Auto => Self::Auto,
+            RunBy::Podman => Self::Podman,
+            RunBy::Docker => Self::Docker,
+        }
+    }
 }
 
 #[derive(Debug, Group)]

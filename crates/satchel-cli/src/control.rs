@@ -120,6 +120,18 @@ fn connected_to(builder: reqwest::ClientBuilder, socket: &Path) -> reqwest::Clie
     builder.windows_named_pipe(socket.as_os_str())
 }
 
+/// Does anybody listen at this socket?
+#[cfg(unix)]
+pub(crate) async fn knock(socket: &Path) -> std::io::Result<()> {
+    tokio::net::UnixStream::connect(socket).await.map(drop)
+}
+
+/// There are none.
+#[cfg(windows)]
+pub(crate) async fn knock(_socket: &Path) -> std::io::Result<()> {
+    Err(std::io::Error::other("clients' own sockets exist on Linux and macOS only"))
+}
+
 /// The settings shared by both connections to the hub: no proxy, no redirects.
 fn client() -> reqwest::ClientBuilder {
     // Required for building a client. Fails if one is installed already, which is fine.
@@ -159,6 +171,23 @@ pub(crate) struct HttpAnswer {
 impl Endpoint {
     /// The endpoint at `url`, used with these headers.
     pub(crate) fn at(url: String, headers: &BTreeMap<String, String>) -> Result<Self, PostError> {
+        Self::over(client(), url, headers)
+    }
+
+    /// The same over a client's own socket.
+    pub(crate) fn at_socket(
+        socket: &Path,
+        url: String,
+        headers: &BTreeMap<String, String>,
+    ) -> Result<Self, PostError> {
+        Self::over(connected_to(client(), socket), url, headers)
+    }
+
+    fn over(
+        client: reqwest::ClientBuilder,
+        url: String,
+        headers: &BTreeMap<String, String>,
+    ) -> Result<Self, PostError> {
         let not_sent = |wrong: &dyn std::error::Error| PostError::NotSent(chain(wrong));
         let mut map = HeaderMap::new();
         for (name, value) in headers {
@@ -166,7 +195,7 @@ impl Endpoint {
             map.insert(name, HeaderValue::from_str(value).map_err(|wrong| not_sent(&wrong))?);
         }
         // If the hub is silent for this long during a call, it will not respond any more.
-        let http = client().read_timeout(CALL_TIME).build().map_err(|wrong| not_sent(&wrong))?;
+        let http = client.read_timeout(CALL_TIME).build().map_err(|wrong| not_sent(&wrong))?;
         Ok(Self { http, url, headers: map })
     }
 

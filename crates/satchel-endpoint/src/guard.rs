@@ -17,13 +17,19 @@ pub enum Refused {
 /// The host names under which this port may be addressed.
 #[derive(Debug, Clone)]
 pub struct Guard {
-    hosts: [String; 3],
+    hosts: Vec<String>,
 }
 
 impl Guard {
     /// For this port.
     pub fn new(port: u16) -> Self {
-        Self { hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")] }
+        let hosts = ["127.0.0.1", "localhost", "[::1]"];
+        Self { hosts: hosts.iter().map(|host| format!("{host}:{port}")).collect() }
+    }
+
+    /// For a socket. No browser reaches one; whoever passes it on as a port still keeps web pages out.
+    pub fn of_a_socket() -> Self {
+        Self { hosts: vec!["localhost".to_owned()] }
     }
 
     /// Requires exactly one permitted `Host` with port, the same in an absolute request line, no foreign `Origin`, and no

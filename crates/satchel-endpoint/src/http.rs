@@ -74,8 +74,13 @@ pub(crate) struct App {
     shares: Shares,
     throttle: AuthThrottle,
     guard: Guard,
+    socket_guard: Guard,
     stop: CancellationToken,
 }
+
+/// Goes with every request that comes over a client's own socket: nobody else is served there.
+#[derive(Debug, Clone)]
+pub(crate) struct OnlyFor(pub(crate) Arc<str>);
 
 impl App {
     /// Cancelled when the endpoint stops.
@@ -92,6 +97,7 @@ impl App {
             shares: Shares::new(PER_CLIENT),
             throttle: AuthThrottle::default(),
             guard: Guard::new(port),
+            socket_guard: Guard::of_a_socket(),
             stop,
         }
     }
@@ -119,7 +125,9 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
     if head_bytes(&parts) > HEADER_BYTES {
         return reply::empty(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
     }
-    if let Err(refused) = app.guard.check(&parts.uri, &parts.headers) {
+    let only = parts.extensions.get::<OnlyFor>();
+    let guard = if only.is_some() { &app.socket_guard } else { &app.guard };
+    if let Err(refused) = guard.check(&parts.uri, &parts.headers) {
         let message = match refused {
             Refused::Host => {
                 "this address serves only requests to 127.0.0.1, localhost or [::1] with its port"
@@ -129,7 +137,7 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
         app.hub.turned_away(message, parts.uri.path());
         return reply::error(StatusCode::FORBIDDEN, None, ErrorObject::new(errors::INVALID_REQUEST, message));
     }
-    if let Some(ticket) = parts.uri.path().strip_prefix("/sign-in/") {
+    if let Some(ticket) = parts.uri.path().strip_prefix("/sign-in/").filter(|_| only.is_none()) {
         return match parts.method {
             Method::GET => Box::pin(callback::sign_in_page(&app.hub, ticket, &parts.headers)).await,
             _ => reply::empty(StatusCode::METHOD_NOT_ALLOWED),
@@ -139,7 +147,9 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
     if Surface::at(parts.uri.path(), Surface::Router).is_none() && !compat {
         return reply::empty(StatusCode::NOT_FOUND);
     }
-    let Some(client) = token::client(&app.hub, &parts.headers) else {
+    let client = token::client(&app.hub, &parts.headers);
+    // To say that it is another client's would tell whether it is one.
+    let Some(client) = client.filter(|client| only.is_none_or(|OnlyFor(only)| **only == **client)) else {
         let guessed = parts.headers.contains_key(header::AUTHORIZATION);
         app.hub.turned_away(if guessed { "not a client's token" } else { "no token" }, parts.uri.path());
         return if guessed && app.throttle.refuses_another() { too_many_wrong_tokens() } else { no_token() };

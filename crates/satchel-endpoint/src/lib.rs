@@ -27,6 +27,8 @@ mod reply;
 mod roots;
 mod serve;
 mod session;
+#[cfg(unix)]
+mod sockets;
 mod stream;
 mod surface;
 mod token;

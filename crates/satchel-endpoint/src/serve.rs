@@ -18,6 +18,8 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+#[cfg(unix)]
+use crate::sockets;
 use crate::{
     address_file::AddressFile,
     connection::{self, CONNECTIONS, Connections},
@@ -118,6 +120,8 @@ pub async fn serve(hub: &Hub, port: Result<Port, ServeError>) -> Result<Endpoint
         let (router, connections) = (router.clone(), connections.clone());
         tracker.spawn(accept(listener, router, connections, stop.clone(), tracker.clone()));
     }
+    #[cfg(unix)]
+    tracker.spawn(sockets::follow(hub.clone(), router, connections, stop.clone(), tracker.clone()));
     let address = AddressFile::write(hub.places(), &url, &socket).map_err(ServeError::Address)?;
     hub.set_endpoint(Some(url.clone()));
     otlp::begin(hub, &stop, &tracker);

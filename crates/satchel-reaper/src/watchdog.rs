@@ -1,18 +1,76 @@
-//! The watchdog: tracks process groups that begin and end, and ends those that remain when the hub is gone.
+//! The watchdog: tracks process groups and containers that begin and end, and ends those that remain when the hub is gone.
 
-use std::{collections::BTreeSet, io::BufRead, process::ExitCode};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::BufRead,
+    path::PathBuf,
+    process::{Command, ExitCode, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde::{Deserialize, Serialize};
 
 use crate::processes::{kill_below, kill_group, kill_marked};
 
 /// The environment variable that tells the watchdog which processes to end.
 pub const RUN: &str = "SATCHEL_RUN";
 
+/// What lines about containers begin with.
+const CONTAINER_BEGINS: &str = "container ";
+const CONTAINER_GONE: &str = "gone ";
+
+/// How long an engine may take to end containers.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A container, which goes on when the client that started it has ended.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Orphan {
+    /// Its name.
+    pub name: String,
+    /// The program that ends it.
+    pub engine: PathBuf,
+    /// That program's environment, in which there is nothing of a server.
+    pub env: BTreeMap<String, String>,
+}
+
+impl Orphan {
+    /// The engine's arguments that end it, one list after the other: at once, and without leaving anything behind.
+    pub fn endings(&self) -> [Vec<&str>; 2] {
+        // The second alone would give it ten seconds first.
+        [vec!["kill", &self.name], vec!["rm", "--force", &self.name]]
+    }
+
+    /// What tells a watchdog that it begins.
+    ///
+    /// # Errors
+    /// Where it cannot be written as JSON.
+    pub fn begins(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self).map(|json| format!("{CONTAINER_BEGINS}{json}\n"))
+    }
+
+    /// What tells a watchdog that it is gone.
+    pub fn gone(&self) -> String {
+        format!("{CONTAINER_GONE}{}\n", self.name)
+    }
+}
+
 /// Main function of `<program> watchdog`.
 pub fn main() -> ExitCode {
     let run = std::env::var(RUN).unwrap_or_default();
     let mut groups = BTreeSet::new();
+    let mut containers = BTreeMap::new();
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
+        if let Some(orphan) = line.strip_prefix(CONTAINER_BEGINS) {
+            if let Ok(orphan) = serde_json::from_str::<Orphan>(orphan) {
+                containers.insert(orphan.name.clone(), orphan);
+            }
+            continue;
+        }
+        if let Some(name) = line.strip_prefix(CONTAINER_GONE) {
+            containers.remove(name);
+            continue;
+        }
         match (line.get(..1), line.get(1..).and_then(|group| group.parse::<u32>().ok())) {
             (Some("+"), Some(group)) => {
                 groups.insert(group);
@@ -31,5 +89,26 @@ pub fn main() -> ExitCode {
     if !run.is_empty() {
         kill_marked(&format!("{run}."));
     }
+    end_containers(containers.values());
     ExitCode::SUCCESS
+}
+
+/// All of them at the same time; what their engines say interests nobody any more.
+fn end_containers<'a>(orphans: impl Iterator<Item = &'a Orphan> + Clone) {
+    for step in 0..2 {
+        let start = |orphan: &Orphan| {
+            let mut command = Command::new(&orphan.engine);
+            command.args(&orphan.endings()[step]).env_clear().envs(&orphan.env);
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
+        };
+        let mut ending: Vec<_> = orphans.clone().filter_map(start).collect();
+        let until = Instant::now() + PATIENCE;
+        while !ending.is_empty() && Instant::now() < until {
+            ending.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        for mut child in ending {
+            let _ = child.kill();
+        }
+    }
 }

@@ -45,3 +45,13 @@ test("a server that runs elsewhere has no sandbox here", async () => {
   expect(await screen.findByText(/Changes there take effect/)).toBeTruthy();
   expect(screen.queryByText("Sandbox")).toBeNull();
 });
+
+test("a container is named, and kept when what it allows is changed", async () => {
+  const container = { image: "node:22", engine: "auto" as const };
+  const { hub, user } = await open({ sandbox: { read: [], write: [], network: false, container } }, false);
+  expect(await screen.findByText(/container of node:22/)).toBeTruthy();
+  expect(screen.queryByText(/no sandbox/)).toBeNull();
+  await user.click(screen.getByRole("checkbox", { name: "It may reach the network" }));
+  const sandbox = { read: [], write: [], network: true, container };
+  await waitFor(() => expect(hub.requests).toContainEqual({ do: "change", change: "set_sandbox", name: "files", sandbox }));
+});

@@ -102,6 +102,7 @@ function diagnosis(one: DoctorFinding, doing?: string): string {
 /** What the hub wants a person to know, by its code. */
 const notices: Partial<Record<Code, string>> = {
   port_taken: "der übliche Port war belegt",
+  socket_not_opened: "der Socket eines Clients war nicht zu öffnen",
   keychain_absent: "Zugangsdaten lassen sich nicht sicher aufbewahren",
   vault_locked: "die verschlüsselte Datei mit den Zugangsdaten ist verschlossen",
   config_invalid: "die Konfiguration ist fehlerhaft",
@@ -112,7 +113,7 @@ const notices: Partial<Record<Code, string>> = {
   setup_differs: "auf einem anderen Computer ist etwas anders eingerichtet",
 };
 /** Of these the hub's own words say what and where. */
-const details = new Set<Code>(["port_taken", "keychain_absent", "vault_locked", "config_invalid", "set_aside", "ledger_unusable"]);
+const details = new Set<Code>(["port_taken", "socket_not_opened", "keychain_absent", "vault_locked", "config_invalid", "set_aside", "ledger_unusable"]);
 
 function noticed({ code, message }: { code: Code; message: string }): string {
   const said = notices[code];
@@ -579,7 +580,8 @@ export const de: Words = {
       write: "Dateien und Ordner, die er ändern darf, einer je Zeile",
       save: "Speichern",
       again: "Eine Änderung startet den Server neu.",
-      impossible: "Dieses System hat keine Sandbox, die Satchel nutzen könnte; Linux hat eine.",
+      container: (image) => `Er läuft in einem Container von ${image}.`,
+      impossible: "Dieses System hat keine eigene Sandbox. Ein Container ist eine: satchel sandbox NAME on --container ABBILD",
     },
   },
 
@@ -1578,6 +1580,7 @@ export const de: Words = {
     keychain_absent: "Starte einen Schlüsselbund wie gnome-keyring, oder wähle in den Einstellungen eine verschlüsselte Datei.",
     vault_locked: "Öffne sie in den Einstellungen mit ihrem Passwort.",
     config_invalid: "Berichtige die Datei an der genannten Stelle. Was vorher lief, läuft solange weiter.",
+    socket_not_opened: "Berichtige seinen Pfad unter „sockets“ in der Konfiguration.",
     port_taken: "Verbinde die Clients neu mit der neuen Adresse, oder mache den Port frei und starte neu.",
     no_tools: "Lies sein Log und seine Anleitung. Viele Server bieten erst mit einem Argument oder Zugang etwas an.",
     offline: "Verbinde diesen Computer mit einem Netz. Beim nächsten Aufruf wird es wieder versucht.",

@@ -365,7 +365,8 @@ export const en = {
       write: "Files and folders it may change, one per line",
       save: "Save",
       again: "A change starts the server again.",
-      impossible: "Satchel has no sandbox for this system yet, only for Linux.",
+      container: (image: string) => `It runs in a container of ${image}.`,
+      impossible: "This system has no sandbox of its own. A container is one: satchel sandbox NAME on --container IMAGE",
     },
   },
 
@@ -1350,6 +1351,7 @@ export const en = {
     keychain_absent: "Start a keyring service such as gnome-keyring, or choose an encrypted file in Settings.",
     vault_locked: "Unlock it in Settings with its passphrase.",
     config_invalid: "Correct the file at the place named. What ran before goes on meanwhile.",
+    socket_not_opened: "Correct its path under \"sockets\" in the configuration.",
     port_taken: "Connect clients again with the new address, or free the port and start again.",
     no_tools: "Read its log and its documentation. Many servers offer something only with an argument or a credential.",
     offline: "Connect this computer to a network. It is tried again at the next call.",

@@ -9,7 +9,7 @@ use satchel_core::{
 };
 use tokio::process::{Child, Command};
 
-use super::Connecting;
+use super::{ClientSocket, Connecting};
 use crate::control::{Control, ControlError, Endpoint};
 
 /// Timeout of a hub's start.
@@ -24,6 +24,11 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// The endpoint of the running hub, with a token that lasts as long as it.
 pub(super) async fn arrive(places: &Places, caller: &Connecting) -> anyhow::Result<Endpoint> {
+    let profile =
+        caller.profile.as_ref().map(|name| format!("/profile/{}", encoded(name))).unwrap_or_default();
+    if let Some(socket) = &caller.socket {
+        return at_socket(socket, &profile).await;
+    }
     let (mut waited, mut starts) = (Duration::ZERO, 0);
     let connected = loop {
         match connect(places, &caller.client).await {
@@ -40,9 +45,31 @@ pub(super) async fn arrive(places: &Places, caller: &Connecting) -> anyhow::Resu
         waited += TICK;
     };
     let Connection { url, headers } = connected;
-    let profile =
-        caller.profile.as_ref().map(|name| format!("/profile/{}", encoded(name))).unwrap_or_default();
     Ok(Endpoint::at(format!("{url}{profile}"), &headers)?)
+}
+
+/// The endpoint of a hub that cannot be started from here, and that may be starting.
+async fn at_socket(socket: &ClientSocket, profile: &str) -> anyhow::Result<Endpoint> {
+    let ClientSocket { path, token_file } = socket;
+    let text = std::fs::read_to_string(token_file)
+        .with_context(|| format!("cannot read the token in {}", token_file.display()))?;
+    let headers = [("authorization".to_owned(), format!("Bearer {}", token_in(&text)))].into();
+    let endpoint = Endpoint::at_socket(path, format!("http://localhost/mcp{profile}"), &headers)?;
+    let mut waited = Duration::ZERO;
+    while let Err(error) = crate::control::knock(path).await {
+        if waited >= ENDING_TIME {
+            bail!("no hub answers at {}: {error}", path.display());
+        }
+        tokio::time::sleep(TICK).await;
+        waited += TICK;
+    }
+    Ok(endpoint)
+}
+
+/// The token, alone or among what `satchel connect --print` prints.
+fn token_in(text: &str) -> &str {
+    let printed = text.lines().find_map(|line| line.strip_prefix("Authorization: Bearer "));
+    printed.unwrap_or(text).trim()
 }
 
 /// A name as a path segment.
@@ -126,7 +153,14 @@ fn detach(command: &mut Command, leaves_job: bool) {
 
 #[cfg(test)]
 mod tests {
-    use super::encoded;
+    use super::{encoded, token_in};
+
+    #[test]
+    fn a_token_is_found_in_what_connect_prints() {
+        for text in ["t0ken\n", "http://127.0.0.1:7411/mcp\nAuthorization: Bearer t0ken\n"] {
+            assert_eq!(token_in(text), "t0ken");
+        }
+    }
 
     #[test]
     fn the_name_of_a_profile_is_one_part_of_an_address() {

@@ -10,7 +10,7 @@ mod headers;
 mod hub;
 mod keeper;
 
-use std::{collections::HashMap, process::ExitCode, sync::Arc, time::Duration};
+use std::{collections::HashMap, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use exchange::{Out, Outcome, exchange, refused, write};
 use keeper::Keeper;
@@ -45,6 +45,17 @@ pub(crate) struct Connecting {
     pub(crate) client: String,
     /// The requested profile.
     pub(crate) profile: Option<String>,
+    /// The socket of a hub outside of this container, instead of the hub here.
+    pub(crate) socket: Option<ClientSocket>,
+}
+
+/// A socket for this client alone.
+#[derive(Debug, Clone)]
+pub(crate) struct ClientSocket {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// The file that has the client's token.
+    pub(crate) token_file: PathBuf,
 }
 
 pub(crate) async fn run(places: &Places, caller: Connecting) -> anyhow::Result<ExitCode> {

@@ -171,6 +171,9 @@ pub(crate) async fn sandbox(places: &Places, asked: Sandbox, json: bool) -> anyh
         read: asked.read.iter().map(whole).collect(),
         write: asked.write.iter().map(whole).collect(),
         network: asked.network,
+        container: asked
+            .container
+            .map(|image| model::server::ContainerSandbox { image, engine: asked.engine.into() }),
     };
     let on = asked.state == OnOff::On;
     let name = asked.name.to_string();
@@ -179,15 +182,26 @@ pub(crate) async fn sandbox(places: &Places, asked: Sandbox, json: bool) -> anyh
     let listed = |places: &[String]| if places.is_empty() { "nothing".to_owned() } else { places.join(", ") };
     let mut sentence = match on {
         true => format!(
-            "{name} runs in a sandbox: of your files it may read {} and change {}; it may use {} network.",
+            "{name} runs in {}: of your files it may read {} and change {}; it may use {} network.",
+            sandbox
+                .container
+                .as_ref()
+                .map_or("a sandbox".to_owned(), |container| format!("a container of {}", container.image)),
             listed(&[sandbox.read.as_slice(), sandbox.write.as_slice()].concat()),
             listed(&sandbox.write),
             if sandbox.network { "the" } else { "no" },
         ),
         false => format!("{name} runs without a sandbox."),
     };
-    if on && !cfg!(target_os = "linux") {
-        sentence.push_str(" This system has no such sandbox, so it is not started while this is on.");
+    match &sandbox.container {
+        None if on && !cfg!(target_os = "linux") => sentence.push_str(
+            " This system has no sandbox of its own, so it is not started while this is on; --container names an image \
+             to run it in.",
+        ),
+        Some(container) if on && !container.is_pinned() => sentence.push_str(
+            " Its name has no digest, so it is not fetched: it must be on this computer.",
+        ),
+        None | Some(_) => {}
     }
     done(&sentence, &answer, json)
 }

@@ -19,8 +19,8 @@ use crate::model::{
     ServerConfig, ServerName, Startup, TransportConfig,
     oauth::{OAuth, Resource},
     server::{
-        DISCOVERY_TIMEOUT, Era, IDLE_TIMEOUT, REFRESH_INTERVAL, REFRESH_INTERVAL_FLOOR, REQUEST_TIMEOUT,
-        REQUEST_TIMEOUT_FLOOR, Sandbox,
+        ContainerEngine, ContainerSandbox, DISCOVERY_TIMEOUT, Era, IDLE_TIMEOUT, REFRESH_INTERVAL,
+        REFRESH_INTERVAL_FLOOR, REQUEST_TIMEOUT, REQUEST_TIMEOUT_FLOOR, Sandbox,
     },
 };
 
@@ -34,6 +34,8 @@ const MAX_REQUEST: &str = "maxRequestMiB";
 pub const HISTORY: &str = "history";
 /// Key of the OpenTelemetry endpoint that traces are exported to.
 pub const OTLP_ENDPOINT: &str = "otlpEndpoint";
+/// The key of sockets for single clients.
+const SOCKETS: &str = "sockets";
 /// Key of the embedding service.
 pub const EMBEDDING: &str = "embedding";
 /// Key of the search settings.
@@ -102,6 +104,7 @@ pub struct Config {
     registries: Vec<RegistrySource>,
     pictures: bool,
     profiles: Profiles,
+    sockets: BTreeMap<String, String>,
     /// Rules in the file that nobody has accepted; only their restrictions are in effect.
     unaccepted: Option<(Vec<ToolRule>, Defaults)>,
 }
@@ -169,6 +172,7 @@ impl Default for Config {
             registries: RegistrySource::usual(),
             pictures: false,
             profiles: Profiles::default(),
+            sockets: BTreeMap::new(),
             unaccepted: None,
         }
     }
@@ -209,7 +213,7 @@ impl Config {
         let (mut rules, mut otlp_endpoint, mut embedding) = (Vec::new(), None, None);
         let (mut tool_defaults, mut faults) = (Defaults::default(), BTreeMap::new());
         let (mut registries, mut profiles) = (RegistrySource::usual(), Profiles::default());
-        let (mut pictures, mut suggests) = (false, true);
+        let (mut pictures, mut suggests, mut sockets) = (false, true, BTreeMap::new());
         let root = reader.object(text, "the configuration")?;
         reader.has_its_block(&root)?;
         for (key, value) in root {
@@ -234,6 +238,9 @@ impl Config {
             }
             if key == PICTURES {
                 pictures = reader.switch(&key, value)?;
+            }
+            if key == SOCKETS {
+                sockets = reader.sockets(value)?;
             }
             if key == RESULT_CAP {
                 reader.caps(value)?;
@@ -267,6 +274,7 @@ impl Config {
             registries,
             pictures,
             profiles,
+            sockets,
             unaccepted: None,
             document,
             servers,
@@ -321,6 +329,11 @@ impl Config {
     /// Is the debug status enabled?
     pub fn debug_status(&self) -> bool {
         self.debug_status
+    }
+
+    /// Sockets for single clients: the path of each, which may begin with `~/`.
+    pub fn sockets(&self) -> &BTreeMap<String, String> {
+        &self.sockets
     }
 
     /// The OpenTelemetry endpoint, for builds that can export.
@@ -738,6 +751,39 @@ impl<'a> ConfigReader<'a> {
         Ok(oauth)
     }
 
+    /// The name of an image, or an object with it and the engine that runs it.
+    fn container(&self, value: &'a Raw) -> Result<ContainerSandbox, ConfigError> {
+        let mut container = ContainerSandbox { image: String::new(), engine: ContainerEngine::Auto };
+        if value.get().starts_with('"') {
+            container.image = self.text_of("container", value)?;
+        } else {
+            for (name, value) in self.object(value.get(), "\"container\"")? {
+                match name.as_str() {
+                    "image" => container.image = self.text_of("image", value)?,
+                    "engine" => {
+                        container.engine = serde_json::from_str(value.get()).map_err(|_| {
+                            let message = "\"engine\" must be \"auto\", \"podman\" or \"docker\"";
+                            self.at(value.get(), message.to_owned())
+                        })?;
+                    }
+                    _ => {
+                        let message =
+                            format!("\"container\" has no \"{name}\"; expected \"image\" or \"engine\"");
+                        return Err(self.at(value.get(), message));
+                    }
+                }
+            }
+        }
+        // A word of a command line. What begins with a hyphen would be an option there.
+        let fits = |c: char| c.is_ascii_alphanumeric() || "._/:@-".contains(c);
+        let is_name = container.image.chars().all(fits)
+            && container.image.starts_with(|c: char| c.is_ascii_alphanumeric());
+        is_name.then_some(container).ok_or_else(|| {
+            let message = "\"container\" must name an image, such as \"node:22@sha256:…\"";
+            self.at(value.get(), message.to_owned())
+        })
+    }
+
     /// `true` for a sandbox that allows nothing more, or an object with what it allows.
     fn sandbox(&self, key: &str, value: &'a Raw) -> Result<Option<Sandbox>, ConfigError> {
         if matches!(value.get(), "true" | "false" | "null") {
@@ -749,9 +795,11 @@ impl<'a> ConfigReader<'a> {
                 "read" => sandbox.read = self.list("read", value)?,
                 "write" => sandbox.write = self.list("write", value)?,
                 "network" => sandbox.network = self.switch("network", value)?,
+                "container" => sandbox.container = Some(self.container(value)?),
                 _ => {
-                    let message =
-                        format!("\"sandbox\" has no \"{name}\"; expected \"read\", \"write\" or \"network\"");
+                    let message = format!(
+                        "\"sandbox\" has no \"{name}\"; expected \"read\", \"write\", \"network\" or \"container\""
+                    );
                     return Err(self.at(value.get(), message));
                 }
             }
@@ -807,6 +855,21 @@ impl<'a> ConfigReader<'a> {
         serde_json::from_str(value.get()).map_err(|_| {
             self.at(value.get(), format!("\"{key}\" must be a string, but is {}", kind(value.get())))
         })
+    }
+
+    /// Whole paths, by the client that each socket is for.
+    fn sockets(&self, value: &'a Raw) -> Result<BTreeMap<String, String>, ConfigError> {
+        let sockets = self.map(SOCKETS, value)?;
+        let is_whole = |path: &str| path.starts_with("~/") || path.starts_with('/');
+        match sockets.iter().find(|(client, path)| client.trim().is_empty() || !is_whole(path)) {
+            None => Ok(sockets),
+            Some((client, path)) => {
+                let message = format!(
+                    "\"{SOCKETS}\" names a client and the whole path of its socket, but has {client:?}: {path:?}"
+                );
+                Err(self.at(value.get(), message))
+            }
+        }
     }
 
     fn collector(&self, value: &Raw) -> Result<Option<String>, ConfigError> {
@@ -1026,16 +1089,48 @@ mod tests {
         let sandbox = |entry: &str| server(&format!(r#"{{"command": "x"{entry}}}"#)).sandbox;
         assert_eq!((sandbox(""), sandbox(r#", "sandbox": false"#)), (None, None));
         assert_eq!(sandbox(r#", "sandbox": true"#), Some(Sandbox::default()));
-        let expected = Sandbox { read: vec!["~/notes".into()], write: vec![], network: true };
+        let expected = Sandbox { read: vec!["~/notes".into()], network: true, ..Sandbox::default() };
         assert_eq!(sandbox(r#", "sandbox": {"read": ["~/notes"], "network": true}"#), Some(expected));
+        let container = |value: &str| {
+            let sandbox = sandbox(&format!(r#", "sandbox": {{"container": {value}}}"#));
+            sandbox.and_then(|sandbox| sandbox.container).unwrap()
+        };
+        let image = "ghcr.io/x/y:1".to_owned();
+        let auto = ContainerSandbox { image, engine: ContainerEngine::Auto };
+        assert_eq!(container(r#""ghcr.io/x/y:1""#), auto);
+        let docker = ContainerSandbox { engine: ContainerEngine::Docker, ..auto };
+        assert_eq!(container(r#"{"image": "ghcr.io/x/y:1", "engine": "docker"}"#), docker);
         for (entry, said) in [
-            (r#"{"command": "x", "sandbox": {"reed": []}}"#, "\"reed\" is none of"),
+            (r#"{"command": "x", "sandbox": {"reed": []}}"#, "\"sandbox\" has no \"reed\""),
             (r#"{"command": "x", "sandbox": "on"}"#, "must be an object"),
             (r#"{"command": "x", "sandbox": {"read": "a"}}"#, "list of strings"),
             (r#"{"url": "https://x", "sandbox": true}"#, "is for programs"),
+            (r#"{"command": "x", "sandbox": {"container": ""}}"#, "must name an image"),
+            (r#"{"command": "x", "sandbox": {"container": "--privileged"}}"#, "must name an image"),
+            (r#"{"command": "x", "sandbox": {"container": "a b"}}"#, "must name an image"),
+            (r#"{"command": "x", "sandbox": {"container": {"engine": "podman"}}}"#, "must name an image"),
+            (
+                r#"{"command": "x", "sandbox": {"container": {"image": "a", "engine": "lxc"}}}"#,
+                "\"podman\" or",
+            ),
+            (r#"{"command": "x", "sandbox": {"container": {"picture": "a"}}}"#, "neither"),
         ] {
             let error = fault(entry);
             assert!(error.message.contains(said), "{entry}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_socket_is_for_one_client_and_has_a_whole_path() {
+        let sockets = |value: &str| {
+            let config = Config::parse(&format!(r#"{{"mcpServers": {{}}, "sockets": {value}}}"#));
+            config.map(|config| config.sockets().clone())
+        };
+        let expected = [("box".to_owned(), "/run/user/1/box.sock".to_owned())].into();
+        assert_eq!(sockets(r#"{"box": "/run/user/1/box.sock"}"#).unwrap(), expected);
+        assert!(sockets(r#"{"box": "~/box.sock"}"#).is_ok());
+        for value in [r#"{"box": "box.sock"}"#, r#"{" ": "/x"}"#, r#""/x""#, r#"{"box": ["/x"]}"#] {
+            assert!(sockets(value).is_err(), "{value}");
         }
     }
 

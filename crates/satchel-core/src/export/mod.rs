@@ -8,6 +8,8 @@ mod compose;
 mod container;
 mod reference;
 mod toolhive;
+#[cfg(test)]
+mod validated;
 mod yaml;
 
 use crate::{

@@ -183,7 +183,16 @@ pub(super) fn of_change(hub: &Hub, change: &Change) -> Option<Loosening> {
             })
         }
         Change::SetSandbox { name, sandbox } => {
-            let before = config.servers().get(name.as_str())?.sandbox.as_ref()?;
+            let before = config.servers().get(name.as_str())?.sandbox.as_ref();
+            let wanted = sandbox.as_ref().and_then(|sandbox| sandbox.container.as_ref());
+            // Another program runs then, with what the server is given.
+            if let Some(container) = wanted.filter(|_| wanted != before.and_then(|before| before.container.as_ref())) {
+                return Some(Loosening::new(
+                    format!("running \"{name}\" in a container of {}", container.image),
+                    format!("satchel sandbox {name} on --container {} …", container.image),
+                ));
+            }
+            let before = before?;
             match sandbox {
                 Some(sandbox) if is_within(sandbox, before) => None,
                 Some(_) => Some(Loosening::new(
@@ -297,6 +306,7 @@ fn is_within(after: &Sandbox, before: &Sandbox) -> bool {
     after.read.iter().all(|place| readable.contains(place))
         && after.write.iter().all(|place| writable.contains(place))
         && (before.network || !after.network)
+        && before.container == after.container
 }
 
 #[cfg(test)]
@@ -304,6 +314,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::model::server::{ContainerEngine, ContainerSandbox};
 
     #[test]
     fn a_rule_that_lets_more_through_needs_a_person_and_a_stricter_one_does_not() {
@@ -349,6 +360,7 @@ mod tests {
             read: read.iter().map(ToString::to_string).collect(),
             write: write.iter().map(ToString::to_string).collect(),
             network,
+            container: None,
         };
         let before = sandbox(&["/r"], &["/w"], false);
         for (after, within) in [
@@ -362,5 +374,10 @@ mod tests {
             assert_eq!(is_within(&after, &before), within, "{after:?}");
         }
         assert!(is_within(&before, &sandbox(&["/r"], &["/w"], true)));
+        // Another program would run in it.
+        let image = "node:22".to_owned();
+        let container = Some(ContainerSandbox { image, engine: ContainerEngine::Auto });
+        let contained = Sandbox { container, ..before.clone() };
+        assert!(!is_within(&contained, &before) && !is_within(&before, &contained));
     }
 }

@@ -22,6 +22,7 @@ use crate::{
         doctor::{Diagnosis, DoctorFinding, Examination, Examined, Health, ServerAside, Whereabouts},
         profiles::{ProfileView, ProfilesView},
         request::StoreKind,
+        server::ContainerEngine,
     },
     platform::Environment,
     registry::pinning,
@@ -30,6 +31,7 @@ use crate::{
     upstream::{
         self,
         environment::{self, Located},
+        installed_engine,
     },
 };
 
@@ -298,18 +300,7 @@ fn look_at_server(
     looking: SearchContext,
     now_ms: u64,
 ) -> DoctorFinding {
-    let program = match wanted.map(|wanted| &wanted.transport) {
-        Some(TransportConfig::Stdio { command, .. }) if command == OWN_COMMAND => Whereabouts::BuiltIn,
-        // References are resolved at the start, and a server with its own PATH is searched there.
-        Some(TransportConfig::Stdio { command, env, .. })
-            if command.contains("${") || looking.environment.platform().variable(env, "PATH").is_some() =>
-        {
-            Whereabouts::At(command.clone())
-        }
-        Some(TransportConfig::Stdio { command, cwd, .. }) => look_for(command, cwd.as_deref(), looking),
-        Some(TransportConfig::Http { url, .. }) => Whereabouts::At(url.clone()),
-        None => Whereabouts::At(server.runs.clone()),
-    };
+    let program = program_of(server, wanted, looking);
     let verdict = match (server.is_troubled(), server.enabled, program.is_there()) {
         (true, _, _) | (false, true, false) => Health::Wrong,
         (false, false, false) => Health::Note,
@@ -359,6 +350,31 @@ fn look_at_server(
         },
     };
     of_server(verdict, None, action)
+}
+
+/// What has to be there for the server to run.
+fn program_of(server: &ServerView, wanted: Option<&ServerConfig>, looking: SearchContext) -> Whereabouts {
+    let sandbox = wanted.and_then(|wanted| wanted.sandbox.as_ref());
+    if let Some(container) = sandbox.and_then(|sandbox| sandbox.container.as_ref()) {
+        // The command is one of the image's.
+        return match installed_engine(container.engine, looking.dirs, looking.environment) {
+            Ok(program) => Whereabouts::At(program.display().to_string()),
+            Err(_) if container.engine == ContainerEngine::Docker => nowhere("docker", looking),
+            Err(_) => nowhere("podman", looking),
+        };
+    }
+    match wanted.map(|wanted| &wanted.transport) {
+        Some(TransportConfig::Stdio { command, .. }) if command == OWN_COMMAND => Whereabouts::BuiltIn,
+        // References are filled in at the start, and a server with its own PATH is looked up there.
+        Some(TransportConfig::Stdio { command, env, .. })
+            if command.contains("${") || looking.environment.platform().variable(env, "PATH").is_some() =>
+        {
+            Whereabouts::At(command.clone())
+        }
+        Some(TransportConfig::Stdio { command, cwd, .. }) => look_for(command, cwd.as_deref(), looking),
+        Some(TransportConfig::Http { url, .. }) => Whereabouts::At(url.clone()),
+        None => Whereabouts::At(server.runs.clone()),
+    }
 }
 
 /// Searches for a program.

@@ -115,7 +115,7 @@ use crate::{
     stats::event::Visit,
     tasks::kept,
     upstream::{
-        Ending, ServerNotification, Surroundings, ancestry,
+        Ending, Engines, ServerNotification, Surroundings, ancestry,
         environment::SearchPath,
         oauth::{accounts::Accounts, sign_in::Callbacks},
     },
@@ -228,6 +228,7 @@ impl Hub {
             watchdog,
             environment: Environment::of_this_process(),
             search_path: SearchPath::default(),
+            engines: Engines::default(),
             notifications: tokio::sync::broadcast::channel(NOTIFICATIONS).0,
             tracker: tracker.clone(),
             ending: Ending::default(),
@@ -595,6 +596,11 @@ impl Hub {
     /// The configured OpenTelemetry endpoint.
     pub fn otlp_endpoint(&self) -> Option<String> {
         self.config().otlp_endpoint().map(ToOwned::to_owned)
+    }
+
+    /// Follows the configuration in force.
+    pub fn watch_config(&self) -> watch::Receiver<Arc<Config>> {
+        self.inner.configured.follow()
     }
 
     /// Records a call that was refused before it was made.

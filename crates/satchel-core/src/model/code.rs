@@ -81,6 +81,8 @@ codes! {
     ConfigInvalid = "config_invalid",
     /// Another program uses the default port.
     PortTaken = "port_taken",
+    /// A client's own socket cannot be opened.
+    SocketNotOpened = "socket_not_opened",
     /// The server runs but offers nothing.
     NoTools = "no_tools",
     /// This computer has no network.
@@ -350,6 +352,7 @@ impl Code {
             Code::ConfigInvalid => {
                 "Fix the file at the place named; the last valid configuration stays in use meanwhile."
             }
+            Code::SocketNotOpened => "Correct its path under \"sockets\" in the configuration.",
             Code::PortTaken => "Connect clients again with the new address, or free the port and restart.",
             Code::NoTools => {
                 "Read its log and its documentation: many servers offer something only with an argument or a credential."

@@ -102,6 +102,46 @@ pub struct Sandbox {
     /// May it access the network?
     #[serde(default)]
     pub network: bool,
+    /// The container that is its sandbox, instead of the system's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional = nullable))]
+    pub container: Option<ContainerSandbox>,
+}
+
+/// A container to run a server in. Its command is looked up in the image.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ContainerSandbox {
+    /// The image. It is fetched only where its digest is part of its name.
+    pub image: String,
+    /// What runs it.
+    #[serde(default)]
+    pub engine: ContainerEngine,
+}
+
+impl ContainerSandbox {
+    /// Is this the name of one image for ever? A tag can be moved to another one.
+    pub fn is_pinned(&self) -> bool {
+        let digest = self
+            .image
+            .rsplit_once("sha256:")
+            .filter(|(before, _)| before.is_empty() || before.ends_with('@'));
+        digest.is_some_and(|(_, hex)| hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    }
+}
+
+/// A program that runs containers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum ContainerEngine {
+    /// podman where it is installed, else Docker.
+    #[default]
+    Auto,
+    /// podman, which needs no service with all rights.
+    Podman,
+    /// Docker.
+    Docker,
 }
 
 /// The configuration of one server.

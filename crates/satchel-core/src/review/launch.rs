@@ -12,6 +12,7 @@ use crate::{
         ServerConfig, ServerName, TransportConfig,
         approvals::{Kind, Why},
         oauth::OAuth,
+        server::ContainerEngine,
     },
     trust::{Fingerprint, Item, clean, fingerprint::Tree},
 };
@@ -92,6 +93,18 @@ fn readable(config: &ServerConfig) -> String {
                 line(what, &paths.iter().map(|path| quoted(path)).collect::<Vec<_>>().join(" "));
             }
         }
+        if let Some(container) = &sandbox.container {
+            let note = match container.is_pinned() {
+                true => "",
+                false => " (whichever image has this name here; none is fetched)",
+            };
+            let engine = match container.engine {
+                ContainerEngine::Auto => "podman or docker",
+                ContainerEngine::Podman => "podman",
+                ContainerEngine::Docker => "docker",
+            };
+            line(&format!("inside, by {engine}"), &format!("{}{note}", quoted(&container.image)));
+        }
         line(
             "sandbox",
             if sandbox.network { "these files and the network" } else { "these files, no network" },
@@ -152,7 +165,10 @@ mod tests {
         let stdio = json!({
             "command": "npx", "args": ["-y", "server@1.2.3", "--flag"], "cwd": "/srv/a",
             "env": { "TOKEN": "${secret:TOKEN}", "MODE": "plain" },
-            "sandbox": { "read": ["~/notes"], "write": ["~/out"], "network": false },
+            "sandbox": { "read": ["~/notes"], "write": ["~/out"], "network": false, "container": null },
+        });
+        let contained = json!({
+            "command": "npx", "sandbox": { "container": { "image": "node@sha256:0123", "engine": "docker" } },
         });
         let docker =
             json!({ "command": "docker", "args": ["run", "-i", "mcp/fetch@sha256:0123456789abcdef"] });
@@ -160,7 +176,7 @@ mod tests {
             "url": "https://example.com/mcp?x=1", "headers": { "Authorization": "Bearer ${secret:KEY}", "X-Team": "a" },
         });
         let mut mutations = 0;
-        for entry in [&stdio, &docker, &hosted] {
+        for entry in [&stdio, &contained, &docker, &hosted] {
             let before = of(entry);
             assert_eq!(before, of(entry));
             for (place, text) in texts(entry, String::new()) {
@@ -185,6 +201,7 @@ mod tests {
         for (place, value) in [
             ("/sandbox/network", json!(true)),
             ("/sandbox", json!(false)),
+            ("/sandbox/container", json!("node")),
             ("/args", json!(["-y", "server@1.2.3"])),
             ("/args/1", json!("server@1.2.4")),
             ("/env", json!({ "TOKEN": "${secret:TOKEN}" })),

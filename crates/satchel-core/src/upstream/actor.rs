@@ -19,10 +19,12 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use satchel_mcp::Raw;
+use satchel_reaper::watchdog::Orphan;
 
 use super::{
     activity::{self, Launcher},
     connect::{Connection, Signs, batch, http, sse, stdio},
+    container::{self, Engines, Inhabitant, Inside},
     dirty::Dirty,
     ending::Ending,
     environment::{self, Located, SearchPath},
@@ -46,7 +48,7 @@ use crate::{
     model::{
         Code, ServerConfig, ServerName, TransportConfig,
         audit::AuditKind,
-        server::{Era, Sandbox},
+        server::{ContainerSandbox, Era, Sandbox},
         snapshot::{During, LastFailure, Phase},
     },
     platform::{Environment, Platform},
@@ -92,6 +94,8 @@ pub struct Surroundings {
     pub environment: Environment,
     /// Where programs are searched.
     pub search_path: SearchPath,
+    /// What runs containers.
+    pub engines: Engines,
     /// Shutdown waits for its tasks.
     pub tracker: TaskTracker,
     /// Whether the hub is shutting down.
@@ -884,9 +888,18 @@ impl Start {
         let (tracker, quiet) = (&self.around.tracker, self.config.discovery_timeout);
         let (connection, patience, launcher) = match filled.clone() {
             TransportConfig::Stdio { command, args, env, cwd } => {
-                let launcher = Launcher::of(&command, &args);
-                let patience = patience_for(launcher, quiet);
-                let program = self.program(&command, args, env, cwd).await.map_err(lost)?;
+                let (program, launcher) = match self.config.sandbox.as_ref().and_then(contained) {
+                    Some((sandbox, container)) => {
+                        let program = self.in_container(sandbox, container, &command, &args, env, cwd);
+                        // The engine fetches an image, whatever runs in it.
+                        (program.await, Launcher::of("docker", &[]))
+                    }
+                    None => {
+                        let launcher = Launcher::of(&command, &args);
+                        (self.program(&command, args, env, cwd).await, launcher)
+                    }
+                };
+                let (program, patience) = (program.map_err(lost)?, patience_for(launcher, quiet));
                 let watchdog = self.around.watchdog.clone();
                 let count = program.args.len();
                 let noun = if count == 1 { "argument" } else { "arguments" };
@@ -1080,8 +1093,61 @@ impl Start {
                 Some((self.around.own_program.clone(), sandbox))
             }
         };
-        Ok(stdio::Program { program, args, env: env.into_variables(), cwd, subreaper, sandbox })
+        let (env, container) = (env.into_variables(), None);
+        Ok(stdio::Program { program, args, env, cwd, subreaper, sandbox, container })
     }
+
+    /// The client of an engine that runs this command in a container.
+    async fn in_container(
+        &self,
+        sandbox: &Sandbox,
+        container: &ContainerSandbox,
+        command: &str,
+        args: &[String],
+        variables: std::collections::BTreeMap<String, String>,
+        cwd: Option<String>,
+    ) -> Result<stdio::Program, Failure> {
+        let (ours, data) = (&self.around.environment, &self.around.places.data);
+        let denied = |error: SandboxError| failure(Code::SpawnDenied, error.to_string());
+        if command == OWN_COMMAND {
+            return Err(denied(SandboxError::BuiltIn));
+        }
+        let dirs = self.around.search_path.dirs(ours).await;
+        let engine = container::find(container.engine, dirs, ours)
+            .map_err(|names| failure(Code::RuntimeMissing, SandboxError::NoEngine(names).to_string()))?;
+        let mut client = container::client_environment(ours);
+        client.set("PATH", join(dirs));
+        let rootless = self.around.engines.is_rootless(&engine, &client, data).await?;
+        let home = ours.home();
+        let command = expand_home(command, home.as_deref(), ours.platform()).to_string_lossy().into_owned();
+        let inside = Inside {
+            sandbox,
+            container,
+            engine: &engine,
+            inhabitant: Inhabitant::of(engine.is_podman, rootless, data, ours.platform()),
+            command: &command,
+            args,
+            variables: &variables,
+            cwd: cwd.as_deref(),
+            mark: self.mark.as_str(),
+            data,
+            home: home.as_deref(),
+            platform: ours.platform(),
+            selinux: container::is_selinux_on(),
+        };
+        let args = inside.words().map_err(denied)?;
+        let name = container::name_of(&self.mark);
+        let env = client.clone().into_variables();
+        let container = Some(Orphan { name, engine: engine.program.clone(), env });
+        client.extend(variables);
+        let (program, env, cwd) = (engine.program, client.into_variables(), home);
+        Ok(stdio::Program { program, args, env, cwd, subreaper: None, sandbox: None, container })
+    }
+}
+
+/// The sandbox with its container, where it is one.
+fn contained(sandbox: &Sandbox) -> Option<(&Sandbox, &ContainerSandbox)> {
+    sandbox.container.as_ref().map(|container| (sandbox, container))
 }
 
 /// Refines the code of a failed start by its circumstances.
@@ -1095,7 +1161,11 @@ fn closer(code: Code, message: &str, hosted: bool, noisy: bool) -> Code {
         }
         Code::ExitedEarly if hosted && says(&["dns", "lookup address", "resolve"]) => Code::Dns,
         Code::ExitedEarly if hosted => Code::Unreachable,
-        Code::ExitedEarly if says(&["Docker daemon", "docker daemon", "dockerDesktop"]) => Code::DockerDown,
+        Code::ExitedEarly
+            if says(&["Docker daemon", "docker daemon", "dockerDesktop", "connect to Podman"]) =>
+        {
+            Code::DockerDown
+        }
         // The hub itself always says so when it kills a server.
         Code::ExitedEarly | Code::Crashed if says(&["ended by signal 9"]) => Code::OomKilled,
         // Exit codes of a shell or `env` for a missing or non-executable program.

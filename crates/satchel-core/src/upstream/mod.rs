@@ -5,6 +5,7 @@ mod actor;
 pub mod ancestry;
 pub mod breaker;
 pub mod connect;
+mod container;
 mod credentials;
 mod dirty;
 mod ending;
@@ -30,6 +31,7 @@ pub mod subreaper;
 pub mod watchdog;
 
 pub use actor::{Seen, ServerNotification, Surroundings, Upstream};
+pub use container::{Engines, installed_engine};
 pub use dirty::{Dirty, Reading, Unread};
 pub use ending::Ending;
 pub use fill::{fill, secrets_of, unset};

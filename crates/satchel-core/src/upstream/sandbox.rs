@@ -1,6 +1,7 @@
 //! The sandbox around a server: which files it may read and write, and whether it reaches the network. On Linux, by Landlock
 //! and seccomp, which need no rights of their own and which nothing that the server starts can take down again. Off
-//! unless the server's entry says otherwise; other systems have none, and say so.
+//! unless the server's entry says otherwise; other systems have none of their own, and say so. A container as the
+//! sandbox is another matter ([`super::container`]).
 //!
 //! Raised by the process that becomes the server: the subreaper ([`super::subreaper`]) starts our own program as
 //! `sandboxed PROGRAM ARGUMENTS`, which raises them around itself and then turns into the server. Inside, a server has the system's
@@ -88,8 +89,24 @@ pub enum SandboxError {
     #[error("its directory for temporary files cannot be created: {0}")]
     Temporary(std::io::Error),
     /// Not available on this system.
-    #[error("sandboxes exist on Linux only; remove \"sandbox\" from its entry to start it without one")]
+    #[error(
+        "this system has no sandbox of its own; name a \"container\" in it, or take \"sandbox\" out of its entry"
+    )]
     Absent,
+    /// The hub's own servers are in no image.
+    #[error("what is built in cannot run in a container")]
+    BuiltIn,
+    /// No program that runs containers is installed.
+    #[error("{0} is installed, which its sandbox needs")]
+    NoEngine(&'static str),
+    /// A variable of the entry would be obeyed by the engine's client.
+    #[error(
+        "\"{0}\" in its env would steer the container's engine instead of the server; set it in the image"
+    )]
+    Steers(String),
+    /// A path that engines take apart.
+    #[error("\"{0}\" has a character that engines of containers take for a separator")]
+    Unmountable(String),
 }
 
 impl SandboxPlan {
@@ -322,7 +339,7 @@ mod tests {
         let home = Path::new("/home/x");
         let temporary = dir.path().join("tmp");
         let around = |read: &str, program: &str| {
-            let sandbox = Sandbox { read: vec![read.into()], write: vec!["/w".into()], network: false };
+            let sandbox = Sandbox { read: vec![read.into()], write: vec!["/w".into()], ..Sandbox::default() };
             SandboxPlan::around(&sandbox, Path::new(program), Some(home), &temporary)
         };
         let plan = around("~/notes", "/home/x/.tools/node/bin/npx").unwrap();

@@ -1,14 +1,15 @@
 //! Ends the hub's children when the hub dies, however suddenly, from a process outside the hub.
 //!
 //! Theory of operation: the hub starts a small program ([`satchel_reaper`]) as `watchdog` and holds a pipe to it. It writes a line
-//! for every process group that begins (`+123`) or is known to be gone (`-123`). The end of the pipe means that the
-//! hub is gone; then the watchdog ends every group still on its list, and on Linux also everything below its leader (see
+//! for every process group that begins (`+123`) or is known to be gone (`-123`), and for every container ([`Orphan`]). The
+//! end of the pipe means that the
+//! hub is gone; then the watchdog ends every group and container still on its list, and on Linux also everything below its leader (see
 //! [`super::subreaper`]) and every process that carries the hub's mark in its environment, wherever it has moved to. It knows nothing else and does nothing else.
 //!
 //! Windows needs none of this: there a job object closes with the hub.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::Path,
     process::Stdio,
     sync::{Arc, Mutex, PoisonError},
@@ -20,7 +21,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 #[cfg(unix)]
 pub(super) use satchel_reaper::processes::{kill_below, kill_group, signal_group};
-use satchel_reaper::watchdog::RUN;
+use satchel_reaper::watchdog::{Orphan, RUN};
 pub use satchel_reaper::{
     processes::{MARK, kill_marked},
     watchdog::main,
@@ -31,7 +32,23 @@ pub use satchel_reaper::{
 pub struct Watchdog {
     run: Arc<str>,
     lines: mpsc::UnboundedSender<String>,
-    groups: Arc<Mutex<BTreeSet<u32>>>,
+    watched: Arc<Mutex<Watched>>,
+}
+
+/// What is not known to be gone.
+#[derive(Debug, Default)]
+struct Watched {
+    groups: BTreeSet<u32>,
+    /// What was told of each container, by its name.
+    containers: BTreeMap<String, String>,
+}
+
+impl Watched {
+    /// What a watchdog is told that takes another's place.
+    fn lines(&self) -> String {
+        let groups: String = self.groups.iter().map(|group| format!("+{group}\n")).collect();
+        self.containers.values().fold(groups, |lines, line| lines + line)
+    }
 }
 
 impl Watchdog {
@@ -39,13 +56,13 @@ impl Watchdog {
     pub fn start(program: &Path, run: &str, tracker: &TaskTracker, end: CancellationToken) -> Self {
         keep_no_cores();
         let (lines, mut queue) = mpsc::unbounded_channel::<String>();
-        let groups: Arc<Mutex<BTreeSet<u32>>> = Arc::default();
-        let watchdog = Self { run: run.into(), lines, groups: groups.clone() };
+        let watched: Arc<Mutex<Watched>> = Arc::default();
+        let watchdog = Self { run: run.into(), lines, watched: watched.clone() };
         let (program, run) = (program.to_owned(), run.to_owned());
         tracker.spawn(async move {
             let mut failures = 0u32;
             loop {
-                if keep_one(&program, &run, &groups, &mut queue, &end).await {
+                if keep_one(&program, &run, &watched, &mut queue, &end).await {
                     return;
                 }
                 failures += 1;
@@ -62,7 +79,7 @@ impl Watchdog {
     /// A watchdog without a process, for tests.
     #[cfg(all(test, unix))]
     pub(super) fn of_nobody() -> Self {
-        Self { run: "test".into(), lines: mpsc::unbounded_channel().0, groups: Arc::default() }
+        Self { run: "test".into(), lines: mpsc::unbounded_channel().0, watched: Arc::default() }
     }
 
     /// The mark in the environment of a process of server number `server` in its `generation`.
@@ -81,19 +98,37 @@ impl Watchdog {
 
     /// Is this the process group of a running server?
     pub fn holds(&self, group: u32) -> bool {
-        self.groups.lock().unwrap_or_else(PoisonError::into_inner).contains(&group)
+        self.watched().groups.contains(&group)
     }
 
     /// Records a new process group.
     pub fn begins(&self, group: u32) {
-        self.groups.lock().unwrap_or_else(PoisonError::into_inner).insert(group);
+        self.watched().groups.insert(group);
         let _ = self.lines.send(format!("+{group}\n"));
     }
 
     /// Records the end of a process group.
     pub fn gone(&self, group: u32) {
-        self.groups.lock().unwrap_or_else(PoisonError::into_inner).remove(&group);
+        self.watched().groups.remove(&group);
         let _ = self.lines.send(format!("-{group}\n"));
+    }
+
+    /// A container is about to begin.
+    pub(super) fn container_begins(&self, orphan: &Orphan) {
+        // Texts always serialize.
+        let Ok(line) = orphan.begins() else { return };
+        self.watched().containers.insert(orphan.name.clone(), line.clone());
+        let _ = self.lines.send(line);
+    }
+
+    /// A container is gone.
+    pub(super) fn container_gone(&self, orphan: &Orphan) {
+        self.watched().containers.remove(&orphan.name);
+        let _ = self.lines.send(orphan.gone());
+    }
+
+    fn watched(&self) -> std::sync::MutexGuard<'_, Watched> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -115,7 +150,7 @@ fn keep_no_cores() {
 async fn keep_one(
     program: &Path,
     run: &str,
-    groups: &Mutex<BTreeSet<u32>>,
+    watched: &Mutex<Watched>,
     queue: &mut mpsc::UnboundedReceiver<String>,
     end: &CancellationToken,
 ) -> bool {
@@ -142,10 +177,7 @@ async fn keep_one(
         }
     };
     let Some(mut pipe) = child.stdin.take() else { return false };
-    let known: String = {
-        let groups = groups.lock().unwrap_or_else(PoisonError::into_inner);
-        groups.iter().map(|group| format!("+{group}\n")).collect()
-    };
+    let known = watched.lock().unwrap_or_else(PoisonError::into_inner).lines();
     if pipe.write_all(known.as_bytes()).await.is_err() {
         return false;
     }

@@ -13,6 +13,7 @@ use satchel_mcp::{
     Message,
     framing::{Frame, Framer},
 };
+use satchel_reaper::watchdog::Orphan;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
     process::{ChildStderr, ChildStdin, ChildStdout},
@@ -27,6 +28,7 @@ use crate::{
     secrets::clear_text,
     tasks::may_fail_here,
     upstream::{
+        container,
         ending::Ending,
         lifecycle::Failure,
         link::{CallError, Link, OnChange, Outbox, Outcome},
@@ -59,6 +61,16 @@ pub struct Program {
     pub subreaper: Option<PathBuf>,
     /// Its sandbox, if any, and the program that applies it.
     pub sandbox: Option<(PathBuf, SandboxPlan)>,
+    /// The container whose client this program is, if it is one.
+    pub container: Option<Orphan>,
+}
+
+/// No console window may flash up for a program of the hub's own.
+pub(in crate::upstream) fn without_a_window(command: &mut tokio::process::Command) {
+    #[cfg(windows)]
+    command.creation_flags(windows::Win32::System::Threading::CREATE_NO_WINDOW.0);
+    #[cfg(not(windows))]
+    let _ = command;
 }
 
 /// Starts a process and creates a link to it. The handshake follows.
@@ -73,7 +85,11 @@ pub fn connect(
     ending: Ending,
     tracker: &TaskTracker,
 ) -> Result<Connection, Failure> {
-    let mut child = spawn(&program)?;
+    let container = program.container.take();
+    container.iter().for_each(|container| watchdog.container_begins(container));
+    let mut child = spawn(&program).inspect_err(|_| {
+        container.iter().for_each(|container| watchdog.container_gone(container));
+    })?;
     let mark = program.env.get(MARK).cloned();
     let pid = child.id();
     if let Some(group) = pid {
@@ -97,6 +113,7 @@ pub fn connect(
     let keeper = Keeper {
         child,
         group: pid,
+        container,
         link: link.clone(),
         log,
         watchdog,
@@ -323,6 +340,7 @@ async fn leader(child: &mut Box<dyn ChildWrapper>) -> std::io::Result<ExitStatus
 struct Keeper {
     child: Box<dyn ChildWrapper>,
     group: Option<u32>,
+    container: Option<Orphan>,
     link: Link,
     log: ServerLog,
     watchdog: Watchdog,
@@ -395,6 +413,7 @@ impl Keeper {
             signal_group(group, Signal::SIGTERM);
             if !self.gone(group, steps.asked).await {
                 self.log.hub("it did not end when asked to, and was killed");
+                self.end_container().await;
                 // First the descendants held by the subreaper, which cannot be found without it.
                 let _ = tokio::task::spawn_blocking(move || kill_below(group, None)).await;
                 kill_group(group);
@@ -404,6 +423,7 @@ impl Keeper {
         if let Some(group) = self.group {
             self.watchdog.gone(group);
         }
+        self.end_container().await;
         // Processes in groups of their own are found by their mark. At shutdown, one search suffices for all.
         if let Some(mark) = mark
             && !self.ending.has_begun()
@@ -439,6 +459,15 @@ impl Keeper {
         let _ = self.child.wait().await;
         if let Some(group) = self.group {
             self.watchdog.gone(group);
+        }
+        self.end_container().await;
+    }
+
+    /// Whatever became of its client: one that was killed, or that lost its engine, leaves the container behind.
+    async fn end_container(&mut self) {
+        if let Some(container) = self.container.take() {
+            container::end(&container).await;
+            self.watchdog.container_gone(&container);
         }
     }
 }
@@ -481,6 +510,7 @@ mod tests {
             cwd: None,
             subreaper: None,
             sandbox: None,
+            container: None,
         };
         let (log, tracker) = (ServerLog::nowhere(), TaskTracker::new());
         connect(program, Box::new(heard), log, Watchdog::of_nobody(), Ending::default(), &tracker)
