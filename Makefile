@@ -87,8 +87,8 @@ test: ui/dist/index.html
 	$(MAKE) --no-print-directory workflows ways-in ui-tests lint
 	cargo build $(TESTED)
 	@node scripts/test.mjs $(TESTED) --test conformance
-	@SATCHEL_FUZZ_SECONDS=$(FUZZED) node scripts/test.mjs $(TESTED) --no-fail-fast
-	@node scripts/test.mjs $(TESTED) --test chaos -- --test-threads $(CHAOS_AT_ONCE)
+	@SATCHEL_FUZZ_SECONDS=$(FUZZED) node scripts/test.mjs $(TESTED) --no-fail-fast \
+	  --beside --test chaos -- --test-threads $(CHAOS_AT_ONCE)
 	@TESTED="$(TESTED)" scripts/windows.sh --if-installed
 
 # The command line for Windows, built here and run under Wine. CASES picks some by words of their names.
