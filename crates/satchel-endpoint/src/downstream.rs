@@ -200,7 +200,7 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
             }
             None => match surface::hidden(hub, &named(&params)) {
                 Some(failure) => refused(hub, &failure),
-                None => bad(format!("Unknown tool: {}", named(&params))),
+                None => unknown_tool(hub, &named(&params)),
             },
         },
         "prompts/get" => match flat.prompt(&named(&params)) {
@@ -306,7 +306,7 @@ async fn server_itself(
                 let path = ToolPath { server: server.clone(), tool: name };
                 return match hub.refuse_hidden_tool(&path) {
                     Err(failure) => refused(hub, &failure),
-                    Ok(()) => bad(format!("Unknown tool: {}", path.tool)),
+                    Ok(()) => unknown_tool(hub, &path.tool),
                 };
             }
             Ok(_) => {}
@@ -447,6 +447,15 @@ pub(crate) fn owner(hub: &Hub, surface: &Surface, uri: &str) -> Option<(ServerNa
 fn refused(hub: &Hub, failure: &CallFailure) -> Reply {
     hub.tell_failure(failure);
     Reply::Result(meta::failure(failure))
+}
+
+/// There is no such tool. The record of the call says that nothing was sent; without a word it would say cancelled.
+fn unknown_tool(hub: &Hub, name: &str) -> Reply {
+    let message = format!("Unknown tool: {name}");
+    let (server, code, action) = (None, None, String::new());
+    let outcome = satchel_core::upstream::Outcome::NotSent;
+    hub.tell_failure(&CallFailure { outcome, server, code, message: message.clone(), action });
+    bad(message)
 }
 
 fn started(started: Result<Running, CallFailure>, kind: Kind) -> Reply {

@@ -303,7 +303,7 @@ fn need(server: &ServerView) -> &'static str {
         (ServerState::NeedsSignIn { .. }, _) => sign_in(server),
         (ServerState::BackingOff { .. } | ServerState::Broken { .. }, _) => did_not_start(server),
         (_, Some(LastFailure { during: During::Start, .. })) => did_not_start(server),
-        (_, Some(LastFailure { during: During::Run, .. })) => "keeps ending",
+        (_, Some(LastFailure { during: During::Run, .. })) => "keeps exiting",
         (_, Some(LastFailure { during: During::Lists, .. })) => "cannot be read",
         (
             ServerState::Off
