@@ -79,7 +79,7 @@ fn leaving(home: &Home) {
     let read = || fs::read_to_string(&file).expect("it is text");
     assert!(read().contains("satchel"), "{}", read());
     let said = home.does(&["leave"]);
-    assert!(said.contains("does not start at login any more"), "{said}");
+    assert!(said.contains("Satchel no longer starts at login."), "{said}");
     assert!(!read().contains("satchel") && read().contains("own"), "{}", read());
     assert!(!reg(home, &["query", RUN, "/v", "Satchel"]).contains("satchel-app"));
     assert!(home.does(&["leave"]).contains("No client has a Satchel entry."));

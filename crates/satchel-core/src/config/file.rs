@@ -795,6 +795,7 @@ impl<'a> ConfigReader<'a> {
                 "read" => sandbox.read = self.list("read", value)?,
                 "write" => sandbox.write = self.list("write", value)?,
                 "network" => sandbox.network = self.switch("network", value)?,
+                "container" if value.get() == "null" => {}
                 "container" => sandbox.container = Some(self.container(value)?),
                 _ => {
                     let message = format!(

@@ -174,6 +174,16 @@ export type ConnectClient = { client: string, dry_run: boolean, over?: Over | nu
 export type Consent = { id: string, says: string, };
 
 /**
+ * A program that runs containers.
+ */
+export type ContainerEngine = "auto" | "podman" | "docker";
+
+/**
+ * A container to run a server in. Its command is looked up in the image.
+ */
+export type ContainerSandbox = { image: string, engine: ContainerEngine, };
+
+/**
  * What kind of thing a definition defines.
  */
 export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "introduction" | "instructions" | "beside" | "launch" | "package" | "secret";
