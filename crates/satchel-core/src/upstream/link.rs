@@ -14,7 +14,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -26,20 +26,20 @@ use tokio::{
     sync::{mpsc, watch},
     time::Instant,
 };
-use tokio_util::sync::CancellationToken;
 
-use super::{log::ServerLog, oauth::account::Need};
+pub use super::flight::Sent;
+use super::{
+    flight::{Flight, QUESTIONS_OPEN},
+    log::ServerLog,
+    oauth::account::Need,
+};
 
 /// A request may go on as long as it reports progress, but not longer than this.
 pub const LONGEST_CALL: Duration = Duration::from_secs(600);
-/// Progress notes kept for a caller that does not read them; older ones would only be overtaken.
-const NOTES_KEPT: usize = 256;
 /// A wait that ended so much later than it should have means that the computer slept meanwhile.
 const OVERSLEPT: Duration = Duration::from_secs(1);
 /// How long what came in the meantime has to be read then.
 const CATCHING_UP: Duration = Duration::from_secs(2);
-/// Questions of one call that wait for an answer; a server that asks more is refused.
-const QUESTIONS_OPEN: usize = 16;
 
 /// What a failed call did, as far as we can know. Carried to clients as `error.data.outcome`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -53,35 +53,6 @@ pub enum Outcome {
     Unknown,
     /// The server answered with an error.
     UpstreamError,
-}
-
-/// Has it left? Decided once, by whoever is first: the transport that is about to send it, or the caller who gives it
-/// up. So what a caller was told has not been sent never is.
-#[derive(Debug, Clone, Default)]
-pub struct Sent(Arc<AtomicU8>);
-
-impl Sent {
-    const WAITING: u8 = 0;
-    const LEFT: u8 = 1;
-    const WITHDRAWN: u8 = 2;
-
-    /// Said by the transport before the first byte leaves; where it is false, none may.
-    #[must_use]
-    pub fn leaves(&self) -> bool {
-        self.decide(Self::LEFT) == Self::LEFT
-    }
-
-    /// It is given up.
-    fn withdrawn(&self) -> Outcome {
-        if self.decide(Self::WITHDRAWN) == Self::LEFT { Outcome::Unknown } else { Outcome::NotSent }
-    }
-
-    fn decide(&self, wanted: u8) -> u8 {
-        match self.0.compare_exchange(Self::WAITING, wanted, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => wanted,
-            Err(decided) => decided,
-        }
-    }
 }
 
 /// Why a request has no result.
@@ -155,8 +126,33 @@ pub struct Outgoing {
     pub headers: Vec<(String, String)>,
     /// Asked by the transport before the first byte leaves.
     pub sent: Sent,
-    /// Cancelled when nobody waits for the answer any more.
-    pub gone: CancellationToken,
+    /// So many of its bytes have left already.
+    pub(super) begun: usize,
+    /// Held while it waits for others, where some are written by those who send them.
+    pub(super) _turn: Option<Turn>,
+}
+
+/// A message that waits to be written. While there is one, no other goes before it.
+#[derive(Debug)]
+pub(super) struct Turn(Arc<AtomicUsize>);
+
+impl Turn {
+    pub(super) fn of(waiting: &Arc<AtomicUsize>) -> Self {
+        waiting.fetch_add(1, Ordering::SeqCst);
+        Self(waiting.clone())
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A transport to which a message can be given at once, without a task in between.
+pub(super) trait AtOnce: Send + Sync + std::fmt::Debug {
+    /// Takes the message where none waits. It comes back where it has to wait as well.
+    fn write(&self, outgoing: Outgoing, waiting: &Arc<AtomicUsize>) -> Option<Outgoing>;
 }
 
 /// A request to be made.
@@ -198,6 +194,9 @@ pub struct Link {
 #[derive(Debug)]
 struct LinkInner {
     outbox: mpsc::Sender<Outgoing>,
+    /// How many messages are in it, or are being written from it.
+    waiting: Arc<AtomicUsize>,
+    at_once: OnceLock<Box<dyn AtOnce>>,
     pending: Mutex<HashMap<u64, Pending>>,
     next: AtomicU64,
     ended: watch::Sender<Option<String>>,
@@ -210,12 +209,7 @@ struct LinkInner {
 
 #[derive(Debug)]
 struct Pending {
-    events: mpsc::UnboundedSender<Event>,
-    notes: Arc<AtomicUsize>,
-    questions: Arc<AtomicUsize>,
-    sent: Sent,
-    /// Its client has been told what the server asks and may come back, or not.
-    parked: Arc<AtomicBool>,
+    flight: Arc<Flight>,
     owner: Option<Arc<str>>,
 }
 
@@ -232,14 +226,9 @@ pub trait OnChange: Send + Sync + std::fmt::Debug {
 pub struct Call {
     link: Link,
     id: u64,
-    events: mpsc::UnboundedReceiver<Event>,
-    notes: Arc<AtomicUsize>,
-    questions: Arc<AtomicUsize>,
+    flight: Arc<Flight>,
     /// Asked and not yet answered.
     open: Vec<Id>,
-    sent: Sent,
-    parked: Arc<AtomicBool>,
-    gone: CancellationToken,
     may_cancel: bool,
     done: bool,
 }
@@ -256,6 +245,8 @@ impl Link {
         let (ended, _) = watch::channel(None);
         let inner = LinkInner {
             outbox,
+            waiting: Arc::default(),
+            at_once: OnceLock::new(),
             pending: Mutex::default(),
             next: AtomicU64::new(first),
             ended,
@@ -270,6 +261,11 @@ impl Link {
     /// The family of revisions was agreed on; said once.
     pub fn speak(&self, dialect: Dialect) {
         let _ = self.inner.dialect.set(dialect);
+    }
+
+    /// From now on messages go to the transport itself where none waits.
+    pub(super) fn write_by(&self, transport: Box<dyn AtOnce>) {
+        let _ = self.inner.at_once.set(transport);
     }
 
     /// Does it speak a stateless revision?
@@ -302,42 +298,30 @@ impl Link {
         let named = headers::named_by(&method)
             .filter(|_| self.is_modern())
             .and_then(|key| RawObject::parse(params.as_deref()?).ok()?.text(key));
-        let (events, receiver) = mpsc::unbounded_channel();
-        let (notes, sent) = (Arc::new(AtomicUsize::new(0)), Sent::default());
-        let (questions, gone) = (Arc::new(AtomicUsize::new(0)), CancellationToken::new());
-        let parked = Arc::new(AtomicBool::new(false));
-        let pending = Pending {
-            events,
-            notes: notes.clone(),
-            questions: questions.clone(),
-            sent: sent.clone(),
-            parked: parked.clone(),
-            owner,
-        };
-        self.pending().insert(id, pending);
-        let call = Call {
-            link: self.clone(),
-            id,
-            events: receiver,
-            notes,
-            questions,
-            open: vec![],
-            sent: sent.clone(),
-            parked,
-            gone: gone.clone(),
-            may_cancel: method != "initialize",
-            done: false,
-        };
+        let flight = Arc::new(Flight::default());
+        let sent = Sent::of(&flight);
+        self.pending().insert(id, Pending { flight: flight.clone(), owner });
+        let may_cancel = method != "initialize";
+        let call = Call { link: self.clone(), id, flight, open: vec![], may_cancel, done: false };
         let json = Message::request(id, &method, params).to_json();
-        let outgoing = Outgoing { json, id: Some(id), method: Some(method), named, headers, sent, gone };
+        let outgoing =
+            Outgoing { json, id: Some(id), method: Some(method), named, headers, sent, begun: 0, _turn: None };
         if let Some(reason) = self.ended() {
             return Err(CallError::Ended(reason, Outcome::NotSent));
         }
+        let Some(outgoing) = self.write_at_once(outgoing) else { return Ok(call) };
         match tokio::time::timeout(wait, self.inner.outbox.send(outgoing)).await {
             Ok(Ok(())) => Ok(call),
             Ok(Err(_)) => Err(CallError::Ended(self.reason(), Outcome::NotSent)),
             Err(_) => Err(CallError::TimedOut(wait.as_secs(), Outcome::NotSent)),
         }
+    }
+
+    /// The message comes back where it has to wait for its turn.
+    fn write_at_once(&self, outgoing: Outgoing) -> Option<Outgoing> {
+        let Some(transport) = self.inner.at_once.get() else { return Some(outgoing) };
+        let left = transport.write(outgoing, &self.inner.waiting)?;
+        Some(Outgoing { _turn: Some(Turn::of(&self.inner.waiting)), ..left })
     }
 
     /// Adds what every request of the stateless revisions says, where those are spoken.
@@ -392,9 +376,10 @@ impl Link {
             named: None,
             headers: vec![],
             sent: Sent::default(),
-            gone: CancellationToken::new(),
+            begun: 0,
+            _turn: None,
         };
-        self.inner.outbox.try_send(outgoing).is_ok()
+        self.write_at_once(outgoing).is_none_or(|waits| self.inner.outbox.try_send(waits).is_ok())
     }
 
     /// Somebody wants log messages from this severity on. Does the server have to be asked for more than before?
@@ -437,15 +422,14 @@ impl Link {
         });
         let reason = self.reason();
         for (_, pending) in self.pending().drain() {
-            let _ =
-                pending.events.send(Event::Final(Err(CallError::Ended(reason.clone(), pending.outcome()))));
+            pending.flight.fail(CallError::Ended(reason.clone(), pending.flight.withdrawn()));
         }
     }
 
     /// Fails one request, for transports where requests fail one by one.
     pub fn fail(&self, id: u64, error: CallError) {
         if let Some(pending) = self.pending().remove(&id) {
-            let _ = pending.events.send(Event::Final(Err(error)));
+            pending.flight.fail(error);
         }
     }
 
@@ -475,7 +459,7 @@ impl Link {
         let pending = id.as_ref().and_then(Id::as_ours).and_then(|id| self.pending().remove(&id));
         match pending {
             Some(pending) => {
-                let _ = pending.events.send(Event::Final(outcome.map_err(CallError::Answered)));
+                pending.flight.tell(Event::Final(outcome.map_err(CallError::Answered)));
             }
             // A second answer, an answer to a call we gave up, or one nobody asked for.
             None => self.inner.log.hub(&format!("ignored an answer to unknown request {id:?}")),
@@ -488,8 +472,8 @@ impl Link {
             let token =
                 token.and_then(|params| params.read::<Id>("progressToken")).and_then(|id| id.as_ours());
             // An unknown token is dropped: it must never reach another caller.
-            if let Some(call) = token.and_then(|token| self.pending().get(&token).map(Pending::handle)) {
-                call.note(method, params);
+            if let Some(call) = token.and_then(|token| self.flight(token)) {
+                call.note(Event::Note { method, params });
             }
             return;
         }
@@ -501,15 +485,15 @@ impl Link {
         }
         if method == ACKNOWLEDGED {
             let of = call.or_else(|| subscription(params.as_deref()?));
-            if let Some(call) = of.and_then(|id| self.pending().get(&id).map(Pending::handle)) {
-                call.note(method, params);
+            if let Some(call) = of.and_then(|id| self.flight(id)) {
+                call.note(Event::Note { method, params });
             }
             return;
         }
         if method == "notifications/message" {
             self.inner.log.message(params.as_deref().map_or("", Raw::get));
             if let Some(call) = self.meant(call) {
-                call.note(method, params);
+                call.note(Event::Note { method, params });
                 return;
             }
             // It is about one of several clients' calls, and nothing says which.
@@ -521,17 +505,15 @@ impl Link {
     }
 
     /// The call that something belongs to that does not say so itself.
-    fn meant(&self, call: Option<u64>) -> Option<Pending> {
-        let pending = self.pending();
+    fn meant(&self, call: Option<u64>) -> Option<Arc<Flight>> {
         if let Some(call) = call {
-            return pending.get(&call).map(Pending::handle);
+            return self.flight(call);
         }
+        let pending = self.pending();
         // One that waits for its client does nothing, so nothing new is about it; unless it is the only one.
-        let running =
-            pending.values().any(|call| call.owner.is_some() && !call.parked.load(Ordering::Relaxed));
-        let mut owned = pending
-            .iter()
-            .filter(|(_, call)| call.owner.is_some() && !(running && call.parked.load(Ordering::Relaxed)));
+        let running = pending.values().any(|call| call.owner.is_some() && !call.flight.is_parked());
+        let mut owned =
+            pending.iter().filter(|(_, call)| call.owner.is_some() && !(running && call.flight.is_parked()));
         let (mut latest, first) = owned.next()?;
         for (id, call) in owned {
             if call.owner != first.owner {
@@ -539,7 +521,11 @@ impl Link {
             }
             latest = latest.max(id);
         }
-        pending.get(latest).map(Pending::handle)
+        pending.get(latest).map(|call| call.flight.clone())
+    }
+
+    fn flight(&self, id: u64) -> Option<Arc<Flight>> {
+        self.pending().get(&id).map(|call| call.flight.clone())
     }
 
     /// In the legacy revisions everything is answered, because a server that waits for an answer hangs. In the stateless
@@ -553,17 +539,12 @@ impl Link {
             return self.respond(id, Ok(RawObject::new().to_raw()));
         }
         match self.meant(call) {
-            Some(call) if call.questions.fetch_add(1, Ordering::Relaxed) < QUESTIONS_OPEN => {
-                if call
-                    .events
-                    .send(Event::Question { id: id.clone(), method: method.clone(), params })
-                    .is_err()
-                {
+            Some(call) if call.may_ask() => {
+                if !call.tell(Event::Question { id: id.clone(), method: method.clone(), params }) {
                     self.respond(id, unasked(&method));
                 }
             }
-            Some(call) => {
-                call.questions.fetch_sub(1, Ordering::Relaxed);
+            Some(_) => {
                 let message = format!("more than {QUESTIONS_OPEN} questions of one call are waiting");
                 self.respond(id, Err(ErrorObject::new(errors::INVALID_REQUEST, message)));
             }
@@ -612,53 +593,28 @@ fn unreadable(error: serde_json::Error) -> CallError {
     ))
 }
 
-impl Pending {
-    fn handle(&self) -> Self {
-        Self {
-            events: self.events.clone(),
-            notes: self.notes.clone(),
-            questions: self.questions.clone(),
-            sent: self.sent.clone(),
-            parked: self.parked.clone(),
-            owner: self.owner.clone(),
-        }
-    }
-
-    fn note(&self, method: String, params: Option<Box<Raw>>) {
-        if self.notes.fetch_add(1, Ordering::Relaxed) < NOTES_KEPT {
-            let _ = self.events.send(Event::Note { method, params });
-        } else {
-            self.notes.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-
-    fn outcome(&self) -> Outcome {
-        self.sent.withdrawn()
-    }
-}
-
 impl Call {
     /// The next thing that happens. After `quiet` without one the call is given up: the server is told, and the
     /// event is a [`Event::Final`]. After a final event there is no other.
     pub async fn next(&mut self, quiet: Duration) -> Event {
+        if self.done {
+            return Event::Final(Err(CallError::Ended(self.link.reason(), self.flight.withdrawn())));
+        }
         let due = Instant::now() + quiet;
-        let mut came = tokio::time::timeout_at(due, self.events.recv()).await;
+        let mut came = tokio::time::timeout_at(due, self.flight.next()).await;
         if came.is_err() && due.elapsed() > OVERSLEPT {
-            came = tokio::time::timeout(CATCHING_UP, self.events.recv()).await;
+            came = tokio::time::timeout(CATCHING_UP, self.flight.next()).await;
         }
         let event = match came {
-            Ok(Some(event)) => event,
-            Ok(None) => Event::Final(Err(CallError::Ended(self.link.reason(), self.outcome()))),
+            Ok(event) => event,
             Err(_) => {
-                let error = CallError::TimedOut(quiet.as_secs(), self.outcome());
+                let error = CallError::TimedOut(quiet.as_secs(), self.flight.withdrawn());
                 self.give_up("the request timed out");
                 Event::Final(Err(error))
             }
         };
         match event {
-            Event::Note { .. } => {
-                self.notes.fetch_sub(1, Ordering::Relaxed);
-            }
+            Event::Note { .. } => {}
             Event::Question { ref id, .. } => self.open.push(id.clone()),
             Event::Final(_) => self.done = true,
         }
@@ -669,13 +625,13 @@ impl Call {
     pub fn answer(&mut self, id: Id, outcome: Result<Box<Raw>, ErrorObject>) {
         let Some(at) = self.open.iter().position(|open| *open == id) else { return };
         self.open.swap_remove(at);
-        self.questions.fetch_sub(1, Ordering::Relaxed);
+        self.flight.was_answered();
         self.link.respond(id, outcome);
     }
 
     /// The client has gone to find an answer, or is back with it.
     pub fn park(&self, parked: bool) {
-        self.parked.store(parked, Ordering::Relaxed);
+        self.flight.park(parked);
     }
 
     /// Nobody wants the task any more that this call waits for. Its answer is of no interest.
@@ -702,20 +658,16 @@ impl Call {
         }
     }
 
-    fn outcome(&self) -> Outcome {
-        self.sent.withdrawn()
-    }
-
     fn give_up(&mut self, reason: &str) {
         self.done = true;
-        self.gone.cancel();
+        self.flight.give_up();
         // A server that waits for an answer would wait for ever.
         for id in std::mem::take(&mut self.open) {
             let message = format!("the call was given up: {reason}");
             self.link.respond(id, Err(ErrorObject::new(errors::INVALID_REQUEST, message)));
         }
         let was_pending = self.link.pending().remove(&self.id).is_some();
-        let has_left = self.outcome() == Outcome::Unknown;
+        let has_left = self.flight.withdrawn() == Outcome::Unknown;
         // `initialize` may not be cancelled (`2025-11-25/basic/utilities/cancellation.mdx`).
         if was_pending && has_left && self.may_cancel {
             let params =
@@ -762,6 +714,7 @@ fn with_token(params: Option<Box<Raw>>, token: u64) -> Result<Option<Box<Raw>>, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::upstream::flight::NOTES_KEPT;
 
     #[derive(Debug)]
     struct Nobody;
@@ -986,7 +939,7 @@ mod tests {
         assert!(sent.json.contains(r#""_meta":{"x":1,"io.modelcontextprotocol/clientInfo":{"name":"h"}"#));
         assert_eq!(sent.named.as_deref(), Some("t"));
         drop(call);
-        assert!(sent.gone.is_cancelled());
+        assert!(sent.sent.gone().is_cancelled());
     }
 
     #[tokio::test(start_paused = true)]
