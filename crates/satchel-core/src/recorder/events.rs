@@ -39,6 +39,11 @@ impl Events {
         self.told.subscribe()
     }
 
+    /// Does anybody follow what happens?
+    pub fn are_heard(&self) -> bool {
+        self.told.receiver_count() > 0
+    }
+
     /// Something happened.
     pub fn tell(&self, event: HubEvent) {
         // Nobody listens most of the time.
