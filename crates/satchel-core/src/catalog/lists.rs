@@ -90,7 +90,7 @@ impl Catalog {
     /// A list of this catalog. `make` writes the result where nobody has asked for it yet.
     pub fn list(&self, asked: &Asked, make: impl FnOnce() -> Box<str>) -> Arc<List> {
         // Others who ask for the same meanwhile wait for the one who writes it.
-        self.lists.place(asked).get_or_init(|| Arc::new(List::new(make()))).clone()
+        self.0.lists.place(asked).get_or_init(|| Arc::new(List::new(make()))).clone()
     }
 
     /// A number that is another one where the items of a list are others. Holds for this run of the program.
@@ -104,13 +104,13 @@ impl Catalog {
             let known = marks.iter().find(|(of, list, _)| of.as_ref() == server && *list == key);
             known.map(|(_, _, mark)| *mark)
         };
-        if let Some(mark) = known(&self.lists.marks.lock().unwrap_or_else(PoisonError::into_inner)) {
+        if let Some(mark) = known(&self.0.lists.marks.lock().unwrap_or_else(PoisonError::into_inner)) {
             return mark;
         }
         let mut hasher = DefaultHasher::new();
         items().iter().for_each(|item| item.get().hash(&mut hasher));
         let mark = hasher.finish();
-        let mut marks = self.lists.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut marks = self.0.lists.marks.lock().unwrap_or_else(PoisonError::into_inner);
         if marks.len() < MARKS {
             marks.push((server.cloned(), key, mark));
         }

@@ -28,17 +28,21 @@ pub use entry::{Offer, ResourceEntry, Said, ToolEntry};
 
 /// The offers of all enabled servers. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct Catalog {
-    servers: Arc<BTreeMap<ServerName, Arc<Offer>>>,
+pub struct Catalog(Arc<CatalogParts>);
+
+/// What it is, and what is made of it when it is first asked for.
+#[derive(Debug, Default)]
+struct CatalogParts {
+    servers: BTreeMap<ServerName, Arc<Offer>>,
     index: Arc<OnceLock<search::Indexed>>,
     /// The index of an earlier catalog, where it has one, until ours is made of it.
-    before: Arc<Mutex<Option<Arc<OnceLock<search::Indexed>>>>>,
-    subjects: Arc<OnceLock<BTreeMap<ServerName, Vec<String>>>>,
-    flat: Arc<OnceLock<flat::Flat>>,
-    lists: Arc<lists::Lists>,
-    for_models: Arc<OnceLock<usize>>,
+    before: Mutex<Option<Arc<OnceLock<search::Indexed>>>>,
+    subjects: OnceLock<BTreeMap<ServerName, Vec<String>>>,
+    flat: OnceLock<flat::Flat>,
+    lists: lists::Lists,
+    for_models: OnceLock<usize>,
     /// What stands for the meaning of each tool, by its position.
-    meant: Arc<OnceLock<Vec<Option<u64>>>>,
+    meant: OnceLock<Vec<Option<u64>>>,
 }
 
 /// A number that stands for a text, the same on every machine and in every version: FNV-1a.
@@ -92,54 +96,55 @@ pub const SUBJECTS: usize = 3;
 impl Catalog {
     /// A catalog of these offers.
     pub fn new(servers: BTreeMap<ServerName, Arc<Offer>>) -> Self {
-        Self { servers: Arc::new(servers), ..Self::default() }
+        Self(Arc::new(CatalogParts { servers, ..CatalogParts::default() }))
     }
 
     /// A catalog of these offers, after this one: what of it was read for searching is not read again.
     #[must_use]
     pub fn followed_by(&self, servers: BTreeMap<ServerName, Arc<Offer>>) -> Self {
-        let before = match self.index.get() {
-            Some(_) => Some(self.index.clone()),
+        let before = match self.0.index.get() {
+            Some(_) => Some(self.0.index.clone()),
             // Nobody searched in it; then the one before it is still the latest.
-            None => self.before.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            None => self.0.before.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         };
-        Self { servers: Arc::new(servers), before: Arc::new(Mutex::new(before)), ..Self::default() }
+        Self(Arc::new(CatalogParts { servers, before: Mutex::new(before), ..CatalogParts::default() }))
     }
 
     /// Whether it is this very catalog, and not one made after it.
     pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.servers, &other.servers)
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// All offers, by server.
     pub fn servers(&self) -> &BTreeMap<ServerName, Arc<Offer>> {
-        &self.servers
+        &self.0.servers
     }
 
     /// One server's offer, where its lists have been read once.
     pub fn offer(&self, server: &str) -> Option<&Arc<Offer>> {
-        self.servers.get(server)
+        self.0.servers.get(server)
     }
 
     /// A tool by its path.
     pub fn tool(&self, path: &ToolPath) -> Option<&ToolEntry> {
-        self.servers.get(&path.server)?.tool(&path.tool)
+        self.0.servers.get(&path.server)?.tool(&path.tool)
     }
 
     /// Everything under names of its own. Built once, when it is first asked for.
     pub fn flat(&self) -> &flat::Flat {
-        self.flat
-            .get_or_init(|| flat::Flat::of(self.servers.iter().map(|(server, offer)| (server, &**offer))))
+        self.0
+            .flat
+            .get_or_init(|| flat::Flat::of(self.0.servers.iter().map(|(server, offer)| (server, &**offer))))
     }
 
     /// All tools, by server and in the server's order.
     pub fn tools(&self) -> impl Iterator<Item = (&ServerName, &ToolEntry)> {
-        self.servers.iter().flat_map(|(server, offer)| offer.tools.iter().map(move |tool| (server, tool)))
+        self.0.servers.iter().flat_map(|(server, offer)| offer.tools.iter().map(move |tool| (server, tool)))
     }
 
     /// How many tools models may use. Counted once: what a client sees depends on it, and each request looks.
     pub fn tools_for_models(&self) -> usize {
-        *self.for_models.get_or_init(|| self.tools().filter(|(_, tool)| tool.for_models).count())
+        *self.0.for_models.get_or_init(|| self.tools().filter(|(_, tool)| tool.for_models).count())
     }
 
     /// Tools that fit the query, best first. An empty query means all.
@@ -202,7 +207,7 @@ impl Catalog {
         let text = |(server, tool): (&ServerName, &ToolEntry)| {
             tool.for_models.then(|| number(&meaning_text(server, tool)))
         };
-        self.meant.get_or_init(|| self.tools().map(text).collect())
+        self.0.meant.get_or_init(|| self.tools().map(text).collect())
     }
 
     /// What is to be turned into vectors for all tools, each with its number.
@@ -224,25 +229,26 @@ impl Catalog {
 
     /// Where a tool stands among all.
     fn position(&self, path: &ToolPath) -> Option<usize> {
-        let before = self.servers.range::<ServerName, _>(..&path.server).map(|(_, offer)| offer.tools.len());
-        let own = self.servers.get(&path.server)?.tools.iter().position(|tool| tool.name == path.tool)?;
+        let before =
+            self.0.servers.range::<ServerName, _>(..&path.server).map(|(_, offer)| offer.tools.len());
+        let own = self.0.servers.get(&path.server)?.tools.iter().position(|tool| tool.name == path.tool)?;
         Some(before.sum::<usize>() + own)
     }
 
     /// Built at the first search after a change, not at every change: lists change more often than people search.
     fn index(&self) -> &search::Index {
         let read = || {
-            let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
-            search::Indexed::new(&self.servers, before.as_ref().and_then(|before| before.get()))
+            let before = self.0.before.lock().unwrap_or_else(PoisonError::into_inner).take();
+            search::Indexed::new(&self.0.servers, before.as_ref().and_then(|before| before.get()))
         };
-        &self.index.get_or_init(read).index
+        &self.0.index.get_or_init(read).index
     }
 
     /// What a server's tools deal with, by their names, most of them first.
     pub fn subjects(&self, server: &str) -> &[String] {
-        let all = self.subjects.get_or_init(|| {
+        let all = self.0.subjects.get_or_init(|| {
             let of = |(server, offer): (&ServerName, &Arc<Offer>)| (server.clone(), offer.subjects(server));
-            self.servers.iter().map(of).collect()
+            self.0.servers.iter().map(of).collect()
         });
         all.get(server).map(Vec::as_slice).unwrap_or_default()
     }

@@ -86,7 +86,7 @@ pub(super) async fn store_secret(hub: &Hub, name: &str, value: Secret) -> Result
 
 /// A lease, and how long it took. A start that takes longer than a call may wait goes on without it.
 async fn lease_of(hub: &Hub, registered: &Registered) -> Result<Lease, LeaseError> {
-    let awake = registered.upstream.seen().connected.is_some();
+    let awake = registered.upstream.is_connected();
     let asked = Instant::now();
     // A little less than the client waits, so that it gets to read why.
     let wait = registered.config.request_timeout.mul_f64(5.0 / 6.0);
@@ -97,8 +97,7 @@ async fn lease_of(hub: &Hub, registered: &Registered) -> Result<Lease, LeaseErro
             seconds: asked.elapsed().as_secs(),
         }),
     };
-    let connected = registered.upstream.seen().connected;
-    let era = connected.map(|(_, hello)| hello.revision.clone());
+    let era = registered.upstream.connected().map(|(_, hello)| hello.revision.clone());
     hub.context.observer.leased(awake, asked.elapsed(), era, leased.is_ok());
     leased
 }

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, pin::Pin, sync::Arc};
 
-use super::{Hub, lists, profiles, publish, servers::Registered};
+use super::{
+    Hub, lists, profiles, publish,
+    servers::{Registered, RegisteredServer},
+};
 use crate::{
     config::expand::{Template, Values},
     model::{ServerConfig, ServerName, Startup, TransportConfig, audit::AuditKind},
@@ -59,7 +62,7 @@ pub(super) async fn follow_launches(hub: &Hub, names: &[ServerName]) {
 
 /// `None` where nothing is different from before.
 fn hold_or_let_go(hub: &Hub, name: &ServerName) -> Option<(bool, TransportConfig)> {
-    let hold = |known: &mut Registered| {
+    let hold = |known: &mut RegisteredServer| {
         // Judged by the entry that would be started, which may be another one by now.
         let held = hub.inner.review.holds_start(name, &known.config);
         if known.held == held {
