@@ -304,8 +304,16 @@ impl Link {
         let may_cancel = method != "initialize";
         let call = Call { link: self.clone(), id, flight, open: vec![], may_cancel, done: false };
         let json = Message::request(id, &method, params).to_json();
-        let outgoing =
-            Outgoing { json, id: Some(id), method: Some(method), named, headers, sent, begun: 0, _turn: None };
+        let outgoing = Outgoing {
+            json,
+            id: Some(id),
+            method: Some(method),
+            named,
+            headers,
+            sent,
+            begun: 0,
+            _turn: None,
+        };
         if let Some(reason) = self.ended() {
             return Err(CallError::Ended(reason, Outcome::NotSent));
         }
