@@ -157,7 +157,7 @@ mod tests {
                 "{}".into()
             });
         }
-        assert!(made > 0 && catalog.lists.made.lock().unwrap().len() == KEPT);
+        assert!(made > 0 && catalog.0.lists.made.lock().unwrap().len() == KEPT);
     }
 
     #[test]
