@@ -66,6 +66,12 @@ pub fn may_fail_here(name: &str) {
     let _ = name;
 }
 
+/// May a test make parts fail?
+#[inline]
+pub fn faults_are_planted() -> bool {
+    cfg!(debug_assertions) && std::env::var_os("SATCHEL_FAULTS").is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};

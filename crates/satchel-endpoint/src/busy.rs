@@ -31,7 +31,12 @@ impl Shares {
     /// This client's share.
     pub(crate) fn of(&self, client: &str) -> Arc<Semaphore> {
         let mut of = self.of.lock().unwrap_or_else(PoisonError::into_inner);
-        of.entry(client.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(self.each))).clone()
+        match of.get(client) {
+            Some(share) => share.clone(),
+            None => {
+                of.entry(client.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(self.each))).clone()
+            }
+        }
     }
 }
 

@@ -109,7 +109,7 @@ async fn request(app: &Arc<App>, name: &str, session: &Arc<Session>, message: Me
     if method == "initialize" {
         let scope = session.scope.clone();
         let place = Place { surface: session.look(&app.hub), usual: true, scope };
-        let opened = http::open(app, session.client.clone(), place, params.as_deref(), true).await;
+        let opened = http::open(app, session.client.to_string(), place, params.as_deref(), true).await;
         let outcome = opened.map_err(|(_, error)| error).map(|(opened, result)| {
             app.sessions.replace(name, opened.in_place_of(session));
             if let Some(session) = app.sessions.get(name, &session.client) {

@@ -7,29 +7,35 @@
 //! holds connections open keeps no client out. What came on a connection is looked at before it gives way: in a flood of
 //! connections that come and go, a newcomer waits for that, and nobody who has asked something goes unheard. Where a
 //! client has all of its own, the oldest on which nothing goes on gives way to the new one, which waits a moment for it.
+//!
+//! A request sets no timer and wakes nobody: everything that it changes happens while its connection is polled, which
+//! looks at the time afterwards. The timer of a connection is moved when it has run down, or has to run down earlier.
 
 use std::{
     collections::BTreeMap,
     convert::Infallible,
-    future::Future,
+    future::{Future, poll_fn},
     io,
     pin::{Pin, pin},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
 use axum::{
-    Router,
     body::{Body, Bytes, HttpBody},
     http::{Request, Response},
 };
+use futures_util::task::AtomicWaker;
 use hyper::body::{Frame, Incoming, SizeHint};
-use hyper_util::{rt::TokioIo, service::TowerToHyperService};
+use hyper_util::rt::TokioIo;
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf},
     sync::{Notify, OwnedSemaphorePermit},
-    time::{Instant, timeout},
+    time::{Instant, Sleep, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -59,11 +65,18 @@ pub(crate) struct Connections {
     shares: Shares,
     /// Signalled when a place may have become free.
     moved: Notify,
+    /// How many wait for that.
+    newcomers: AtomicUsize,
 }
 
 impl Default for Connections {
     fn default() -> Self {
-        Self { state: Mutex::default(), shares: Shares::new(PER_CLIENT), moved: Notify::new() }
+        Self {
+            state: Mutex::default(),
+            shares: Shares::new(PER_CLIENT),
+            moved: Notify::new(),
+            newcomers: AtomicUsize::new(0),
+        }
     }
 }
 
@@ -71,6 +84,7 @@ impl Default for Connections {
 struct ConnectionState {
     open: BTreeMap<u64, Arc<ClientConnection>>,
     last: u64,
+    ending: bool,
 }
 
 /// A connection.
@@ -82,6 +96,10 @@ pub(crate) struct ClientConnection {
     changed: Notify,
     /// Cancelled when its place is needed.
     give_way: CancellationToken,
+    /// The endpoint ends.
+    ending: AtomicBool,
+    /// Whoever carries it, to be told of both.
+    carrier: AtomicWaker,
 }
 
 #[derive(Debug)]
@@ -113,6 +131,15 @@ enum Doing {
     BeyondItsShare,
 }
 
+/// Why a connection has to end.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    /// Its place is needed.
+    Place,
+    /// The endpoint ends.
+    End,
+}
+
 /// Why there is no place.
 #[derive(Debug, PartialEq, Eq)]
 enum Full {
@@ -129,6 +156,7 @@ pub(crate) struct ConnectionSlot(Arc<ClientConnection>);
 impl Connections {
     /// Takes a place; `None` if all are used by clients.
     pub(crate) async fn enter(self: &Arc<Self>) -> Option<ConnectionSlot> {
+        let _waiting = Newcomer::of(self);
         loop {
             let mut moved = pin!(self.moved.notified());
             moved.as_mut().enable();
@@ -145,7 +173,7 @@ impl Connections {
         if state.open.len() >= CONNECTIONS {
             let number = state.first_to_go()?;
             if let Some(gone) = state.open.remove(&number) {
-                gone.give_way.cancel();
+                gone.gives_way();
             }
         }
         state.last += 1;
@@ -160,8 +188,9 @@ impl Connections {
             number: state.last,
             all: self.clone(),
             stage: Mutex::new(stage),
-            changed: Notify::new(),
             give_way: CancellationToken::new(),
+            ending: AtomicBool::new(state.ending),
+            carrier: AtomicWaker::new(),
         });
         state.open.insert(connection.number, connection.clone());
         Ok(ConnectionSlot(connection))
@@ -170,6 +199,23 @@ impl Connections {
     /// Closes a client's oldest idle connection in favor of another one of the same client.
     fn make_room_for(&self, client: &str) {
         self.state().open.values().any(|other| other.gives_way_to(client));
+    }
+
+    /// Each ends after what is under way on it, those that come from now on too.
+    pub(crate) fn end(&self) {
+        let mut state = self.state();
+        state.ending = true;
+        for connection in state.open.values() {
+            connection.ending.store(true, Ordering::Release);
+            connection.carrier.wake();
+        }
+    }
+
+    /// There may be a place now.
+    fn moved(&self) {
+        if self.newcomers.load(Ordering::SeqCst) > 0 {
+            self.moved.notify_waiters();
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, ConnectionState> {
@@ -197,11 +243,27 @@ impl ConnectionState {
     }
 }
 
+/// Somebody waits for a place. Counted before it is looked for one, so that whoever makes one knows.
+struct Newcomer<'a>(&'a Connections);
+
+impl<'a> Newcomer<'a> {
+    fn of(all: &'a Connections) -> Self {
+        all.newcomers.fetch_add(1, Ordering::SeqCst);
+        Self(all)
+    }
+}
+
+impl Drop for Newcomer<'_> {
+    fn drop(&mut self) {
+        self.0.newcomers.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.0.all.state().open.remove(&self.0.number);
         self.0.stage().clients.clear();
-        self.0.all.moved.notify_waiters();
+        self.0.all.moved();
     }
 }
 
@@ -252,10 +314,16 @@ impl ClientConnection {
         let mut stage = self.stage();
         let resting = stage.now == Doing::Idle && stage.since.elapsed() >= RESTING;
         let idle = resting && stage.clients.len() == 1 && stage.clients.remove(client).is_some();
+        drop(stage);
         if idle {
-            self.give_way.cancel();
+            self.gives_way();
         }
         idle
+    }
+
+    fn gives_way(&self) {
+        self.give_way.cancel();
+        self.carrier.wake();
     }
 
     fn goes_on_to(&self, next: Doing) {
@@ -263,14 +331,13 @@ impl ClientConnection {
         if stage.now != next {
             (stage.now, stage.since) = (next, Instant::now());
             drop(stage);
-            self.changed.notify_one();
-            self.all.moved.notify_waiters();
+            self.all.moved();
         }
     }
 
     fn nothing_more_came(&self) {
         if !std::mem::replace(&mut self.stage().looked_at, true) {
-            self.all.moved.notify_waiters();
+            self.all.moved();
         }
     }
 
@@ -294,8 +361,31 @@ impl ClientConnection {
         }
     }
 
-    fn is_overdue(&self) -> bool {
-        self.deadline().is_some_and(|deadline| deadline <= Instant::now())
+    /// Ready when what has to happen did not in time.
+    fn poll_overdue(&self, mut timer: Pin<&mut Sleep>, context: &mut Context<'_>) -> Poll<()> {
+        while let Some(deadline) = self.deadline() {
+            if deadline < timer.deadline() {
+                timer.as_mut().reset(deadline);
+            }
+            ready!(timer.as_mut().poll(context));
+            if deadline <= Instant::now() {
+                return Poll::Ready(());
+            }
+            timer.as_mut().reset(deadline);
+        }
+        Poll::Pending
+    }
+
+    /// What it has to end for, where it has to.
+    fn wanted(&self) -> Option<Wanted> {
+        let ending = || self.ending.load(Ordering::Acquire).then_some(Wanted::End);
+        self.give_way.is_cancelled().then_some(Wanted::Place).or_else(ending)
+    }
+
+    /// A request has begun, and it is not known whose.
+    fn is_begun_by_nobody(&self) -> bool {
+        let stage = self.stage();
+        stage.is_nobodys() && stage.now == Doing::ReadingHead
     }
 
     fn stage(&self) -> MutexGuard<'_, Stage> {
@@ -303,46 +393,48 @@ impl ClientConnection {
     }
 }
 
+/// Handles the requests of all connections.
+pub(crate) type Answers = Arc<dyn Fn(Request<Body>) -> Answering + Send + Sync>;
+/// A response in the making.
+pub(crate) type Answering = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
+
 /// Serves a connection.
-pub(crate) async fn carry<S>(stream: S, router: Router, place: ConnectionSlot, stop: CancellationToken)
+pub(crate) async fn carry<S>(stream: S, answers: Answers, place: ConnectionSlot)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let connection = place.0.clone();
     let io = TokioIo::new(Heard { stream, connection: connection.clone() });
-    let served = Served { router: TowerToHyperService::new(router), connection: connection.clone() };
     let mut http = hyper::server::conn::http1::Builder::new()
         // The own deadline also covers the time between requests.
         .header_read_timeout(None)
         .max_headers(HEADERS)
         .max_buf_size(HEADER_BYTES)
-        .serve_connection(io, served);
-    let mut stopping = false;
-    loop {
-        let deadline = connection.deadline();
-        tokio::select! {
-            // The latest input counts: a connection gives way only if nothing arrived.
-            biased;
-            // A client that disconnects or sends garbage harms only itself.
-            _ = &mut http => return,
-            () = until(deadline) => if connection.is_overdue() { break },
-            () = connection.changed.notified() => {}
-            () = connection.give_way.cancelled(), if !stopping => {
-                if connection.stage().is_nobodys() && connection.stage().now == Doing::ReadingHead {
-                    return;
+        .serve_connection(io, Served { answers, connection: connection.clone() });
+    let mut timer = pin!(sleep_until(Instant::now() + IDLE_TIME));
+    let mut ending = false;
+    let overdue = poll_fn(|context| {
+        connection.carrier.register(context.waker());
+        loop {
+            // The latest input counts: a connection gives way only if nothing arrived. A client that disconnects or sends
+            // garbage harms only itself.
+            if Pin::new(&mut http).poll(context).is_ready() {
+                return Poll::Ready(false);
+            }
+            match connection.wanted() {
+                Some(Wanted::Place) if !ending && connection.is_begun_by_nobody() => {
+                    return Poll::Ready(false);
                 }
                 // A request that arrived at this very moment is still answered.
-                stopping = true;
-                Pin::new(&mut http).graceful_shutdown();
-            }
-            () = stop.cancelled(), if !stopping => {
-                stopping = true;
-                Pin::new(&mut http).graceful_shutdown();
+                Some(_) if !ending => {
+                    ending = true;
+                    Pin::new(&mut http).graceful_shutdown();
+                }
+                _ => return connection.poll_overdue(timer.as_mut(), context).map(|()| true),
             }
         }
-    }
-    let begun = connection.stage().now == Doing::ReadingHead;
-    if begun {
+    });
+    if overdue.await && connection.stage().now == Doing::ReadingHead {
         let seconds = HEADER_TIME.as_secs();
         let message = format!("the head of a request must arrive within {seconds} s");
         refuse(http.into_parts().io.into_inner().stream, "408 Request Timeout", &message).await;
@@ -439,20 +531,35 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Heard<S> {
 
 /// A service that knows its connection.
 struct Served {
-    router: TowerToHyperService<Router>,
+    answers: Answers,
     connection: Arc<ClientConnection>,
 }
 
 impl hyper::service::Service<Request<Incoming>> for Served {
     type Response = Response<CountedBody>;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+    type Future = Serving;
 
-    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+    fn call(&self, mut request: Request<Incoming>) -> Serving {
         self.connection.goes_on_to(Doing::Answering);
         request.extensions_mut().insert(self.connection.clone());
-        let (answering, connection) = (self.router.call(request), self.connection.clone());
-        Box::pin(async move { Ok(answering.await?.map(|body| CountedBody { body, connection })) })
+        Serving { answering: (self.answers)(request.map(Body::new)), connection: self.connection.clone() }
+    }
+}
+
+/// An answer as it is made.
+struct Serving {
+    answering: Answering,
+    connection: Arc<ClientConnection>,
+}
+
+impl Future for Serving {
+    type Output = Result<Response<CountedBody>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let response = ready!(self.answering.as_mut().poll(context));
+        let connection = self.connection.clone();
+        Poll::Ready(Ok(response.map(|body| CountedBody { body, connection })))
     }
 }
 
@@ -498,10 +605,10 @@ mod tests {
 
     fn open(all: &Arc<Connections>) -> (DuplexStream, tokio::task::JoinHandle<()>) {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
-        let router = Router::new().fallback(|| async { "served" });
+        let answers: Answers = Arc::new(|_| Box::pin(async { Response::new("served".into()) }));
         let place = all.enter_now().unwrap();
         #[expect(clippy::disallowed_methods, reason = "the test waits for it")]
-        let carried = tokio::spawn(carry(theirs, router, place, CancellationToken::new()));
+        let carried = tokio::spawn(carry(theirs, answers, place));
         (ours, carried)
     }
 

@@ -194,9 +194,8 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
     match method {
         "tools/call" => match flat.tool(&named(&params)) {
             Some(path) => {
-                let path = path.to_string();
-                hub.client_seen(&asker.caller.client, Some(&path));
-                started(hub.call_tool_for(&asker.caller, &path, params).await, Kind::Tool)
+                hub.client_seen(&asker.caller.client, Some(&path.to_string()));
+                started(hub.call_tool_at(&asker.caller, path.clone(), params).await, Kind::Tool)
             }
             None => match surface::hidden(hub, &named(&params)) {
                 Some(failure) => refused(hub, &failure),

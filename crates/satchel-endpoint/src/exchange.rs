@@ -66,7 +66,8 @@ impl SessionRequest<'_> {
                 let asker = Asker {
                     caller: self.session.caller(),
                     surface: self.session.surface(),
-                    servers: Some(self.session.servers(self.hub)),
+                    // Nothing else tells of them.
+                    servers: (self.method == "tools/list").then(|| self.session.servers(self.hub)),
                     visit: self.session.visit(self.hub),
                 };
                 match downstream::answer(self.hub, &asker, self.method, self.params).await {

@@ -6,10 +6,8 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{
-    Router,
     body::{Body, BodyDataStream, Bytes},
-    extract::{Request, State},
-    http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts},
+    http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts},
 };
 use futures_util::StreamExt;
 use satchel_core::{
@@ -23,7 +21,7 @@ use crate::{
     auth_throttle::{AuthThrottle, MINUTE},
     busy::{PER_CLIENT, Shares},
     callback, compat,
-    connection::{self, ClientConnection},
+    connection::{self, Answers, ClientConnection},
     downstream,
     exchange::{self, Answer},
     guard::{Guard, Refused},
@@ -104,12 +102,12 @@ impl App {
 }
 
 /// A single handler for every path, so that the guard covers all of them.
-pub(crate) fn router(app: Arc<App>) -> Router {
-    Router::new().fallback(handle).with_state(app)
+pub(crate) fn answers(app: Arc<App>) -> Answers {
+    Arc::new(move |request| Box::pin(handle(app.clone(), request)))
 }
 
 /// Catches panics, so that they end only one request.
-async fn handle(State(app): State<Arc<App>>, request: Request) -> Response<Body> {
+async fn handle(app: Arc<App>, request: Request<Body>) -> Response<Body> {
     let bodiless = request.method() == Method::HEAD;
     let answered = caught(Box::pin(answer(app, request))).await.unwrap_or_else(|panicked| {
         let error = ErrorObject::new(errors::INTERNAL_ERROR, panicked.to_string())
@@ -120,7 +118,7 @@ async fn handle(State(app): State<Arc<App>>, request: Request) -> Response<Body>
     if bodiless { answered.map(|_| Body::empty()) } else { answered }
 }
 
-async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
+async fn answer(app: Arc<App>, request: Request<Body>) -> Response<Body> {
     let (parts, body) = request.into_parts();
     if head_bytes(&parts) > HEADER_BYTES {
         return reply::empty(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
@@ -143,8 +141,8 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
             _ => reply::empty(StatusCode::METHOD_NOT_ALLOWED),
         };
     }
-    let compat = compat::is_path(parts.uri.path());
-    if Surface::at(parts.uri.path(), Surface::Router).is_none() && !compat {
+    let surface = Surface::at(parts.uri.path(), Surface::Router);
+    if surface.is_none() && !compat::is_path(parts.uri.path()) {
         return reply::empty(StatusCode::NOT_FOUND);
     }
     let client = token::client(&app.hub, &parts.headers);
@@ -160,34 +158,39 @@ async fn answer(app: Arc<App>, request: Request) -> Response<Body> {
         throw_away(body.into_data_stream()).await;
         return too_many_connections();
     }
-    let token = token::bearer(&parts.headers).unwrap_or_default().to_owned();
-    let hub = app.hub.clone();
-    let response = serve(app, client, &parts, body).await;
-    token::ends_with(&hub, token, response)
+    let response = serve(&app, client, surface, &parts, body).await;
+    token::ends_with(&app.hub, &parts.headers, response)
 }
 
 /// Handles a request of an authenticated client.
-async fn serve(app: Arc<App>, client: String, parts: &Parts, body: Body) -> Response<Body> {
+async fn serve(
+    app: &Arc<App>,
+    client: String,
+    surface: Option<Surface>,
+    parts: &Parts,
+    body: Body,
+) -> Response<Body> {
     let profile = profile_at(parts.uri.path());
     if let Some(name) = profile.as_deref().filter(|name| !app.hub.has_profile(name)) {
         return no_profile(name);
     }
-    let usual = Surface::usual(&app.hub, &client);
-    let Some(surface) = Surface::at(parts.uri.path(), usual.clone()) else {
+    let Some(surface) = surface else {
+        let usual = Surface::usual(&app.hub, &client);
         return match app.shares.take(&client) {
-            Some(_share) => Box::pin(compat::answer(&app, client, usual, parts, body)).await,
+            Some(_share) => Box::pin(compat::answer(app, client, usual, parts, body)).await,
             None => busy(),
         };
     };
     let usual = profile.is_some() || parts.uri.path() == USUAL;
+    let surface = if usual { Surface::usual(&app.hub, &client) } else { surface };
     let place = Place { surface, usual, scope: Scope::of(profile.as_deref()) };
     match parts.method {
         Method::POST => match app.shares.take(&client) {
-            Some(_share) => Box::pin(post(&app, client, place, parts, body)).await,
+            Some(_share) => Box::pin(post(app, client, place, parts, body)).await,
             None => busy(),
         },
-        Method::GET => get(&app, &client, &place, &parts.headers),
-        Method::DELETE => delete(&app, &client, &parts.headers),
+        Method::GET => get(app, &client, &place, &parts.headers),
+        Method::DELETE => delete(app, &client, &parts.headers),
         _ => {
             let mut response = reply::empty(StatusCode::METHOD_NOT_ALLOWED);
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST, GET, DELETE"));
@@ -380,7 +383,7 @@ fn session(app: &App, client: &str, place: &Place, headers: &HeaderMap) -> Resul
     };
     let session = name.to_str().ok().and_then(|name| app.sessions.get(name, client));
     let is_here = |session: &Arc<Session>| {
-        session.look(&app.hub).is_like(&place.surface)
+        session.look_at(&app.hub, place).is_like(&place.surface)
             && session.scope.profile() == place.scope.profile()
             && !session.one_stream
     };
@@ -599,16 +602,22 @@ pub(crate) async fn read_body(body: Body, most: usize) -> Result<Bytes, Box<Resp
 /// The complete body; `None` if it is too large.
 async fn gather(body: Body, most: usize) -> Result<Option<Bytes>, axum::Error> {
     let mut chunks = body.into_data_stream();
-    let mut bytes = Vec::new();
+    let (mut first, mut bytes) = (Bytes::new(), Vec::new());
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk?;
-        if bytes.len() + chunk.len() > most {
+        if first.len() + bytes.len() + chunk.len() > most {
             throw_away(chunks).await;
             return Ok(None);
         }
+        // Most bodies come in one piece, which stays where it is.
+        if first.is_empty() && bytes.is_empty() {
+            first = chunk;
+            continue;
+        }
+        bytes.extend_from_slice(&std::mem::take(&mut first));
         bytes.extend_from_slice(&chunk);
     }
-    Ok(Some(bytes.into()))
+    Ok(Some(if first.is_empty() { bytes.into() } else { first }))
 }
 
 /// Keeps reading for a while: a client that is still sending would see a closed connection instead of the reason.

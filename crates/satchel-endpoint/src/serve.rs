@@ -7,7 +7,6 @@ use std::{
     time::Duration,
 };
 
-use axum::Router;
 use satchel_core::{
     hub::{Hub, USUAL_PORT},
     model::{Code, Notice},
@@ -22,7 +21,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::sockets;
 use crate::{
     address_file::AddressFile,
-    connection::{self, CONNECTIONS, Connections},
+    connection::{self, Answers, CONNECTIONS, Connections},
     control, http, otlp,
 };
 
@@ -114,11 +113,11 @@ pub async fn serve(hub: &Hub, port: Result<Port, ServeError>) -> Result<Endpoint
     let (stop, tracker) = (CancellationToken::new(), TaskTracker::new());
     let app = Arc::new(http::App::new(hub.clone(), number, stop.clone(), tracker.clone()));
     let socket = control::open(hub, &stop, &tracker)?;
-    let router = http::router(app.clone());
+    let answers = http::answers(app.clone());
     let connections: Arc<Connections> = Arc::default();
     for listener in [Some(listener), also].into_iter().flatten() {
-        let (router, connections) = (router.clone(), connections.clone());
-        tracker.spawn(accept(listener, router, connections, stop.clone(), tracker.clone()));
+        let (answers, connections) = (answers.clone(), connections.clone());
+        tracker.spawn(accept(listener, answers, connections, stop.clone(), tracker.clone()));
     }
     #[cfg(unix)]
     tracker.spawn(sockets::follow(hub.clone(), router, connections, stop.clone(), tracker.clone()));
@@ -185,7 +184,7 @@ fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
 
 async fn accept(
     listener: TcpListener,
-    router: Router,
+    answers: Answers,
     connections: Arc<Connections>,
     stop: CancellationToken,
     tracker: TaskTracker,
@@ -194,7 +193,7 @@ async fn accept(
         let _ = stream.set_nodelay(true);
         match connections.enter().await {
             Some(place) => {
-                tracker.spawn(connection::carry(stream, router.clone(), place, stop.clone()));
+                tracker.spawn(connection::carry(stream, answers.clone(), place));
             }
             None => {
                 tracker.spawn(async move {
@@ -225,7 +224,7 @@ async fn accept(
     });
     tokio::select! {
         () = letting_in => {}
-        () = stop.cancelled() => {}
+        () = stop.cancelled() => connections.end(),
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) type Outcome = Result<Box<Raw>, ErrorObject>;
 #[derive(Debug)]
 pub(crate) struct Session {
     /// Its owner; no other client can use it.
-    pub(crate) client: String,
+    pub(crate) client: Arc<str>,
     /// The negotiated revision.
     pub(crate) revision: &'static str,
     /// Its surface depends on the client, and may change.
@@ -102,7 +102,7 @@ impl Session {
         let capabilities = hello.get("capabilities").and_then(|raw| RawObject::parse(raw).ok());
         let info = hello.get("clientInfo").map(|raw| Arc::from(raw.to_owned()));
         Self {
-            client,
+            client: client.into(),
             revision,
             usual,
             surface: Mutex::new(surface),
@@ -153,7 +153,7 @@ impl Session {
         // A single server's surface receives the server's log messages; meta-tools receive none.
         let hears = !self.surface().is_ours();
         Caller {
-            client: self.client.as_str().into(),
+            client: self.client.clone(),
             info: self.info.clone(),
             capabilities: self.capabilities.clone(),
             modern: false,
@@ -164,8 +164,7 @@ impl Session {
 
     /// Its identity in the ledger.
     pub(crate) fn visit(&self, hub: &Hub) -> Arc<Visit> {
-        let (caller, surface) = (self.caller(), self.surface());
-        let begin = || observe::visit(hub, &caller, &surface, self.revision);
+        let begin = || observe::visit(hub, &self.caller(), &self.surface(), self.revision);
         lock(&self.visit).get_or_insert_with(begin).clone()
     }
 
@@ -179,7 +178,18 @@ impl Session {
         if !self.usual {
             return self.surface();
         }
-        let now = Surface::usual(hub, &self.client);
+        self.sees(Surface::usual(hub, &self.client))
+    }
+
+    /// The same for a request there, which may have looked it up already.
+    pub(crate) fn look_at(&self, hub: &Hub, place: &Place) -> Surface {
+        match self.usual && place.usual {
+            true => self.sees(place.surface.clone()),
+            false => self.look(hub),
+        }
+    }
+
+    fn sees(&self, now: Surface) -> Surface {
         let before = std::mem::replace(&mut *lock(&self.surface), now.clone());
         if before != now {
             // Its view changed, and with it the cost.
@@ -280,6 +290,7 @@ impl Session {
     /// Ends what belongs to it.
     fn end(&self) {
         self.ended.cancel();
+        self.running().values().for_each(|(_, request)| request.cancel());
         lock(&self.watched).clear();
         lock(&self.questions).clear();
     }
@@ -288,12 +299,17 @@ impl Session {
     /// running, because a cancellation or an answer would be ambiguous.
     pub(crate) fn begin(self: &Arc<Self>, id: &Id) -> Option<InFlight> {
         let number = self.counted.fetch_add(1, Ordering::Relaxed);
-        let cancelled = self.ended.child_token();
+        // One that may take the place of another has its requests as well.
+        let cancelled = if self.one_stream { self.ended.child_token() } else { CancellationToken::new() };
         let mut running = self.running();
         if running.contains_key(id) {
             return None;
         }
         running.insert(id.clone(), (number, cancelled.clone()));
+        // Those that run are cancelled after it has ended.
+        if self.ended.is_cancelled() {
+            cancelled.cancel();
+        }
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         Some(InFlight { session: self.clone(), id: id.clone(), number, cancelled })
     }
@@ -410,7 +426,7 @@ impl Sessions {
     pub(crate) fn get(&self, id: &str, client: &str) -> Option<Arc<Session>> {
         let mut open = self.lock();
         let (session, used) = open.get_mut(id)?;
-        if session.client != client || used.elapsed() >= IDLE {
+        if *session.client != *client || used.elapsed() >= IDLE {
             return None;
         }
         *used = Instant::now();
@@ -428,7 +444,7 @@ impl Sessions {
     /// Ends a session; false if this client has none of that id.
     pub(crate) fn close(&self, id: &str, client: &str) -> bool {
         let mut open = self.lock();
-        if open.get(id).is_none_or(|(session, _)| session.client != client) {
+        if open.get(id).is_none_or(|(session, _)| *session.client != *client) {
             return false;
         }
         if let Some((session, _)) = open.remove(id) {
@@ -451,7 +467,7 @@ impl Sessions {
 
 /// The client's session to replace: idle, without a listener if possible, and unused for longest.
 fn first_to_go(open: &HashMap<String, (Arc<Session>, Instant)>, client: &str) -> Option<String> {
-    let idle = open.iter().filter(|(_, (session, _))| session.client == client && !session.is_busy());
+    let idle = open.iter().filter(|(_, (session, _))| *session.client == *client && !session.is_busy());
     idle.min_by_key(|(_, (session, used))| (session.notifications.is_read(), *used)).map(|(id, _)| id.clone())
 }
 

@@ -24,11 +24,12 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Ends a stream when its token is revoked. Other responses are complete by then.
-pub(crate) fn ends_with(hub: &Hub, token: String, response: Response<Body>) -> Response<Body> {
+pub(crate) fn ends_with(hub: &Hub, headers: &HeaderMap, response: Response<Body>) -> Response<Body> {
     let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     if kind != Some("text/event-stream") {
         return response;
     }
+    let token = bearer(headers).unwrap_or_default().to_owned();
     let (hub, mut choices) = (hub.clone(), hub.watch_choices());
     let revoked = async move {
         while hub.client_of(&token).is_some() {

@@ -1,6 +1,12 @@
 //! One JSON-RPC message, parsed only as far as routing needs. Parameters and results stay as written.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+use std::{borrow::Cow, collections::HashSet, fmt};
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{self, Error as _, IgnoredAny, MapAccess, Visitor},
+    ser,
+};
 use serde_json::value::RawValue;
 
 use crate::{ErrorObject, RawObject, bytes::find_either, errors, limits};
@@ -21,6 +27,14 @@ impl From<u64> for Id {
 }
 
 impl Id {
+    fn read(raw: &RawValue) -> Option<Self> {
+        match raw.get().as_bytes().first()? {
+            b'"' => serde_json::from_str(raw.get()).map(Id::Text).ok(),
+            b'-' | b'0'..=b'9' => Some(Id::Number(raw.get().into())),
+            _ => None,
+        }
+    }
+
     /// The value of an id that Satchel generated. Some servers return a numeric id as a string.
     pub fn as_ours(&self) -> Option<u64> {
         match self {
@@ -45,11 +59,7 @@ impl Serialize for Id {
 impl<'de> Deserialize<'de> for Id {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        match raw.get().as_bytes().first() {
-            Some(b'"') => serde_json::from_str(raw.get()).map(Id::Text).map_err(de::Error::custom),
-            Some(b'-' | b'0'..=b'9') => Ok(Id::Number(raw.get().into())),
-            _ => Err(de::Error::custom("an id must be a string or a number")),
-        }
+        Id::read(&raw).ok_or_else(|| de::Error::custom("an id must be a string or a number"))
     }
 }
 
@@ -130,7 +140,7 @@ impl Message {
     /// [`ParseError`] if the text is not JSON, not an object with `"jsonrpc": "2.0"`, or a request and a response at the
     /// same time.
     pub fn parse(json: &str) -> Result<Self, ParseError> {
-        let fields: RawObject = serde_json::from_str(json).map_err(|error| match error.classify() {
+        let fields: Fields<'_> = serde_json::from_str(json).map_err(|error| match error.classify() {
             serde_json::error::Category::Data if json.trim_start().starts_with('[') => {
                 ParseError::Shape("an array of messages is not supported by this protocol revision")
             }
@@ -142,29 +152,29 @@ impl Message {
         Self::from_fields(fields)
     }
 
-    fn from_fields(mut fields: RawObject) -> Result<Self, ParseError> {
-        if fields.text("jsonrpc").as_deref() != Some("2.0") {
+    fn from_fields(fields: Fields<'_>) -> Result<Self, ParseError> {
+        let text = |raw: &RawValue| serde_json::from_str::<String>(raw.get()).ok();
+        if !fields.jsonrpc.is_some_and(|raw| raw.get() == "\"2.0\"" || text(raw).as_deref() == Some("2.0")) {
             return Err(ParseError::Shape("a message must have \"jsonrpc\": \"2.0\""));
         }
-        let id = match fields.get("id") {
+        let id = match fields.id {
             None => None,
             Some(raw) if raw.get() == "null" => Some(None),
-            Some(raw) => Some(Some(
-                serde_json::from_str::<Id>(raw.get())
-                    .map_err(|_| ParseError::Shape("an id must be a string or a number"))?,
-            )),
+            Some(raw) => {
+                Some(Some(Id::read(raw).ok_or(ParseError::Shape("an id must be a string or a number"))?))
+            }
         };
-        let method = match fields.get("method") {
+        let method = match fields.method {
             None => None,
-            Some(_) => Some(fields.text("method").ok_or(ParseError::Shape("a method must be a string"))?),
+            Some(raw) => Some(text(raw).ok_or(ParseError::Shape("a method must be a string"))?),
         };
-        let (result, error) = (fields.remove("result"), fields.remove("error"));
-        let params = fields.remove("params");
-        if let Some(raw) = &params
+        if let Some(raw) = fields.params
             && !raw.get().starts_with(['{', '['])
         {
             return Err(ParseError::Shape("params must be an object"));
         }
+        let [params, result, error] =
+            [fields.params, fields.result, fields.error].map(|raw| raw.map(ToOwned::to_owned));
         match (method, id, result, error) {
             (Some(method), Some(Some(id)), None, None) => Ok(Message::Request { id, method, params }),
             (Some(method), None, None, None) => Ok(Message::Notification { method, params }),
@@ -229,7 +239,7 @@ impl Message {
         };
         match self {
             Message::Request { id, method, params } => {
-                field(r#","id":"#, &written(id));
+                field(r#","id":"#, &id_written(Some(id)));
                 field(r#","method":"#, &written(method));
                 if let Some(params) = params {
                     field(r#","params":"#, params.get());
@@ -242,7 +252,7 @@ impl Message {
                 }
             }
             Message::Response { id, outcome } => {
-                field(r#","id":"#, &written(id));
+                field(r#","id":"#, &id_written(id.as_ref()));
                 match outcome {
                     Ok(result) => field(r#","result":"#, result.get()),
                     Err(error) => field(r#","error":"#, &written(error)),
@@ -262,8 +272,97 @@ impl Message {
     }
 }
 
+/// The fields of a message that mean something, as they stand in its text.
+#[derive(Default)]
+struct Fields<'a> {
+    jsonrpc: Option<&'a RawValue>,
+    id: Option<&'a RawValue>,
+    method: Option<&'a RawValue>,
+    params: Option<&'a RawValue>,
+    result: Option<&'a RawValue>,
+    error: Option<&'a RawValue>,
+}
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ReadFields)
+    }
+}
+
+struct ReadFields;
+
+impl<'de> Visitor<'de> for ReadFields {
+    type Value = Fields<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
+        let (mut fields, mut others) = (Fields::default(), HashSet::<Cow<'de, str>>::new());
+        while let Some(Key(key)) = map.next_key()? {
+            // Two readers could take different ones of two.
+            let twice = |key: &str| A::Error::custom(format_args!("the key {key:?} occurs twice"));
+            let field = match &*key {
+                "jsonrpc" => &mut fields.jsonrpc,
+                "id" => &mut fields.id,
+                "method" => &mut fields.method,
+                "params" => &mut fields.params,
+                "result" => &mut fields.result,
+                "error" => &mut fields.error,
+                _ if others.contains(&key) => return Err(twice(&key)),
+                _ => {
+                    others.insert(key);
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            if field.is_some() {
+                return Err(twice(&key));
+            }
+            *field = Some(map.next_value()?);
+        }
+        Ok(fields)
+    }
+}
+
+/// A key, where it stands unless it is written with escapes.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(ReadKey).map(Key)
+    }
+}
+
+struct ReadKey;
+
+impl<'de> Visitor<'de> for ReadKey {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, key: &'de str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Borrowed(key))
+    }
+
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Owned(key.to_owned()))
+    }
+}
+
 /// Buffer space for everything around the largest part.
 const ENVELOPE: usize = 128;
+
+fn id_written(id: Option<&Id>) -> Cow<'_, str> {
+    match id {
+        Some(Id::Number(number)) => Cow::Borrowed(number),
+        Some(Id::Text(text)) => Cow::Owned(written(text)),
+        None => Cow::Borrowed("null"),
+    }
+}
 
 fn written(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("ids, names and errors always serialize")

@@ -56,6 +56,14 @@ impl RawObject {
         Ok(())
     }
 
+    /// Like [`Self::put`], before all other fields.
+    pub fn put_first(&mut self, key: &str, value: &impl Serialize) -> Result<(), serde_json::Error> {
+        let value = to_raw_value(value)?;
+        self.fields.retain(|(name, _)| name != key);
+        self.fields.insert(0, (key.to_owned(), value));
+        Ok(())
+    }
+
     /// Removes and returns the value of `key`.
     pub fn remove(&mut self, key: &str) -> Option<Box<RawValue>> {
         let at = self.fields.iter().position(|(name, _)| name == key)?;

@@ -1,7 +1,7 @@
 //! Describes the client behind one call and what it can be asked. The stateless revisions have no sessions, so every
 //! call carries this.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use satchel_mcp::{ErrorObject, Raw, RawObject, errors, meta};
 use serde_json::json;
@@ -101,7 +101,12 @@ impl Caller {
     }
 
     /// The parameters in the form of the server's era; `modern` selects it.
-    pub fn parameters(&self, params: &RawObject, modern: bool) -> RawObject {
+    pub fn parameters<'a>(&self, params: &'a RawObject, modern: bool) -> Cow<'a, RawObject> {
+        // Most requests carry nothing that is only between the client and the hub.
+        if !modern && ["_meta", "inputResponses", "requestState"].iter().all(|key| params.get(key).is_none())
+        {
+            return Cow::Borrowed(params);
+        }
         let mut params = params.clone();
         if !modern {
             meta::strip(&mut params);
@@ -126,7 +131,7 @@ impl Caller {
             }
             params.set("_meta", said.to_raw());
         }
-        params
+        Cow::Owned(params)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
 };
 
 use satchel_mcp::{
@@ -12,7 +12,9 @@ use satchel_mcp::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    SUBJECTS, search,
+    SUBJECTS,
+    arguments::Checker,
+    search,
     shape::Shape,
     signature::{self, Signature},
     versions::{Version, Versions},
@@ -157,6 +159,7 @@ pub struct ToolEntry {
     signature: OnceLock<Signature>,
     nature: OnceLock<Nature>,
     number: OnceLock<u64>,
+    pub(super) checker: OnceLock<Option<Arc<Checker>>>,
 }
 
 impl ToolEntry {
@@ -176,6 +179,7 @@ impl ToolEntry {
             signature: OnceLock::new(),
             nature: OnceLock::new(),
             number: OnceLock::new(),
+            checker: OnceLock::new(),
         }
     }
 

@@ -90,7 +90,7 @@ impl Catalog {
     /// A list of this catalog. `make` writes the result on first use.
     pub fn list(&self, asked: &Asked, make: impl FnOnce() -> Box<str>) -> Arc<List> {
         // Concurrent requests wait for the one who writes it.
-        self.lists.place(asked).get_or_init(|| Arc::new(List::new(make()))).clone()
+        self.0.lists.place(asked).get_or_init(|| Arc::new(List::new(make()))).clone()
     }
 
     /// A mark that changes when the items of a list change. Valid in this run of the program.
@@ -104,13 +104,13 @@ impl Catalog {
             let known = marks.iter().find(|(of, list, _)| of.as_ref() == server && *list == key);
             known.map(|(_, _, mark)| *mark)
         };
-        if let Some(mark) = known(&self.lists.marks.lock().unwrap_or_else(PoisonError::into_inner)) {
+        if let Some(mark) = known(&self.0.lists.marks.lock().unwrap_or_else(PoisonError::into_inner)) {
             return mark;
         }
         let mut hasher = DefaultHasher::new();
         items().iter().for_each(|item| item.get().hash(&mut hasher));
         let mark = hasher.finish();
-        let mut marks = self.lists.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut marks = self.0.lists.marks.lock().unwrap_or_else(PoisonError::into_inner);
         if marks.len() < MARKS {
             marks.push((server.cloned(), key, mark));
         }
@@ -157,7 +157,7 @@ mod tests {
                 "{}".into()
             });
         }
-        assert!(made > 0 && catalog.lists.made.lock().unwrap().len() == KEPT);
+        assert!(made > 0 && catalog.0.lists.made.lock().unwrap().len() == KEPT);
     }
 
     #[test]

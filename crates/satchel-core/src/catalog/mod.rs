@@ -28,17 +28,21 @@ pub use entry::{Offer, ResourceEntry, Said, ToolEntry};
 
 /// The offers of all enabled servers. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct Catalog {
-    servers: Arc<BTreeMap<ServerName, Arc<Offer>>>,
+pub struct Catalog(Arc<CatalogParts>);
+
+/// What it is, and what is made of it when it is first asked for.
+#[derive(Debug, Default)]
+struct CatalogParts {
+    servers: BTreeMap<ServerName, Arc<Offer>>,
     index: Arc<OnceLock<search::Indexed>>,
     /// The index of the previous catalog, if any, until this one's is built from it.
-    before: Arc<Mutex<Option<Arc<OnceLock<search::Indexed>>>>>,
-    subjects: Arc<OnceLock<BTreeMap<ServerName, Vec<String>>>>,
-    flat: Arc<OnceLock<flat::Flat>>,
-    lists: Arc<lists::Lists>,
-    for_models: Arc<OnceLock<usize>>,
+    before: Mutex<Option<Arc<OnceLock<search::Indexed>>>>,
+    subjects: OnceLock<BTreeMap<ServerName, Vec<String>>>,
+    flat: OnceLock<flat::Flat>,
+    lists: lists::Lists,
+    for_models: OnceLock<usize>,
     /// The hash of each tool's meaning text, by position.
-    meant: Arc<OnceLock<Vec<Option<u64>>>>,
+    meant: OnceLock<Vec<Option<u64>>>,
 }
 
 /// A hash of a text, the same on every machine and in every version: FNV-1a.
@@ -92,54 +96,55 @@ pub const SUBJECTS: usize = 3;
 impl Catalog {
     /// Creates a catalog of these offers.
     pub fn new(servers: BTreeMap<ServerName, Arc<Offer>>) -> Self {
-        Self { servers: Arc::new(servers), ..Self::default() }
+        Self(Arc::new(CatalogParts { servers, ..CatalogParts::default() }))
     }
 
     /// Creates the next catalog; what was indexed for searching is reused.
     #[must_use]
     pub fn followed_by(&self, servers: BTreeMap<ServerName, Arc<Offer>>) -> Self {
-        let before = match self.index.get() {
-            Some(_) => Some(self.index.clone()),
+        let before = match self.0.index.get() {
+            Some(_) => Some(self.0.index.clone()),
             // It was never searched; its predecessor's index is still the latest.
-            None => self.before.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            None => self.0.before.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         };
-        Self { servers: Arc::new(servers), before: Arc::new(Mutex::new(before)), ..Self::default() }
+        Self(Arc::new(CatalogParts { servers, before: Mutex::new(before), ..CatalogParts::default() }))
     }
 
     /// Is it the same instance?
     pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.servers, &other.servers)
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// All offers, by server.
     pub fn servers(&self) -> &BTreeMap<ServerName, Arc<Offer>> {
-        &self.servers
+        &self.0.servers
     }
 
     /// A server's offer, if its lists have been read.
     pub fn offer(&self, server: &str) -> Option<&Arc<Offer>> {
-        self.servers.get(server)
+        self.0.servers.get(server)
     }
 
     /// A tool by its path.
     pub fn tool(&self, path: &ToolPath) -> Option<&ToolEntry> {
-        self.servers.get(&path.server)?.tool(&path.tool)
+        self.0.servers.get(&path.server)?.tool(&path.tool)
     }
 
     /// Everything under flat names. Computed on first use.
     pub fn flat(&self) -> &flat::Flat {
-        self.flat
-            .get_or_init(|| flat::Flat::of(self.servers.iter().map(|(server, offer)| (server, &**offer))))
+        self.0
+            .flat
+            .get_or_init(|| flat::Flat::of(self.0.servers.iter().map(|(server, offer)| (server, &**offer))))
     }
 
     /// All tools, by server and in the server's order.
     pub fn tools(&self) -> impl Iterator<Item = (&ServerName, &ToolEntry)> {
-        self.servers.iter().flat_map(|(server, offer)| offer.tools.iter().map(move |tool| (server, tool)))
+        self.0.servers.iter().flat_map(|(server, offer)| offer.tools.iter().map(move |tool| (server, tool)))
     }
 
     /// Number of tools that models may use. Cached, because every request checks it to choose the surface.
     pub fn tools_for_models(&self) -> usize {
-        *self.for_models.get_or_init(|| self.tools().filter(|(_, tool)| tool.for_models).count())
+        *self.0.for_models.get_or_init(|| self.tools().filter(|(_, tool)| tool.for_models).count())
     }
 
     /// Tools that match the query, best first. An empty query matches all.
@@ -202,7 +207,7 @@ impl Catalog {
         let text = |(server, tool): (&ServerName, &ToolEntry)| {
             tool.for_models.then(|| number(&meaning_text(server, tool)))
         };
-        self.meant.get_or_init(|| self.tools().map(text).collect())
+        self.0.meant.get_or_init(|| self.tools().map(text).collect())
     }
 
     /// The texts to embed for all tools, with their hashes.
@@ -224,25 +229,26 @@ impl Catalog {
 
     /// A tool's position.
     fn position(&self, path: &ToolPath) -> Option<usize> {
-        let before = self.servers.range::<ServerName, _>(..&path.server).map(|(_, offer)| offer.tools.len());
-        let own = self.servers.get(&path.server)?.tools.iter().position(|tool| tool.name == path.tool)?;
+        let before =
+            self.0.servers.range::<ServerName, _>(..&path.server).map(|(_, offer)| offer.tools.len());
+        let own = self.0.servers.get(&path.server)?.tools.iter().position(|tool| tool.name == path.tool)?;
         Some(before.sum::<usize>() + own)
     }
 
     /// Built at the first search after a change: lists change more often than people search.
     fn index(&self) -> &search::Index {
         let read = || {
-            let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
-            search::Indexed::new(&self.servers, before.as_ref().and_then(|before| before.get()))
+            let before = self.0.before.lock().unwrap_or_else(PoisonError::into_inner).take();
+            search::Indexed::new(&self.0.servers, before.as_ref().and_then(|before| before.get()))
         };
-        &self.index.get_or_init(read).index
+        &self.0.index.get_or_init(read).index
     }
 
     /// The subjects of a server's tools, most frequent first.
     pub fn subjects(&self, server: &str) -> &[String] {
-        let all = self.subjects.get_or_init(|| {
+        let all = self.0.subjects.get_or_init(|| {
             let of = |(server, offer): (&ServerName, &Arc<Offer>)| (server.clone(), offer.subjects(server));
-            self.servers.iter().map(of).collect()
+            self.0.servers.iter().map(of).collect()
         });
         all.get(server).map(Vec::as_slice).unwrap_or_default()
     }

@@ -138,7 +138,12 @@ impl Ledger {
 
     /// The user's choices for a client.
     pub fn choices(&self, client: &str) -> Choices {
-        self.book().choices.get(client).cloned().unwrap_or_default()
+        self.choice(client, Choices::clone).unwrap_or_default()
+    }
+
+    /// A part of it; `None` where nothing was chosen.
+    pub fn choice<T>(&self, client: &str, read: impl FnOnce(&Choices) -> T) -> Option<T> {
+        self.book().choices.get(client).map(read)
     }
 
     /// The bound clients with their profiles.

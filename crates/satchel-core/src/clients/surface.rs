@@ -5,7 +5,11 @@ use crate::model::clients::Surface;
 
 /// The surface in effect: the user's choice, or what suits the client. Never [`Surface::Auto`]. The reason is for
 /// people.
-pub fn effective(client: Option<&Client>, chosen: Surface, tools: usize) -> (Surface, String) {
+pub fn effective(
+    client: Option<&Client>,
+    chosen: Surface,
+    tools: impl FnOnce() -> usize,
+) -> (Surface, String) {
     match (chosen, client) {
         (Surface::Router, _) => (Surface::Router, "chosen".into()),
         (Surface::Direct, _) => (Surface::Direct, "chosen".into()),
@@ -14,7 +18,7 @@ pub fn effective(client: Option<&Client>, chosen: Surface, tools: usize) -> (Sur
             Surface::Router,
             "nothing is known of this client, so it gets four tools that find all others".into(),
         ),
-        (Surface::Auto, Some(client)) => of_client(client, tools),
+        (Surface::Auto, Some(client)) => of_client(client, tools()),
     }
 }
 
@@ -40,7 +44,7 @@ mod tests {
     #[test]
     fn a_client_that_keeps_definitions_back_by_itself_sees_all_tools() {
         let check = |id: &str, chosen, tools, surface, part: &str| {
-            let (effective, reason) = effective(table::client(id), chosen, tools);
+            let (effective, reason) = effective(table::client(id), chosen, || tools);
             assert!(effective == surface && reason.contains(part), "{id}: {effective:?}, {reason}");
         };
         check("claude-code", Surface::Auto, 900, Surface::Direct, "Claude Code loads");

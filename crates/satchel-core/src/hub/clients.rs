@@ -128,8 +128,8 @@ fn is_a_client(hub: &Hub, id: &str) -> Result<(), Refusal> {
 
 /// The surface in effect for a client, and why. Never [`Surface::Auto`].
 pub(super) fn surface_of(hub: &Hub, client: &str) -> (Surface, String) {
-    let chosen = hub.inner.clients.edits.choices(client).surface;
-    surface::effective(table::client(client), chosen, hub.catalog().tools_for_models())
+    let chosen = hub.inner.clients.edits.choice(client, |chosen| chosen.surface).unwrap_or_default();
+    surface::effective(table::client(client), chosen, || hub.catalog().tools_for_models())
 }
 
 /// Resolves a path that a person wants to hide or show. To be hidden, the server or tool must exist; any tool name is
@@ -186,7 +186,7 @@ fn view_of(
     let file = targets.as_ref().ok().and_then(|targets| targets.first()).cloned();
     let exists = file.as_deref().is_some_and(Path::exists);
     let choices = hub.inner.clients.edits.choices(&client.id);
-    let (effective, reason) = surface::effective(Some(client), choices.surface, tools);
+    let (effective, reason) = surface::effective(Some(client), choices.surface, || tools);
     let installed = sign.is_some() || exists;
     let duplicates = if installed { duplicates(hub, client, machine, here) } else { vec![] };
     KnownClient {

@@ -85,7 +85,7 @@ pub(super) async fn store_secret(hub: &Hub, name: &str, value: Secret) -> Result
 
 /// Leases a server and measures how long that takes. A start that outlasts the call continues without it.
 async fn lease_of(hub: &Hub, registered: &Registered) -> Result<Lease, LeaseError> {
-    let awake = registered.upstream.seen().connected.is_some();
+    let awake = registered.upstream.is_connected();
     let asked = Instant::now();
     // Slightly less than the client's own timeout, so that it receives the reason.
     let wait = registered.config.request_timeout.mul_f64(5.0 / 6.0);
@@ -96,8 +96,7 @@ async fn lease_of(hub: &Hub, registered: &Registered) -> Result<Lease, LeaseErro
             seconds: asked.elapsed().as_secs(),
         }),
     };
-    let connected = registered.upstream.seen().connected;
-    let era = connected.map(|(_, hello)| hello.revision.clone());
+    let era = registered.upstream.connected().map(|(_, hello)| hello.revision.clone());
     hub.context.observer.leased(awake, asked.elapsed(), era, leased.is_ok());
     leased
 }

@@ -64,7 +64,7 @@ pub(super) async fn execute(
     let hub = hub.seen_by(&caller.client);
     let mut corrected = Vec::new();
     let routed = match meant(&hub, path, &mut corrected) {
-        Some(meant) => route::route_path(&hub, path, meant).await,
+        Some(meant) => route::route_path(&hub, Some(path), meant).await,
         None => route::route_tool(&hub, path).await,
     };
     let route = routed.inspect_err(|failure| hub.tell_failure(failure))?;
@@ -89,14 +89,17 @@ pub(super) async fn execute(
     Ok(running.finished(Finish { corrected, capped }))
 }
 
-/// The tool that an incorrect path unambiguously means; `None` if the path is correct or ambiguous.
+/// The tool that a path names, or the only one that an incorrect path can mean; `None` if it is ambiguous.
 fn meant(hub: &Hub, path: &str, corrected: &mut Vec<String>) -> Option<ToolPath> {
     let catalog = hub.catalog();
-    let read = route::read_path(hub, path);
-    let known = read.as_ref().is_ok_and(|path| catalog.tool(path).is_some());
+    let read = route::read_path(hub, path).ok();
     // Do not replace a held or disabled tool by one with a similar name.
-    let held = read.is_ok_and(|path| hub.refuse_hidden_tool(&path).is_err());
-    let meant = catalog.resolve(path).filter(|_| !known && !held)?;
+    match read {
+        Some(read) if catalog.tool(&read).is_some() => return Some(read),
+        Some(read) if hub.refuse_hidden_tool(&read).is_err() => return None,
+        Some(_) | None => {}
+    }
+    let meant = catalog.resolve(path)?;
     corrected.push(format!("tool_path: {path} was read as {meant}"));
     Some(meant)
 }

@@ -32,7 +32,10 @@ pub(super) struct Live {
 
 impl Live {
     pub(super) fn called(&mut self, server: &ServerName) {
-        *self.calls.entry(server.clone()).or_default() += 1;
+        match self.calls.get_mut(server) {
+            Some(calls) => *calls += 1,
+            None => drop(self.calls.insert(server.clone(), 1)),
+        }
     }
 
     pub(super) fn clients(&self) -> Vec<ClientView> {
@@ -40,16 +43,17 @@ impl Live {
     }
 
     pub(super) fn client_seen(&mut self, client: &str, call: Option<&str>) {
-        let view = self.clients.entry(client.to_owned()).or_insert_with(|| ClientView {
-            id: client.to_owned(),
-            requests: 0,
-            last_call: None,
-            last_seen_ms: 0,
-        });
+        if !self.clients.contains_key(client) {
+            let id = client.to_owned();
+            let view = ClientView { id, requests: 0, last_call: None, last_seen_ms: 0 };
+            self.clients.insert(client.to_owned(), view);
+        }
+        let Some(view) = self.clients.get_mut(client) else { return };
         view.last_seen_ms = epoch_ms(SystemTime::now());
-        match call {
-            Some(call) => view.last_call = Some(call.to_owned()),
-            None => view.requests += 1,
+        match (call, &mut view.last_call) {
+            (Some(call), Some(last)) => call.clone_into(last),
+            (Some(call), None) => view.last_call = Some(call.to_owned()),
+            (None, _) => view.requests += 1,
         }
     }
 }

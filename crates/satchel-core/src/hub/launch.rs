@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, pin::Pin, sync::Arc};
 
-use super::{Hub, fresh_lists, profiles, publish, servers::Registered};
+use super::{
+    Hub, fresh_lists, profiles, publish,
+    servers::{Registered, RegisteredServer},
+};
 use crate::{
     config::expand::{Template, Values},
     model::{ServerConfig, ServerName, Startup, TransportConfig, audit::AuditKind},
@@ -59,7 +62,7 @@ pub(super) async fn follow_launches(hub: &Hub, names: &[ServerName]) {
 
 /// `None` if nothing changed.
 fn hold_or_let_go(hub: &Hub, name: &ServerName) -> Option<(bool, TransportConfig)> {
-    let hold = |known: &mut Registered| {
+    let hold = |known: &mut RegisteredServer| {
         // Judge the entry that would start, which may have changed in the meantime.
         let held = hub.inner.review.holds_start(name, &known.config);
         if known.held == held {

@@ -647,6 +647,19 @@ impl Hub {
         call::call_tool_for(self, caller, path, params).await
     }
 
+    /// The same for a path that needs no reading.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] where nothing was sent.
+    pub async fn call_tool_at(
+        &self,
+        caller: &Caller,
+        path: ToolPath,
+        params: RawObject,
+    ) -> Result<Running, CallFailure> {
+        call::call_tool_at(self, caller, path, params).await
+    }
+
     /// Sends any request to one server.
     ///
     /// # Errors

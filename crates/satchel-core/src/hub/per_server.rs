@@ -35,7 +35,7 @@ pub(super) async fn offer(hub: &Hub, server: &ServerName) -> Result<Arc<Offer>, 
 /// each call.
 pub(super) fn roots_changed(hub: &Hub, server: &ServerName) {
     let Ok(registered) = route::route_known_server(hub, server) else { return };
-    let Some((link, _)) = registered.upstream.seen().connected else { return };
+    let Some((link, _)) = registered.upstream.connected() else { return };
     if !link.is_modern() {
         link.notify("notifications/roots/list_changed", None);
     }
@@ -44,7 +44,7 @@ pub(super) fn roots_changed(hub: &Hub, server: &ServerName) {
 /// Requests log messages of a server from this severity on. A sleeping server is told with its next call.
 pub(super) async fn want_logs(hub: &Hub, server: &ServerName, from: u8) {
     let Ok(registered) = route::route_known_server(hub, server) else { return };
-    let Some((link, _)) = registered.upstream.seen().connected else { return };
+    let Some((link, _)) = registered.upstream.connected() else { return };
     if !link.is_modern() {
         ask_for_logs(&registered, &link, from).await;
     }
@@ -69,7 +69,7 @@ pub(super) async fn watch_resource(
     Ok(Watched {
         hub: hub.clone(),
         key: (server.clone(), uri.to_owned()),
-        upstream: registered.upstream,
+        upstream: registered.upstream.clone(),
         _lease: lease,
     })
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Hub, approved, failures, fresh_lists, launch, profiles, publish, refresh,
-    servers::{Declined, Registered},
+    servers::{Declined, Registered, RegisteredServer},
 };
 use crate::{
     calls::slots::Slots,
@@ -131,7 +131,7 @@ fn add(
     let around = hub.inner.around.clone();
     let upstream =
         Upstream::new(name.clone(), number, started, launch::preflight(hub, name), last_failure, around);
-    let registered = Registered {
+    let registered = RegisteredServer {
         upstream,
         held,
         config: config.clone(),
@@ -140,7 +140,7 @@ fn add(
         end: hub.inner.life.end().child_token(),
     };
     refresh::follow(hub, name, &registered.upstream, setup, registered.end.clone());
-    if let Some(before) = hub.inner.servers.insert(name.clone(), registered) {
+    if let Some(before) = hub.inner.servers.insert(name.clone(), registered.into()) {
         close(hub, before);
     }
 }

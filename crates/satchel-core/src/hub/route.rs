@@ -36,7 +36,7 @@ impl Route {
 /// A [`CallFailure`] that names the nearest paths, or says why the server is unavailable. Nothing was sent.
 pub(super) async fn route_tool(hub: &Hub, named: &str) -> Result<Route, CallFailure> {
     match read_path(hub, named) {
-        Ok(path) => route_path(hub, named, path).await,
+        Ok(path) => route_path(hub, Some(named), path).await,
         Err(_) => Err(unknown_tool(hub, named, "a tool path has the form server:tool")),
     }
 }
@@ -45,12 +45,14 @@ pub(super) async fn route_tool(hub: &Hub, named: &str) -> Result<Route, CallFail
 ///
 /// # Errors
 /// As for [`route_tool`].
-pub(super) async fn route_path(hub: &Hub, named: &str, path: ToolPath) -> Result<Route, CallFailure> {
+pub(super) async fn route_path(hub: &Hub, named: Option<&str>, path: ToolPath) -> Result<Route, CallFailure> {
+    let named = |path: &ToolPath| named.map_or_else(|| path.to_string(), ToOwned::to_owned);
     let server = match route_server(hub, &path.server) {
         Ok(server) => server,
         Err(Some(failure)) => return Err(failure),
         Err(None) => {
-            return Err(unknown_tool(hub, named, &format!("there is no server \"{}\"", path.server)));
+            let why = format!("there is no server \"{}\"", path.server);
+            return Err(unknown_tool(hub, &named(&path), &why));
         }
     };
     let mut route = Route { server, path, catalog: hub.catalog() };
@@ -70,7 +72,8 @@ pub(super) async fn route_path(hub: &Hub, named: &str, path: ToolPath) -> Result
     if route.tool().is_none() {
         hub.refuse_hidden_tool(&route.path)?;
         let ToolPath { server, tool } = &route.path;
-        return Err(unknown_tool(hub, named, &format!("{server} has no tool \"{tool}\"")));
+        let why = format!("{server} has no tool \"{tool}\"");
+        return Err(unknown_tool(hub, &named(&route.path), &why));
     }
     Ok(route)
 }

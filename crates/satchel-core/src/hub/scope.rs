@@ -1,7 +1,10 @@
 //! Who looks through a handle, and from where: the client, the profile that its address names, the folders it works in,
 //! and what a person hid from it.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, OnceLock},
+};
 
 use tokio::sync::watch;
 
@@ -18,13 +21,14 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
     profile: Option<Arc<str>>,
-    folders: watch::Sender<Vec<String>>,
+    /// Made where somebody tells or follows them: most requests stand for themselves.
+    folders: Arc<OnceLock<watch::Sender<Vec<String>>>>,
 }
 
 impl Scope {
     /// The scope of an address, with or without a profile.
     pub fn of(profile: Option<&str>) -> Self {
-        Self { profile: profile.map(Into::into), folders: watch::Sender::default() }
+        Self { profile: profile.map(Into::into), folders: Arc::default() }
     }
 
     /// The profile in the address.
@@ -34,7 +38,7 @@ impl Scope {
 
     /// Sets the client's folders, as absolute paths.
     pub(super) fn works_in(&self, folders: Vec<String>) {
-        self.folders.send_if_modified(|before| {
+        self.folders().send_if_modified(|before| {
             let differs = *before != folders;
             *before = folders;
             differs
@@ -43,7 +47,11 @@ impl Scope {
 
     /// Subscribes to the folders.
     pub(super) fn watch_folders(&self) -> watch::Receiver<Vec<String>> {
-        self.folders.subscribe()
+        self.folders().subscribe()
+    }
+
+    fn folders(&self) -> &watch::Sender<Vec<String>> {
+        self.folders.get_or_init(watch::Sender::default)
     }
 }
 
@@ -55,9 +63,11 @@ pub(super) fn lens(hub: &Hub) -> Lens {
 pub(super) fn lens_of(hub: &Hub, config: &Config) -> Lens {
     // Profiles do not restrict people.
     let Some(client) = hub.context.ruled() else { return Lens::default() };
-    let bound = hub.inner.clients.edits.choices(client).profile;
-    let folders = hub.context.scope.folders.borrow().clone();
-    let who = Looking { bound: bound.as_deref(), named: hub.context.scope.profile(), folders: &folders };
+    let bound = hub.inner.clients.edits.choice(client, |chosen| chosen.profile.clone()).flatten();
+    let scope = &hub.context.scope;
+    let folders = scope.folders.get().map(watch::Sender::borrow);
+    let folders = folders.as_deref().map_or(&[][..], Vec::as_slice);
+    let who = Looking { bound: bound.as_deref(), named: scope.profile(), folders };
     config.profiles().lens(&who)
 }
 
@@ -75,8 +85,8 @@ pub(super) fn shows_tool(hub: &Hub, server: &str, tool: &str) -> bool {
 
 /// What is hidden from this handle's caller; `None` for nothing.
 pub(super) fn hidden(hub: &Hub) -> Option<BTreeSet<String>> {
-    let hidden = hub.inner.clients.edits.choices(hub.context.client()?).hidden;
-    (!hidden.is_empty()).then_some(hidden)
+    let some = |hidden: &BTreeSet<String>| (!hidden.is_empty()).then(|| hidden.clone());
+    hub.inner.clients.edits.choice(hub.context.client()?, |chosen| some(&chosen.hidden)).flatten()
 }
 
 pub(super) fn path(server: &str, tool: &str) -> String {

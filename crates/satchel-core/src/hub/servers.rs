@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    ops::Deref,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard,
         atomic::{AtomicU64, Ordering},
@@ -28,7 +29,25 @@ const LEARNING: usize = 4;
 
 /// A configured server.
 #[derive(Debug, Clone)]
-pub(super) struct Registered {
+pub(super) struct Registered(Arc<RegisteredServer>);
+
+impl From<RegisteredServer> for Registered {
+    fn from(server: RegisteredServer) -> Self {
+        Self(Arc::new(server))
+    }
+}
+
+impl Deref for Registered {
+    type Target = RegisteredServer;
+
+    fn deref(&self) -> &RegisteredServer {
+        &self.0
+    }
+}
+
+/// What it is.
+#[derive(Debug, Clone)]
+pub(super) struct RegisteredServer {
     pub(super) upstream: Upstream,
     pub(super) config: ServerConfig,
     pub(super) calls: Slots,
@@ -97,9 +116,13 @@ impl Servers {
     pub(super) fn change<T>(
         &self,
         name: &ServerName,
-        change: impl FnOnce(&mut Registered) -> T,
+        change: impl FnOnce(&mut RegisteredServer) -> T,
     ) -> Option<T> {
-        self.all.write().unwrap_or_else(PoisonError::into_inner).get_mut(name).map(change)
+        self.all
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_mut(name)
+            .map(|server| change(Arc::make_mut(&mut server.0)))
     }
 
     pub(super) fn offers(&self) -> MutexGuard<'_, BTreeMap<ServerName, Arc<Offer>>> {

@@ -39,6 +39,11 @@ impl Events {
         self.told.subscribe()
     }
 
+    /// Does anybody follow what happens?
+    pub fn are_heard(&self) -> bool {
+        self.told.receiver_count() > 0
+    }
+
     /// Publishes an event.
     pub fn tell(&self, event: HubEvent) {
         // Usually nobody listens.

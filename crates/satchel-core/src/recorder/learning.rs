@@ -140,8 +140,12 @@ impl Learning {
 
     /// Credits the client's latest search that returned the tool.
     fn used(&self, visit: &Visit, tool: &ToolPath) {
-        let (by, path) = (Searcher::of(visit), tool.to_string());
         let mut searches = self.searches();
+        // Most clients call what they know.
+        if searches.is_empty() {
+            return;
+        }
+        let (by, path) = (Searcher::of(visit), tool.to_string());
         let mut latest = searches.iter_mut().rev().take_while(|search| search.at.elapsed() <= LATELY);
         let Some(search) = latest.find(|search| search.by == by && search.shown.contains(&path)) else {
             return;

@@ -195,7 +195,7 @@ impl Writer {
         if events.is_empty() {
             return;
         }
-        for event in &events {
+        for event in events.iter().filter(|_| self.recorder.events().are_heard()) {
             if let Event::Called(called) = event {
                 self.recorder.events().tell(HubEvent::Call {
                     client: called.visit.client.clone(),

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::{
     audit, deferring,
     definitions::{Definitions, Hash, compact, hash},
-    event::{Called, Event, Offered, Offers, Visit},
+    event::{Body, Called, Event, Offered, Offers, Visit},
     retention,
     schema::{self, Damaged, StoreError},
     sharing,
@@ -68,6 +68,8 @@ struct State {
     quarter: Option<(u64, i64)>,
     /// The inputs of the last few baselines, newest first: computing one for many servers takes a while.
     baselines: VecDeque<MadeOf>,
+    /// Where the last call was added up: most calls come in rows of one kind.
+    line: Option<Arc<HoursKey>>,
     waiting: HashMap<Hash, Arc<str>>,
     waiting_bytes: usize,
     counts: HashMap<Hash, i64>,
@@ -93,9 +95,9 @@ enum Key {
 struct Open {
     row: i64,
     hour: i64,
-    client: String,
+    client: Arc<str>,
     /// The profile it began with.
-    profile: String,
+    profile: Arc<str>,
     last_ms: u64,
     defers: bool,
     listed: Option<Hash>,
@@ -135,15 +137,15 @@ struct Due {
 enum What {
     Tokens {
         call: i64,
-        hours: HoursKey,
+        hours: Arc<HoursKey>,
         request: Option<Hash>,
         answer: Option<Hash>,
     },
     Cost {
         session: i64,
         hour: i64,
-        client: String,
-        profile: String,
+        client: Arc<str>,
+        profile: Arc<str>,
         part: Part,
         plus: Vec<Hash>,
         minus: Vec<Hash>,
@@ -211,7 +213,40 @@ struct Amount {
     shares: Vec<Share>,
 }
 
+/// The texts of a call, each hashed once.
+struct Texts {
+    request: Option<(Hash, Arc<str>)>,
+    answer: Option<(Hash, Arc<str>)>,
+    direct: Option<(Hash, Arc<str>)>,
+}
+
+impl Texts {
+    fn of(called: &Called) -> Self {
+        let hashed = |body: &Body| body.text.as_ref().map(|text| (hash(text), text.clone()));
+        Self {
+            request: hashed(&called.request),
+            answer: hashed(&called.answer),
+            direct: called.direct.as_ref().and_then(hashed),
+        }
+    }
+}
+
+/// The tokens of a call.
+enum Tokens {
+    /// They are known: those of its request and of its answer.
+    Known(i64, i64),
+    /// They will be.
+    Awaited,
+    /// They will not be counted.
+    Never,
+}
+
 impl Amount {
+    fn hashed(plus: impl IntoIterator<Item = (Hash, Arc<str>)>) -> Self {
+        let plus = plus.into_iter().map(|(hash, text)| (hash, Text::Here(text))).collect();
+        Self { plus, ..Self::default() }
+    }
+
     fn of(plus: impl IntoIterator<Item = Arc<str>>) -> Self {
         let plus = plus.into_iter().map(|text| (hash(&text), Text::Here(text))).collect();
         Self { plus, ..Self::default() }
@@ -221,8 +256,8 @@ impl Amount {
         Self { plus: vec![(definitions.hash(), Text::List(definitions))], ..Self::default() }
     }
 
-    fn less(self, minus: impl IntoIterator<Item = Arc<str>>) -> Self {
-        Self { minus: minus.into_iter().map(|text| (hash(&text), Text::Here(text))).collect(), ..self }
+    fn less(self, minus: impl IntoIterator<Item = (Hash, Arc<str>)>) -> Self {
+        Self { minus: minus.into_iter().map(|(hash, text)| (hash, Text::Here(text))).collect(), ..self }
     }
 
     /// Minus what was requested before.
@@ -276,6 +311,7 @@ impl Store {
             sums: Sums::default(),
             quarter: None,
             baselines: VecDeque::new(),
+            line: None,
             waiting: HashMap::new(),
             waiting_bytes: 0,
             counts: HashMap::new(),
@@ -585,29 +621,28 @@ impl State {
             self.baseline(transaction, &key, &called.offers)?;
         }
         let Some(open) = self.sessions.get(&key).cloned() else { return Ok(()) };
-        let hours = self.row(transaction, called, &open)?;
-        self.tokens_of(transaction, called, self.newest, hours)?;
+        let texts = Texts::of(called);
+        self.row(transaction, called, &open, &texts)?;
         if called.visit.face {
             return Ok(());
         }
         let share =
             |called: &Called| Share { server: called.server.clone(), tool: called.tool.clone(), weight: 1 };
-        let (answer, request) = (called.answer.text.clone(), called.request.text.clone());
+        let Texts { request, answer, direct } = texts;
         match called.kind {
             CallKind::Find | CallKind::Describe | CallKind::Resources => {
                 let part = if called.kind == CallKind::Describe { Part::Describe } else { Part::Find };
                 if let Some(answer) = answer {
-                    let shares = shares_in(&answer);
-                    self.cost(transaction, &open, part, Amount::of([answer]).on(shares))?;
+                    let shares = shares_in(&answer.1);
+                    self.cost(transaction, &open, part, Amount::hashed([answer]).on(shares))?;
                 }
                 if let Some(request) = request {
-                    self.cost(transaction, &open, Part::Wrapping, Amount::of([request]))?;
+                    self.cost(transaction, &open, Part::Wrapping, Amount::hashed([request]))?;
                 }
             }
             CallKind::Call | CallKind::Read => {
                 let written = answer.filter(|_| called.ours);
-                let direct = called.direct.as_ref().and_then(|direct| direct.text.clone());
-                let amount = Amount::of(request.into_iter().chain(written)).less(direct);
+                let amount = Amount::hashed(request.into_iter().chain(written)).less(direct);
                 // Too large to count; the difference is then unknown too, and small.
                 let known =
                     called.request.text.is_some() && called.direct.as_ref().is_none_or(|d| d.text.is_some());
@@ -654,7 +689,13 @@ impl State {
         transaction: &Transaction<'_>,
         called: &Called,
         open: &Open,
-    ) -> Result<HoursKey, StoreError> {
+        texts: &Texts,
+    ) -> Result<(), StoreError> {
+        let tokens = self.tokens_of(transaction, called, texts)?;
+        let (request_tokens, result_tokens) = match tokens {
+            Tokens::Known(request, result) => (Some(request), Some(result)),
+            Tokens::Awaited | Tokens::Never => (None, None),
+        };
         let us = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         let (time, end) = (&called.time, &called.end);
         let message = called.told().map(|text| retention::cut(&text, MESSAGE));
@@ -662,9 +703,9 @@ impl State {
             .prepare_cached(
                 "INSERT INTO calls (time_ms, session, client, kind, server, tool, outcome, code, message, wait_us,
                    start_us, upstream_us, ours_us, request_bytes, result_bytes, rule, asked, client_era, server_era,
-                   trace, arguments, result, profile)
+                   trace, arguments, result, profile, request_tokens, result_tokens)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
-                   ?21, ?22, ?23)",
+                   ?21, ?22, ?23, ?24, ?25)",
             )?
             .execute(params![
                 sql(called.at_ms),
@@ -690,29 +731,17 @@ impl State {
                 called.arguments.as_deref().map(|text| called.redacted(text)),
                 called.result.as_deref().map(|text| called.redacted(text)),
                 called.visit.profile,
+                request_tokens,
+                result_tokens,
             ])?;
         self.newest = transaction.last_insert_rowid();
-        let hours = HoursKey {
-            hour: self.hour(transaction, called.at_ms)?,
-            client: called.visit.client.clone(),
-            server: called.server.clone(),
-            // Totals are kept forever, so they have no line for every made-up name.
-            tool: match called.kind {
-                CallKind::Read => "(resource)".to_owned(),
-                CallKind::Call | CallKind::Inside if called.server.is_empty() => "(no such tool)".to_owned(),
-                CallKind::Call
-                | CallKind::Find
-                | CallKind::Describe
-                | CallKind::Resources
-                | CallKind::Script
-                | CallKind::Inside => called.tool.clone(),
-            },
-            kind: called.kind.as_str(),
-            profile: called.visit.profile.clone(),
+        let hours = {
+            let hour = self.hour(transaction, called.at_ms)?;
+            self.line(hour, called)
         };
         let failed = end.outcome != "ok";
         let (request_bytes, result_bytes) = (size(called.request.bytes), size(called.answer.bytes));
-        self.sums.called(hours.clone(), &OneCall { failed, request_bytes, result_bytes, time: called.time });
+        self.sums.called(&hours, &OneCall { failed, request_bytes, result_bytes, time: called.time });
         self.sums.heard(open.row, sql(called.at_ms));
         let calls = matches!(called.kind, CallKind::Call | CallKind::Read | CallKind::Inside);
         // A script is neither: its calls are.
@@ -722,7 +751,50 @@ impl State {
         if calls {
             self.count_minute(called.at_ms, failed);
         }
-        Ok(hours)
+        match tokens {
+            Tokens::Known(request, result) => self.sums.counted(&hours, request, result),
+            Tokens::Awaited => {
+                let [request, answer] =
+                    [&texts.request, &texts.answer].map(|text| text.as_ref().map(|(hash, _)| *hash));
+                let needs = request.into_iter().chain(answer).collect();
+                self.dues
+                    .push(Due { needs, what: What::Tokens { call: self.newest, hours, request, answer } });
+            }
+            Tokens::Never => {}
+        }
+        Ok(())
+    }
+
+    /// Where a call of this hour is added up.
+    fn line(&mut self, hour: i64, called: &Called) -> Arc<HoursKey> {
+        // Sums stay for ever, so they have no line for every name that somebody makes up.
+        let tool = match called.kind {
+            CallKind::Read => "(resource)",
+            CallKind::Call | CallKind::Inside if called.server.is_empty() => "(no such tool)",
+            CallKind::Call
+            | CallKind::Find
+            | CallKind::Describe
+            | CallKind::Resources
+            | CallKind::Script
+            | CallKind::Inside => &called.tool,
+        };
+        let (kind, visit) = (called.kind.as_str(), &called.visit);
+        let is_it = |line: &&Arc<HoursKey>| {
+            line.hour == hour
+                && line.kind == kind
+                && line.tool == tool
+                && line.server == called.server
+                && line.client == visit.client
+                && line.profile == visit.profile
+        };
+        if let Some(line) = self.line.as_ref().filter(is_it) {
+            return line.clone();
+        }
+        let (client, profile) = (visit.client.clone(), visit.profile.clone());
+        let (server, tool) = (called.server.clone(), tool.to_owned());
+        let line = Arc::new(HoursKey { hour, client, server, tool, kind, profile });
+        self.line = Some(line.clone());
+        line
     }
 
     /// The local hour of a moment.
@@ -754,34 +826,33 @@ impl State {
         }
     }
 
+    /// Has what is not known of a call's tokens counted some time.
     fn tokens_of(
         &mut self,
         transaction: &Transaction<'_>,
         called: &Called,
-        call: i64,
-        hours: HoursKey,
-    ) -> Result<(), StoreError> {
-        let mut needs = Vec::new();
-        let mut texts = Vec::new();
-        let mut hashes = [None, None];
-        for (body, slot) in [&called.request, &called.answer].into_iter().zip(&mut hashes) {
-            match &body.text {
-                Some(text) => {
-                    let hash = hash(text);
-                    *slot = Some(hash);
-                    needs.push(hash);
-                    texts.push((hash, Text::Here(text.clone())));
-                }
-                None if body.bytes == 0 => {}
-                // Too large to count: stays uncounted.
-                None => return Ok(()),
-            }
+        texts: &Texts,
+    ) -> Result<Tokens, StoreError> {
+        let bodies = [(&called.request, &texts.request), (&called.answer, &texts.answer)];
+        // Too large to count: stays uncounted.
+        if bodies.iter().any(|(body, text)| text.is_none() && body.bytes > 0) {
+            return Ok(Tokens::Never);
         }
-        if self.want(transaction, texts)? {
-            let [request, answer] = hashes;
-            self.dues.push(Due { needs, what: What::Tokens { call, hours, request, answer } });
+        let there = || bodies.iter().filter_map(|(_, text)| text.as_ref());
+        let wanted = there().map(|(hash, text)| (*hash, Text::Here(text.clone()))).collect();
+        if !self.want(transaction, wanted)? {
+            return Ok(Tokens::Never);
         }
-        Ok(())
+        if !there().all(|(hash, _)| self.counts.contains_key(hash)) {
+            return Ok(Tokens::Awaited);
+        }
+        let [request, answer] =
+            bodies.map(|(_, text)| text.as_ref().map_or(0, |(hash, _)| self.counted(hash)));
+        Ok(Tokens::Known(request, answer))
+    }
+
+    fn counted(&self, hash: &Hash) -> i64 {
+        self.counts.get(hash).copied().unwrap_or_default()
     }
 
     fn cost(
@@ -796,13 +867,17 @@ impl State {
         let (plus_hashes, minus_hashes) = (hashes(&plus), hashes(&minus));
         let texts = plus.into_iter().chain(minus).collect();
         self.sums.owes(open.row);
-        if self.want(transaction, texts)? {
-            let needs = [plus_hashes.as_slice(), &minus_hashes].concat();
-            let (client, profile, hour) = (open.client.clone(), open.profile.clone(), open.hour);
-            let (plus, minus) = (plus_hashes, minus_hashes);
-            let what = What::Cost { session: open.row, hour, client, profile, part, plus, minus, shares };
-            self.dues.push(Due { needs, what });
+        if !self.want(transaction, texts)? {
+            return Ok(());
         }
+        let (client, profile, hour) = (open.client.clone(), open.profile.clone(), open.hour);
+        let (plus, minus) = (plus_hashes, minus_hashes);
+        let needs = [plus.as_slice(), &minus].concat();
+        let what = What::Cost { session: open.row, hour, client, profile, part, plus, minus, shares };
+        if needs.iter().all(|hash| self.counts.contains_key(hash)) {
+            return pay(transaction, &mut self.sums, &self.counts, &what);
+        }
+        self.dues.push(Due { needs, what });
         Ok(())
     }
 
@@ -941,8 +1016,8 @@ impl State {
         Ok(Open {
             row: transaction.last_insert_rowid(),
             hour,
-            client: visit.client.clone(),
-            profile: visit.profile.clone(),
+            client: visit.client.as_str().into(),
+            profile: visit.profile.as_str().into(),
             last_ms: at_ms,
             defers,
             listed: None,
@@ -1169,8 +1244,8 @@ fn resume(transaction: &Transaction<'_>, visit: &Visit, at_ms: u64) -> Result<Op
                 Ok(Open {
                     row: row.get(0)?,
                     hour: row.get(1)?,
-                    client: visit.client.clone(),
-                    profile: row.get(6)?,
+                    client: visit.client.as_str().into(),
+                    profile: row.get::<_, String>(6)?.into(),
                     last_ms: last_ms.unsigned_abs(),
                     defers: row.get(3)?,
                     listed: row.get(4)?,

@@ -1,7 +1,7 @@
 //! Computes what one batch of events adds to the totals, in memory, as one row per key. A batch of a thousand calls of one tool
 //! changes one hour, one day and one session. Reads nothing.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use rusqlite::{Transaction, params};
 
@@ -30,10 +30,10 @@ pub(super) struct HoursKey {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct CostKey {
     pub(super) hour: i64,
-    pub(super) client: String,
+    pub(super) client: Arc<str>,
     pub(super) server: String,
     pub(super) tool: String,
-    pub(super) profile: String,
+    pub(super) profile: Arc<str>,
     pub(super) part: Part,
 }
 
@@ -49,8 +49,8 @@ pub(super) struct OneCall {
 /// Everything to be added.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
-    calls: HashMap<HoursKey, Calls>,
-    tokens: HashMap<HoursKey, TokenSums>,
+    calls: HashMap<Arc<HoursKey>, Calls>,
+    tokens: HashMap<Arc<HoursKey>, TokenSums>,
     sessions: HashMap<i64, Session>,
     costs: HashMap<CostKey, i64>,
 }
@@ -84,10 +84,10 @@ struct Session {
 
 impl Sums {
     /// Adds a finished call.
-    pub(super) fn called(&mut self, key: HoursKey, call: &OneCall) {
+    pub(super) fn called(&mut self, key: &Arc<HoursKey>, call: &OneCall) {
         let us = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         let Split { wait, start, upstream, ours } = call.time;
-        let sum = self.calls.entry(key).or_default();
+        let sum = self.calls.entry(key.clone()).or_default();
         sum.calls += 1;
         sum.failures += i64::from(call.failed);
         sum.request_bytes = sum.request_bytes.saturating_add(call.request_bytes);
@@ -99,11 +99,8 @@ impl Sums {
     }
 
     /// Adds the token counts of a call.
-    pub(super) fn counted(&mut self, key: &HoursKey, request: i64, answer: i64) {
-        let sum = match self.tokens.get_mut(key) {
-            Some(sum) => sum,
-            None => self.tokens.entry(key.clone()).or_default(),
-        };
+    pub(super) fn counted(&mut self, key: &Arc<HoursKey>, request: i64, answer: i64) {
+        let sum = self.tokens.entry(key.clone()).or_default();
         sum.request += request;
         sum.answer += answer;
         sum.calls += 1;

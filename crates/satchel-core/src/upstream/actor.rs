@@ -297,6 +297,16 @@ impl Upstream {
         self.seen.borrow().clone()
     }
 
+    /// The connection and what the server said of itself, while connected.
+    pub fn connected(&self) -> Option<(Link, Arc<Hello>)> {
+        self.seen.borrow().connected.clone()
+    }
+
+    /// Is it connected?
+    pub fn is_connected(&self) -> bool {
+        self.seen.borrow().connected.is_some()
+    }
+
     /// Subscribes to its state.
     pub fn watch(&self) -> watch::Receiver<Seen> {
         self.seen.clone()

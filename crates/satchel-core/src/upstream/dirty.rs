@@ -172,6 +172,9 @@ impl Dirty {
     /// # Errors
     /// If they are outdated and could not be read.
     pub async fn fresh(&self, lists: u8) -> Result<(), Unread> {
+        if self.is_fresh(lists) {
+            return Ok(());
+        }
         let (mut moved, since) = (self.moved.subscribe(), self.state().reads);
         let mut waits = None;
         loop {
@@ -189,6 +192,12 @@ impl Dirty {
             // The sender is owned by `self`.
             let _ = moved.changed().await;
         }
+    }
+
+    /// Is what is known of these lists what the server has?
+    pub fn is_fresh(&self, lists: u8) -> bool {
+        let state = self.state();
+        (state.stale | state.reading) & lists == 0
     }
 
     fn state(&self) -> MutexGuard<'_, ListState> {

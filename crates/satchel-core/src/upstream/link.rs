@@ -14,7 +14,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -26,9 +26,13 @@ use tokio::{
     sync::{mpsc, watch},
     time::Instant,
 };
-use tokio_util::sync::CancellationToken;
 
-use super::{log::ServerLog, oauth::account::Need};
+pub use super::flight::Sent;
+use super::{
+    flight::{Flight, QUESTIONS_OPEN},
+    log::ServerLog,
+    oauth::account::Need,
+};
 
 /// A request may continue as long as it reports progress, up to this limit.
 pub const LONGEST_CALL: Duration = Duration::from_secs(600);
@@ -38,8 +42,6 @@ const NOTES_KEPT: usize = 256;
 const OVERSLEPT: Duration = Duration::from_secs(1);
 /// How long to read what arrived in the meantime.
 const CATCHING_UP: Duration = Duration::from_secs(2);
-/// Maximum number of open questions per call; further ones are rejected.
-const QUESTIONS_OPEN: usize = 16;
 
 /// What happened to a failed call, as far as known. Sent to clients as `error.data.outcome`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -53,35 +55,6 @@ pub enum Outcome {
     Unknown,
     /// The server responded with an error.
     UpstreamError,
-}
-
-/// Whether a request has been sent. Decided once, by the transport that is about to send it or by the caller that
-/// cancels it, so that a request reported as not sent never is.
-#[derive(Debug, Clone, Default)]
-pub struct Sent(Arc<AtomicU8>);
-
-impl Sent {
-    const WAITING: u8 = 0;
-    const LEFT: u8 = 1;
-    const WITHDRAWN: u8 = 2;
-
-    /// Called by the transport before the first byte; if false, it must not send.
-    #[must_use]
-    pub fn leaves(&self) -> bool {
-        self.decide(Self::LEFT) == Self::LEFT
-    }
-
-    /// Cancels it.
-    fn withdrawn(&self) -> Outcome {
-        if self.decide(Self::WITHDRAWN) == Self::LEFT { Outcome::Unknown } else { Outcome::NotSent }
-    }
-
-    fn decide(&self, wanted: u8) -> u8 {
-        match self.0.compare_exchange(Self::WAITING, wanted, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => wanted,
-            Err(decided) => decided,
-        }
-    }
 }
 
 /// Why a request has no result.
@@ -155,8 +128,33 @@ pub struct Outgoing {
     pub headers: Vec<(String, String)>,
     /// Checked by the transport before the first byte.
     pub sent: Sent,
-    /// Cancelled when nobody waits for the response any more.
-    pub gone: CancellationToken,
+    /// Number of bytes already written.
+    pub(super) begun: usize,
+    /// Held while it waits for earlier messages, if senders may write directly.
+    pub(super) _turn: Option<Turn>,
+}
+
+/// A message that waits to be written. No later message may overtake it.
+#[derive(Debug)]
+pub(super) struct Turn(Arc<AtomicUsize>);
+
+impl Turn {
+    pub(super) fn of(waiting: &Arc<AtomicUsize>) -> Self {
+        waiting.fetch_add(1, Ordering::SeqCst);
+        Self(waiting.clone())
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A transport that senders can write to directly, without a task in between.
+pub(super) trait AtOnce: Send + Sync + std::fmt::Debug {
+    /// Writes the message unless others wait; otherwise returns it.
+    fn write(&self, outgoing: Outgoing, waiting: &Arc<AtomicUsize>) -> Option<Outgoing>;
 }
 
 /// A request to send.
@@ -198,6 +196,9 @@ pub struct Link {
 #[derive(Debug)]
 struct LinkInner {
     outbox: mpsc::Sender<Outgoing>,
+    /// How many messages are in it, or are being written from it.
+    waiting: Arc<AtomicUsize>,
+    at_once: OnceLock<Box<dyn AtOnce>>,
     pending: Mutex<HashMap<u64, Pending>>,
     next: AtomicU64,
     ended: watch::Sender<Option<String>>,
@@ -210,12 +211,7 @@ struct LinkInner {
 
 #[derive(Debug)]
 struct Pending {
-    events: mpsc::UnboundedSender<Event>,
-    notes: Arc<AtomicUsize>,
-    questions: Arc<AtomicUsize>,
-    sent: Sent,
-    /// Its client was told about the server's question, and may or may not return.
-    parked: Arc<AtomicBool>,
+    flight: Arc<Flight>,
     owner: Option<Arc<str>>,
 }
 
@@ -232,14 +228,9 @@ pub trait OnChange: Send + Sync + std::fmt::Debug {
 pub struct Call {
     link: Link,
     id: u64,
-    events: mpsc::UnboundedReceiver<Event>,
-    notes: Arc<AtomicUsize>,
-    questions: Arc<AtomicUsize>,
+    flight: Arc<Flight>,
     /// Asked and not yet answered.
     open: Vec<Id>,
-    sent: Sent,
-    parked: Arc<AtomicBool>,
-    gone: CancellationToken,
     may_cancel: bool,
     done: bool,
 }
@@ -256,6 +247,8 @@ impl Link {
         let (ended, _) = watch::channel(None);
         let inner = LinkInner {
             outbox,
+            waiting: Arc::default(),
+            at_once: OnceLock::new(),
             pending: Mutex::default(),
             next: AtomicU64::new(first),
             ended,
@@ -270,6 +263,11 @@ impl Link {
     /// Sets the negotiated era, once.
     pub fn speak(&self, dialect: Dialect) {
         let _ = self.inner.dialect.set(dialect);
+    }
+
+    /// From now on messages go to the transport itself where none waits.
+    pub(super) fn write_by(&self, transport: Box<dyn AtOnce>) {
+        let _ = self.inner.at_once.set(transport);
     }
 
     /// Is it a stateless revision?
@@ -302,42 +300,38 @@ impl Link {
         let named = headers::named_by(&method)
             .filter(|_| self.is_modern())
             .and_then(|key| RawObject::parse(params.as_deref()?).ok()?.text(key));
-        let (events, receiver) = mpsc::unbounded_channel();
-        let (notes, sent) = (Arc::new(AtomicUsize::new(0)), Sent::default());
-        let (questions, gone) = (Arc::new(AtomicUsize::new(0)), CancellationToken::new());
-        let parked = Arc::new(AtomicBool::new(false));
-        let pending = Pending {
-            events,
-            notes: notes.clone(),
-            questions: questions.clone(),
-            sent: sent.clone(),
-            parked: parked.clone(),
-            owner,
-        };
-        self.pending().insert(id, pending);
-        let call = Call {
-            link: self.clone(),
-            id,
-            events: receiver,
-            notes,
-            questions,
-            open: vec![],
-            sent: sent.clone(),
-            parked,
-            gone: gone.clone(),
-            may_cancel: method != "initialize",
-            done: false,
-        };
+        let flight = Arc::new(Flight::default());
+        let sent = Sent::of(&flight);
+        self.pending().insert(id, Pending { flight: flight.clone(), owner });
+        let may_cancel = method != "initialize";
+        let call = Call { link: self.clone(), id, flight, open: vec![], may_cancel, done: false };
         let json = Message::request(id, &method, params).to_json();
-        let outgoing = Outgoing { json, id: Some(id), method: Some(method), named, headers, sent, gone };
+        let outgoing = Outgoing {
+            json,
+            id: Some(id),
+            method: Some(method),
+            named,
+            headers,
+            sent,
+            begun: 0,
+            _turn: None,
+        };
         if let Some(reason) = self.ended() {
             return Err(CallError::Ended(reason, Outcome::NotSent));
         }
+        let Some(outgoing) = self.write_at_once(outgoing) else { return Ok(call) };
         match tokio::time::timeout(wait, self.inner.outbox.send(outgoing)).await {
             Ok(Ok(())) => Ok(call),
             Ok(Err(_)) => Err(CallError::Ended(self.reason(), Outcome::NotSent)),
             Err(_) => Err(CallError::TimedOut(wait.as_secs(), Outcome::NotSent)),
         }
+    }
+
+    /// The message comes back where it has to wait for its turn.
+    fn write_at_once(&self, outgoing: Outgoing) -> Option<Outgoing> {
+        let Some(transport) = self.inner.at_once.get() else { return Some(outgoing) };
+        let left = transport.write(outgoing, &self.inner.waiting)?;
+        Some(Outgoing { _turn: Some(Turn::of(&self.inner.waiting)), ..left })
     }
 
     /// Adds the `_meta` fields of stateless requests, on connections of that era.
@@ -392,9 +386,10 @@ impl Link {
             named: None,
             headers: vec![],
             sent: Sent::default(),
-            gone: CancellationToken::new(),
+            begun: 0,
+            _turn: None,
         };
-        self.inner.outbox.try_send(outgoing).is_ok()
+        self.write_at_once(outgoing).is_none_or(|waits| self.inner.outbox.try_send(waits).is_ok())
     }
 
     /// Requests log messages from this severity on. Returns whether the server has to be asked for more than before.
@@ -437,15 +432,14 @@ impl Link {
         });
         let reason = self.reason();
         for (_, pending) in self.pending().drain() {
-            let _ =
-                pending.events.send(Event::Final(Err(CallError::Ended(reason.clone(), pending.outcome()))));
+            pending.flight.fail(CallError::Ended(reason.clone(), pending.flight.withdrawn()));
         }
     }
 
     /// Fails one request, for transports on which requests fail individually.
     pub fn fail(&self, id: u64, error: CallError) {
         if let Some(pending) = self.pending().remove(&id) {
-            let _ = pending.events.send(Event::Final(Err(error)));
+            pending.flight.fail(error);
         }
     }
 
@@ -475,7 +469,7 @@ impl Link {
         let pending = id.as_ref().and_then(Id::as_ours).and_then(|id| self.pending().remove(&id));
         match pending {
             Some(pending) => {
-                let _ = pending.events.send(Event::Final(outcome.map_err(CallError::Answered)));
+                pending.flight.tell(Event::Final(outcome.map_err(CallError::Answered)));
             }
             // A second response, or one to a cancelled or unknown request.
             None => self.inner.log.hub(&format!("ignored an answer to unknown request {id:?}")),
@@ -488,8 +482,8 @@ impl Link {
             let token =
                 token.and_then(|params| params.read::<Id>("progressToken")).and_then(|id| id.as_ours());
             // An unknown token is dropped: the notification must never reach another caller.
-            if let Some(call) = token.and_then(|token| self.pending().get(&token).map(Pending::handle)) {
-                call.note(method, params);
+            if let Some(call) = token.and_then(|token| self.flight(token)) {
+                call.note(Event::Note { method, params });
             }
             return;
         }
@@ -501,15 +495,15 @@ impl Link {
         }
         if method == ACKNOWLEDGED {
             let of = call.or_else(|| subscription(params.as_deref()?));
-            if let Some(call) = of.and_then(|id| self.pending().get(&id).map(Pending::handle)) {
-                call.note(method, params);
+            if let Some(call) = of.and_then(|id| self.flight(id)) {
+                call.note(Event::Note { method, params });
             }
             return;
         }
         if method == "notifications/message" {
             self.inner.log.message(params.as_deref().map_or("", Raw::get));
             if let Some(call) = self.meant(call) {
-                call.note(method, params);
+                call.note(Event::Note { method, params });
                 return;
             }
             // It belongs to one of several clients' calls, and nothing says which.
@@ -521,17 +515,15 @@ impl Link {
     }
 
     /// The call that an unattributed message belongs to.
-    fn meant(&self, call: Option<u64>) -> Option<Pending> {
-        let pending = self.pending();
+    fn meant(&self, call: Option<u64>) -> Option<Arc<Flight>> {
         if let Some(call) = call {
-            return pending.get(&call).map(Pending::handle);
+            return self.flight(call);
         }
+        let pending = self.pending();
         // A call that waits for its client is idle, so nothing new is about it, unless it is the only one.
-        let running =
-            pending.values().any(|call| call.owner.is_some() && !call.parked.load(Ordering::Relaxed));
-        let mut owned = pending
-            .iter()
-            .filter(|(_, call)| call.owner.is_some() && !(running && call.parked.load(Ordering::Relaxed)));
+        let running = pending.values().any(|call| call.owner.is_some() && !call.flight.is_parked());
+        let mut owned =
+            pending.iter().filter(|(_, call)| call.owner.is_some() && !(running && call.flight.is_parked()));
         let (mut latest, first) = owned.next()?;
         for (id, call) in owned {
             if call.owner != first.owner {
@@ -539,7 +531,11 @@ impl Link {
             }
             latest = latest.max(id);
         }
-        pending.get(latest).map(Pending::handle)
+        pending.get(latest).map(|call| call.flight.clone())
+    }
+
+    fn flight(&self, id: u64) -> Option<Arc<Flight>> {
+        self.pending().get(&id).map(|call| call.flight.clone())
     }
 
     /// In legacy revisions every request gets a response, because a waiting server would hang. In stateless ones,
@@ -553,17 +549,12 @@ impl Link {
             return self.respond(id, Ok(RawObject::new().to_raw()));
         }
         match self.meant(call) {
-            Some(call) if call.questions.fetch_add(1, Ordering::Relaxed) < QUESTIONS_OPEN => {
-                if call
-                    .events
-                    .send(Event::Question { id: id.clone(), method: method.clone(), params })
-                    .is_err()
-                {
+            Some(call) if call.may_ask() => {
+                if !call.tell(Event::Question { id: id.clone(), method: method.clone(), params }) {
                     self.respond(id, unasked(&method));
                 }
             }
-            Some(call) => {
-                call.questions.fetch_sub(1, Ordering::Relaxed);
+            Some(_) => {
                 let message = format!("more than {QUESTIONS_OPEN} questions of one call are waiting");
                 self.respond(id, Err(ErrorObject::new(errors::INVALID_REQUEST, message)));
             }
@@ -612,53 +603,28 @@ fn unreadable(error: serde_json::Error) -> CallError {
     ))
 }
 
-impl Pending {
-    fn handle(&self) -> Self {
-        Self {
-            events: self.events.clone(),
-            notes: self.notes.clone(),
-            questions: self.questions.clone(),
-            sent: self.sent.clone(),
-            parked: self.parked.clone(),
-            owner: self.owner.clone(),
-        }
-    }
-
-    fn note(&self, method: String, params: Option<Box<Raw>>) {
-        if self.notes.fetch_add(1, Ordering::Relaxed) < NOTES_KEPT {
-            let _ = self.events.send(Event::Note { method, params });
-        } else {
-            self.notes.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-
-    fn outcome(&self) -> Outcome {
-        self.sent.withdrawn()
-    }
-}
-
 impl Call {
     /// The next event. After `quiet` without one, the call is cancelled: the server is told, and the event is
     /// [`Event::Final`], which is always the last.
     pub async fn next(&mut self, quiet: Duration) -> Event {
+        if self.done {
+            return Event::Final(Err(CallError::Ended(self.link.reason(), self.flight.withdrawn())));
+        }
         let due = Instant::now() + quiet;
-        let mut came = tokio::time::timeout_at(due, self.events.recv()).await;
+        let mut came = tokio::time::timeout_at(due, self.flight.next()).await;
         if came.is_err() && due.elapsed() > OVERSLEPT {
-            came = tokio::time::timeout(CATCHING_UP, self.events.recv()).await;
+            came = tokio::time::timeout(CATCHING_UP, self.flight.next()).await;
         }
         let event = match came {
-            Ok(Some(event)) => event,
-            Ok(None) => Event::Final(Err(CallError::Ended(self.link.reason(), self.outcome()))),
+            Ok(event) => event,
             Err(_) => {
-                let error = CallError::TimedOut(quiet.as_secs(), self.outcome());
+                let error = CallError::TimedOut(quiet.as_secs(), self.flight.withdrawn());
                 self.give_up("the request timed out");
                 Event::Final(Err(error))
             }
         };
         match event {
-            Event::Note { .. } => {
-                self.notes.fetch_sub(1, Ordering::Relaxed);
-            }
+            Event::Note { .. } => {}
             Event::Question { ref id, .. } => self.open.push(id.clone()),
             Event::Final(_) => self.done = true,
         }
@@ -669,13 +635,13 @@ impl Call {
     pub fn answer(&mut self, id: Id, outcome: Result<Box<Raw>, ErrorObject>) {
         let Some(at) = self.open.iter().position(|open| *open == id) else { return };
         self.open.swap_remove(at);
-        self.questions.fetch_sub(1, Ordering::Relaxed);
+        self.flight.was_answered();
         self.link.respond(id, outcome);
     }
 
     /// Records that the client left to find an answer, or returned.
     pub fn park(&self, parked: bool) {
-        self.parked.store(parked, Ordering::Relaxed);
+        self.flight.park(parked);
     }
 
     /// Cancels the task that this call waits for, and ignores its response.
@@ -702,20 +668,16 @@ impl Call {
         }
     }
 
-    fn outcome(&self) -> Outcome {
-        self.sent.withdrawn()
-    }
-
     fn give_up(&mut self, reason: &str) {
         self.done = true;
-        self.gone.cancel();
+        self.flight.give_up();
         // Otherwise a server that waits for an answer would wait forever.
         for id in std::mem::take(&mut self.open) {
             let message = format!("the call was cancelled: {reason}");
             self.link.respond(id, Err(ErrorObject::new(errors::INVALID_REQUEST, message)));
         }
         let was_pending = self.link.pending().remove(&self.id).is_some();
-        let has_left = self.outcome() == Outcome::Unknown;
+        let has_left = self.flight.withdrawn() == Outcome::Unknown;
         // `initialize` may not be cancelled (`2025-11-25/basic/utilities/cancellation.mdx`).
         if was_pending && has_left && self.may_cancel {
             let params =
@@ -762,6 +724,7 @@ fn with_token(params: Option<Box<Raw>>, token: u64) -> Result<Option<Box<Raw>>, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::upstream::flight::NOTES_KEPT;
 
     #[derive(Debug)]
     struct Nobody;
@@ -986,7 +949,7 @@ mod tests {
         assert!(sent.json.contains(r#""_meta":{"x":1,"io.modelcontextprotocol/clientInfo":{"name":"h"}"#));
         assert_eq!(sent.named.as_deref(), Some("t"));
         drop(call);
-        assert!(sent.gone.is_cancelled());
+        assert!(sent.sent.gone().is_cancelled());
     }
 
     #[tokio::test(start_paused = true)]

@@ -11,6 +11,7 @@ mod dirty;
 mod ending;
 pub mod environment;
 mod fill;
+mod flight;
 mod handshake;
 mod hold;
 pub mod lease;

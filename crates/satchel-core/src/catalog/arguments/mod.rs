@@ -7,7 +7,7 @@ mod bound;
 mod correct;
 mod skeleton;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
 use satchel_mcp::{Raw, RawObject, exact};
@@ -23,6 +23,22 @@ const SHOWN: usize = 120;
 /// slow down the hub.
 const PATTERNS: usize = 64;
 const PATTERN_BYTES: usize = 256 * 1024;
+
+/// A schema of more bytes is compiled for each call, and not kept; likewise one with patterns, whose tables can be large.
+const KEPT: usize = 16 * 1024;
+
+/// What checks the arguments of one tool.
+#[derive(Debug)]
+pub(super) struct Checker {
+    schema: Value,
+    validator: Option<Validator>,
+}
+
+impl Checker {
+    fn of(schema: Value) -> Self {
+        Self { validator: validator(schema.clone()), schema }
+    }
+}
 
 /// Arguments to send.
 #[derive(Debug)]
@@ -51,17 +67,17 @@ impl ToolEntry {
     /// [`Misfit`] if its server could only reject them.
     pub fn check(&self, given: &Raw) -> Result<Checked, Misfit> {
         let unchanged = || Checked { arguments: given.to_owned(), notes: vec![] };
-        let Some(schema) = self.schema() else { return Ok(unchanged()) };
+        let Some(checker) = self.checker() else { return Ok(unchanged()) };
         let Ok(arguments) = serde_json::from_str::<Value>(given.get()) else { return Ok(unchanged()) };
-        if !bound::is_small(&schema, &arguments) {
+        if !bound::is_small(&checker.schema, &arguments) {
             return Ok(unchanged());
         }
-        let Some(validator) = validator(schema.clone()) else { return Ok(unchanged()) };
+        let Checker { schema, validator: Some(validator) } = &*checker else { return Ok(unchanged()) };
         if validator.is_valid(&arguments) {
             return Ok(unchanged());
         }
         let text = with_each_key_once(given);
-        let (corrected, notes) = correct::all(&validator, &schema, &text);
+        let (corrected, notes) = correct::all(validator, schema, &text);
         let after = serde_json::from_str(&corrected).unwrap_or_else(|_| arguments.clone());
         if !notes.is_empty()
             && validator.is_valid(&after)
@@ -69,9 +85,9 @@ impl ToolEntry {
         {
             return Ok(Checked { arguments, notes });
         }
-        let faults_with = |given: Given<'_>| faults(&validator, &schema, &arguments, given);
+        let faults_with = |given: Given<'_>| faults(validator, schema, &arguments, given);
         let (faults, plain_faults) = (faults_with(Given::Shown(&text)), faults_with(Given::LeftOut));
-        let skeleton = skeleton::filled(&schema, &after, &validator);
+        let skeleton = skeleton::filled(schema, &after, validator);
         let skeleton = with_numbers_as_given(&skeleton, &after, &corrected);
         Err(Misfit { faults, plain_faults, skeleton })
     }
@@ -79,6 +95,21 @@ impl ToolEntry {
     /// Arguments that its schema accepts, with placeholders for what only a caller knows.
     pub fn skeleton(&self) -> Value {
         self.schema().map_or_else(|| Value::Object(Map::new()), |schema| skeleton::of(&schema))
+    }
+
+    /// Made when the tool is first called, and kept where it takes little room.
+    fn checker(&self) -> Option<Arc<Checker>> {
+        if let Some(kept) = self.checker.get() {
+            return kept.clone();
+        }
+        let made = || self.schema().map(|schema| Arc::new(Checker::of(schema)));
+        // A key can be written with escapes.
+        let is_plain = |schema: &str| !schema.contains("pattern") && !schema.contains('\\');
+        let is_kept = |schema: Box<Raw>| schema.get().len() <= KEPT && is_plain(schema.get());
+        match self.input_schema().is_some_and(is_kept) {
+            true => self.checker.get_or_init(made).clone(),
+            false => made(),
+        }
     }
 
     fn schema(&self) -> Option<Value> {

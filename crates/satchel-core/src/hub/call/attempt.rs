@@ -113,7 +113,7 @@ impl Attempt {
 
     /// Does the server have to start, and does the caller want progress?
     pub(super) fn is_slow(&self) -> bool {
-        self.registered.upstream.seen().connected.is_none() && self.wants_progress()
+        !self.registered.upstream.is_connected() && self.wants_progress()
     }
 
     /// The timeout without progress, and the absolute deadline.
@@ -137,7 +137,7 @@ impl Attempt {
             return Woken::Ready;
         }
         let upstream = &self.registered.upstream;
-        if self.waking.asked.is_none() && upstream.seen().connected.is_some() {
+        if self.waking.asked.is_none() && upstream.is_connected() {
             return Woken::Ready;
         }
         let asked = self.waking.asked.get_or_insert_with(|| upstream.ask());
@@ -217,16 +217,20 @@ impl Attempt {
             ask_for_logs(&self.registered, lease.link(), from).await;
         }
         let mut params = caller.parameters(&self.params, modern);
-        if !modern && params.get("task").is_none() && self.needs_task(hub) {
-            let _ = params.put("task", &json!({ "ttl": TASK_TTL_MS }));
-            self.task = Some(Task::Asked);
+        let needs_task = !modern && params.get("task").is_none() && self.needs_task(hub);
+        if needs_task {
+            let _ = params.to_mut().put("task", &json!({ "ttl": TASK_TTL_MS }));
         }
-        link::Request {
+        let request = link::Request {
             method: self.method.clone(),
             headers: if modern { self.param_headers(hub, &params) } else { vec![] },
             params: Some(params.to_raw()),
             owner: Some(caller.client.clone()),
+        };
+        if needs_task {
+            self.task = Some(Task::Asked);
         }
+        request
     }
 
     /// The server's slot first, so that waiting for it blocks no calls of other servers.
@@ -409,8 +413,9 @@ fn asked_patience(params: &RawObject) -> Option<Duration> {
 
 /// Raises the log level of a legacy server if it is lower than this severity requires.
 pub(in crate::hub) async fn ask_for_logs(registered: &Registered, link: &Link, from: u8) {
-    let seen = registered.upstream.seen();
-    if !seen.connected.is_some_and(|(_, hello)| hello.offers("logging")) || !link.lower_log(from) {
+    if !registered.upstream.connected().is_some_and(|(_, hello)| hello.offers("logging"))
+        || !link.lower_log(from)
+    {
         return;
     }
     let params = to_raw_value(&json!({ "level": caller::level(from) })).ok();

@@ -104,6 +104,21 @@ pub(super) async fn call_tool_for(
     call_route(&hub, caller, route, params).await
 }
 
+/// The same for a path that needs no reading.
+///
+/// # Errors
+/// As [`Hub::call_tool_for`].
+pub(super) async fn call_tool_at(
+    hub: &Hub,
+    caller: &Caller,
+    path: ToolPath,
+    params: RawObject,
+) -> Result<Running, CallFailure> {
+    let hub = hub.seen_by(&caller.client);
+    let route = route::route_path(&hub, None, path).await.inspect_err(|failure| hub.tell_failure(failure))?;
+    call_route(&hub, caller, route, params).await
+}
+
 /// The same for a tool that was already looked up through this handle.
 ///
 /// # Errors
@@ -121,20 +136,16 @@ async fn begin_call(
     hub: &Hub,
     caller: &Caller,
     route: Route,
-    params: RawObject,
+    mut params: RawObject,
 ) -> Result<Running, CallFailure> {
     let (keep, log) = (route.server.config.keep_calls, route.server.upstream.log());
     hub.context.observer.routed(&route.path, params.get("arguments"), keep, log);
     permit_tool(hub, &route.path)?;
     let permission = permission::permission(hub, caller, &route, &params)?;
-    let mut named = RawObject::new();
     // Strings always serialize.
-    let _ = named.put("name", &route.tool().map_or(route.path.tool.as_str(), ToolEntry::name_there));
-    for (key, value) in params.iter().filter(|(key, _)| *key != "name") {
-        named.set(key, value.to_owned());
-    }
+    let _ = params.put_first("name", &route.tool().map_or(route.path.tool.as_str(), ToolEntry::name_there));
     let whose = (route.path.server.clone(), Some(route.path));
-    run(hub, caller, whose, route.server, "tools/call", named, permission).await
+    run(hub, caller, whose, route.server, "tools/call", params, permission).await
 }
 
 /// Sends any request to one server.

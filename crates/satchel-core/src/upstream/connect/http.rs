@@ -189,7 +189,7 @@ impl Http {
             } else {
                 let http = self.clone();
                 self.tracker.spawn(async move {
-                    let gone = outgoing.gone.clone();
+                    let gone = outgoing.sent.gone();
                     tokio::select! {
                         () = http.request(outgoing) => {}
                         () = gone.cancelled() => {}

@@ -3,6 +3,7 @@
 pub(in crate::upstream) mod batch;
 pub mod http;
 pub mod sse;
+mod stdin;
 pub mod stdio;
 mod unasked;
 

@@ -15,14 +15,18 @@ use satchel_mcp::{
 };
 use satchel_reaper::watchdog::Orphan;
 use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
+    io::{AsyncRead, AsyncReadExt},
     process::{ChildStderr, ChildStdin, ChildStdout},
     sync::{mpsc, oneshot},
     time::Instant,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Connection, Signs, unasked::Unasked};
+use super::{
+    Connection, Signs,
+    stdin::{Refused, ServerInput},
+    unasked::Unasked,
+};
 use crate::{
     model::Code,
     secrets::clear_text,
@@ -107,7 +111,7 @@ pub fn connect(
     let (errors_open, errors_closed) = mpsc::channel(1);
     let orders = orders(&mut program);
     let (refuses, input_closed) = oneshot::channel();
-    tracker.spawn(write(stdin, orders, outbox, refuses, stop.clone()));
+    tracker.spawn(write(stdin, orders, (link.clone(), outbox), refuses, stop.clone()));
     tracker.spawn(read(stdout, link.clone(), log.clone(), signs.clone(), output_open));
     tracker.spawn(read_stderr(stderr, log.clone(), signs.clone(), errors_open));
     let keeper = Keeper {
@@ -203,54 +207,41 @@ fn not_started(program: &Program, error: &std::io::Error) -> Failure {
 struct InputClosed(Option<u64>);
 
 async fn write(
-    mut stdin: ChildStdin,
+    stdin: ChildStdin,
     mut orders: String,
-    mut outbox: Outbox,
+    (link, mut outbox): (Link, Outbox),
     refuses: oneshot::Sender<InputClosed>,
     stop: CancellationToken,
 ) {
-    tokio::select! {
-        written = stdin.write_all(orders.as_bytes()) => if written.is_err() {
-            let _ = refuses.send(InputClosed(None));
-            return;
+    let input = tokio::select! {
+        input = ServerInput::open(stdin, orders.as_bytes()) => match input {
+            Ok(input) => input,
+            Err(_) => {
+                let _ = refuses.send(InputClosed(None));
+                return;
+            }
         },
         () = stop.cancelled() => return,
-    }
+    };
     clear_text(&mut orders);
-    loop {
-        let outgoing = tokio::select! {
-            outgoing = outbox.recv() => outgoing,
-            () = stop.cancelled() => None,
-        };
-        let Some(outgoing) = outgoing else { return };
-        may_fail_here("input");
-        let mut line = outgoing.json;
-        line.push('\n');
-        if !outgoing.sent.leaves() {
-            continue;
-        }
-        let mut count = 0;
-        let written = tokio::select! {
-            written = write_all(&mut stdin, line.as_bytes(), &mut count) => written,
-            () = stop.cancelled() => return,
-        };
-        if written.is_err() {
+    link.write_by(Box::new(input.clone()));
+    let _closed = Closed(&input);
+    tokio::select! {
+        carried = input.carry(&mut outbox) => if let Err(Refused(outgoing)) = carried {
             // It may still write, but cannot receive requests.
-            let _ = refuses.send(InputClosed(outgoing.id.filter(|_| count == 0)));
-            return;
-        }
+            let _ = refuses.send(InputClosed(outgoing.id.filter(|_| outgoing.begun == 0)));
+        },
+        () = stop.cancelled() => {}
     }
 }
 
-/// Writes everything, and counts the bytes taken.
-async fn write_all(stdin: &mut ChildStdin, bytes: &[u8], count: &mut usize) -> std::io::Result<()> {
-    while *count < bytes.len() {
-        match stdin.write(&bytes[*count..]).await? {
-            0 => return Err(std::io::ErrorKind::WriteZero.into()),
-            more => *count += more,
-        }
+/// Closes a process's input when its writer ends, including by a panic.
+struct Closed<'a>(&'a ServerInput);
+
+impl Drop for Closed<'_> {
+    fn drop(&mut self) {
+        self.0.close();
     }
-    stdin.flush().await
 }
 
 /// Holds `_open` until the output has ended and all of it was handled.
