@@ -29,6 +29,8 @@ const FETCHED: usize = 512 * 1024;
 const KEPT: u64 = 64 * 1024;
 /// The most pictures that are kept.
 const MOST: usize = 500;
+/// Of those, the most of servers that are only listed: more would be those of a list that somebody scrolled through.
+const LISTED: usize = 100;
 
 /// The pictures of servers.
 #[derive(Debug)]
@@ -77,11 +79,20 @@ impl Icons {
         removed || !before.sources.is_empty()
     }
 
-    /// Only these servers have pictures.
+    /// Only these servers, and those that are only listed, have pictures.
     pub fn retain(&self, is_there: impl Fn(&str) -> bool) {
         let mut known = self.known();
-        known.shown.retain(|name, _| is_there(name));
-        known.sources.retain(|name, _| is_there(name));
+        known.shown.retain(|name, _| is_listed(name) || is_there(name));
+        known.sources.retain(|name, _| is_listed(name) || is_there(name));
+    }
+
+    /// Makes room for the pictures of listed servers where there are many. What is kept on disk stays.
+    pub fn make_room(&self) {
+        let mut known = self.known();
+        if known.shown.keys().filter(|name| is_listed(name)).count() >= LISTED {
+            known.shown.retain(|name, _| !is_listed(name));
+            known.sources.retain(|name, _| !is_listed(name));
+        }
     }
 
     /// Has the picture of a server fetched where it is not there. `server` is the address of a hosted one. True where what
@@ -141,6 +152,11 @@ impl Icons {
     fn known(&self) -> MutexGuard<'_, KnownIcons> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Names in registries have a slash, which those of servers here cannot have.
+fn is_listed(name: &str) -> bool {
+    name.contains('/')
 }
 
 /// Only https, and no network of one's own unless the server is in it.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::remark::Remark;
+use super::{caution::Caution, remark::Remark};
 
 /// Where servers are looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -229,14 +229,14 @@ pub struct FoundServer {
     /// The remote address it only passes on to, which we could ask directly.
     pub remote: Option<String>,
     /// What a person should know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Caution>,
     /// What of its entry has no effect here, and what to do about it.
     #[serde(default)]
     pub omitted: Vec<Remark>,
 }
 
 /// Something that has to be said before a server can run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "NeededAnswer"))]
 pub struct Need {
     /// What the answer is filed under.
@@ -245,6 +245,15 @@ pub struct Need {
     pub description: String,
     /// It is a credential.
     pub secret: bool,
+    /// `filepath`, `directory`, `number` or `boolean`; anything else is a text.
+    #[serde(default)]
+    pub format: String,
+    /// What it may be; anything where there is none.
+    #[serde(default)]
+    pub choices: Vec<String>,
+    /// What it is without an answer. Of a credential never said.
+    #[serde(default)]
+    pub default: Option<String>,
 }
 
 /// Something that was left out.
