@@ -191,6 +191,7 @@ bench:
 	@scripts/setup.sh hub
 	cargo build --release -p satchel-cli -p satchel-reaper -p satchel-tests
 	cargo bench -p satchel-tests --bench calls
+	cargo bench -p satchel-tests --bench listings
 
 # How often the first tools found are the right ones, whether the arguments proposed for them fit, and what answers cost
 # in tokens. RETRIEVAL_DIR names a collection of tools and queries, which is not part of the repository. PARTS picks

@@ -6,4 +6,5 @@ mod claude_code;
 mod clients;
 mod house;
 mod ledger;
+mod packages;
 mod twenty;

@@ -96,8 +96,12 @@ async fn what_is_meant_comes_first() {
         filesystem[..2],
         ["io.github.modelcontextprotocol/filesystem", "io.github.modelcontextprotocol-servers/filesystem"]
     );
+    let both = kit.search(&["filesystem"]).await;
+    let said = both["servers"][1]["remarks"].to_string();
+    assert!(said.contains("other_owner") && said.contains("are not the same"), "{said}");
     for (typed, topic) in [("postgress", "/postgres"), ("kubernets", "/kubernetes")] {
-        assert!(kit.names(&[typed]).await[0].ends_with(topic), "{typed}");
+        let first = kit.names(&[typed]).await.remove(0);
+        assert!(format!("/{first}").ends_with(topic), "{typed}: {first}");
     }
     let ledger = kit.search(&["ledger"]).await;
     assert_eq!(

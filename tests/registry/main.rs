@@ -59,6 +59,12 @@ async fn every_kind_is_installed_as_it_is_described() {
             assert!(plan[shown].as_str().is_some_and(|text| !text.is_empty()), "{shown}: {plan}");
         }
     }
+    let bundle = kit.plan(&["io.github.adalovelace/postgres"]).await.json();
+    assert!(
+        bundle["runs"][0].as_str().is_some_and(|url| url.starts_with("https://github.com/adalovelace/"))
+            && bundle["remarks"].to_string().contains("bundle_checked"),
+        "what would be fetched is shown, and not fetched: {bundle}"
+    );
     let image = kit.plan(&["org.example.meadow/weather"]).await.json();
     let runs = image["runs"].as_array().expect("it runs something");
     assert!(["docker", "podman"].contains(&runs[0].as_str().expect("a word")), "{image}");

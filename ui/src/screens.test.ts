@@ -402,8 +402,10 @@ test("pictures are shown where they are allowed, and none otherwise", async () =
 test("a link and a dropped file only show what they name", async () => {
   const { hub, user } = await open("/servers", { found: true });
   await screen.findByRole("link", { name: /^github/ });
-  hub.go(`/install?name=notes&config=${encodeURIComponent(JSON.stringify({ command: "npx", args: ["-y", "notes"] }))}`);
-  await waitFor(() => expect(document.querySelector("textarea")?.value).toContain('"notes"'));
+  const link = `/install?name=notes&config=${encodeURIComponent(JSON.stringify({ command: "npx", args: ["-y", "notes"] }))}`;
+  hub.go(link);
+  await waitFor(() => expect(made(hub, "find_servers")).toContainEqual({ do: "find_servers", from: { text: `satchel:/${link}` } }));
+  expect(await screen.findByRole("heading", { name: "Add a server" })).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Cancel" }));
   hub.go("/import?file=%2Ftmp%2Fa.mcpb");
   expect(await screen.findByText("/tmp/a.mcpb")).toBeTruthy();

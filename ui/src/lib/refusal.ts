@@ -1,9 +1,11 @@
 // What the hub says, as sentences: it writes its messages without capitals and full stops.
+import { words } from "../words";
 import type { Refusal } from "./hub/generated";
 
 export const capital = (message: string) => message.charAt(0).toUpperCase() + message.slice(1);
 
-export function sentences({ message, action }: Refusal): string {
+export function sentences(refusal: Refusal): string {
+  const [message, action] = words.refused(refusal);
   const said = capital(message);
   return [/[.!?]$/.test(said) ? said : `${said}.`, action].filter(Boolean).join(" ");
 }
@@ -11,8 +13,8 @@ export function sentences({ message, action }: Refusal): string {
 /** Whatever went wrong, as a refusal that can be shown. */
 export function asRefusal(cause: unknown): Refusal {
   if (typeof cause === "object" && cause !== null && "message" in cause) {
-    const { code = "panicked", message, action = "" } = cause as Partial<Refusal>;
-    return { code, message: String(message), action };
+    const { code = "panicked", message, action = "", why } = cause as Partial<Refusal>;
+    return { code, message: String(message), action, ...(why && { why }) };
   }
   return { code: "panicked", message: String(cause), action: "" };
 }

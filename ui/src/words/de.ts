@@ -1,5 +1,6 @@
 // Every German sentence of the window. The type makes sure that none is missing.
 import type { Code, DoctorFinding, NameFault, Whereabouts } from "../lib/hub/generated";
+import { caution } from "./cautions";
 import type { Words } from "./en";
 
 const plurals = new Intl.PluralRules("de");
@@ -121,10 +122,10 @@ function noticed({ code, message }: { code: Code; message: string }): string {
   return details.has(code) ? `${said}: ${message}` : said;
 }
 
-const install: Record<string, string> = {
-  npx: "Installiere Node.js von https://nodejs.org.",
-  uvx: "Installiere uv von https://docs.astral.sh/uv/.",
-  docker: "Installiere Docker oder Podman.",
+/** What to do about refusals whose reasons are said in parts. */
+const acts: Partial<Record<Code, string>> = {
+  bad_description: "Wenn du seine Autoren kennst und genau das willst, füge ihn von Hand hinzu.",
+  package_swapped: "Wenn du dem anderen Paket traust, entferne ihn und installiere ihn neu.",
 };
 
 /** What to do about what a doctor found; `remedy` is what helps against its code. */
@@ -136,7 +137,7 @@ function cure(one: DoctorFinding, remedy?: string): string {
     case "port_other":
       return "Clients, die an einem anderen Port verbunden wurden, müssen neu verbunden werden.";
     case "runtime":
-      return install[one.subject.replace("runtime ", "")] ?? one.action;
+      return one.install ? `Installiere ${one.install.part_of}${one.install.command ? ` mit \`${one.install.command}\`, oder sieh nach unter ${one.install.page}` : ` von ${one.install.page}`}.` : one.action;
     case "client_waits":
       return after[one.action] ?? one.action;
     case "client_connected":
@@ -749,6 +750,7 @@ export const de: Words = {
     installed: (name) => `Hinzugefügt als ${name}`,
     statuses: { active: "Aktiv", deprecated: "Veraltet", deleted: "Von seinem Verzeichnis gelöscht" },
     look: "Genau hinsehen",
+    cannotRun: "Läuft hier nicht",
     way: "Wie er läuft",
     notOffered: (way, why) => `${way} wird nicht angeboten: ${why}.`,
     runs: "Läuft auf deinem Computer",
@@ -760,6 +762,17 @@ export const de: Words = {
     repository: "Repository",
     afterwards: "Sein Herausgeber sagt, für danach (Satchel führt es nicht aus):",
     accept: (says) => `Ich nehme hin: ${says}`,
+    proof: { account: "GitHub-Konto, vom Verzeichnis geprüft", domain: "Domain, vom Verzeichnis geprüft", unknown: "nicht geprüft, soweit Satchel weiß", bundled: "" },
+    license: "Lizenz",
+    figures: "Sagt sein Eintrag",
+    stars: (count) => `${count} Sterne`,
+    downloads: (count) => `${count} Downloads`,
+    published: "Erschienen",
+    reach: "Kann erreichen",
+    reachContainer: "Das Netz, und von diesem Computer, was in seinen Container eingebunden ist",
+    missing: (program) => `${program} ist hier nicht installiert.`,
+    missingCommand: "Installiere es mit",
+    perLine: "Eines je Zeile",
     install: (title) => `${title} installieren`,
     installing: "Wird installiert…",
     isInstalled: (title) => `${title} ist installiert`,
@@ -1198,6 +1211,8 @@ export const de: Words = {
     }
   },
   remarks: "Bevor diese Server starten",
+  caution,
+  refused: ({ code, message, action, why = [] }) => (why.length > 0 ? [why.map(caution).join("; "), acts[code] ?? ""] : [message, action]),
   noticed,
 
   welcome: {
@@ -1325,6 +1340,7 @@ export const de: Words = {
   },
 
   add: {
+    look: "Genau ansehen…",
     fromFile: "Aus einer Datei hinzufügen",
     fileEmpty: "In dieser Datei ist kein Server beschrieben.",
     fileKnown: (name) => `ist schon hinzugefügt, als ${name}`,

@@ -1,5 +1,5 @@
 // Every English sentence of the window, in one place. A function where a sentence depends on something.
-import type { Code, DoctorFinding, Remark } from "../lib/hub/generated";
+import type { Caution, Code, DoctorFinding, Refusal, Remark } from "../lib/hub/generated";
 import { capital } from "../lib/refusal";
 
 const plurals = new Intl.PluralRules("en");
@@ -535,6 +535,7 @@ export const en = {
     installed: (name: string) => `Added as ${name}`,
     statuses: { active: "Active", deprecated: "Deprecated", deleted: "Deleted by its registry" },
     look: "Look closely",
+    cannotRun: "Cannot run here",
     way: "How it runs",
     notOffered: (way: string, why: string) => `${way} is not offered: it ${why}.`,
     runs: "Runs on your computer",
@@ -546,6 +547,17 @@ export const en = {
     repository: "Repository",
     afterwards: "Its publisher says, for afterwards (Satchel does not run it):",
     accept: (says: string) => `I accept that ${says}`,
+    proof: { account: "account checked at GitHub by the registry", domain: "domain checked by the registry", unknown: "not checked, as far as Satchel knows", bundled: "" },
+    license: "Licence",
+    figures: "Says its listing",
+    stars: (count: string) => `${count} stars`,
+    downloads: (count: string) => `${count} downloads`,
+    published: "Published",
+    reach: "Can reach",
+    reachContainer: "The network, and of this computer what is mounted into its container",
+    missing: (program: string) => `${program} is not installed here.`,
+    missingCommand: "Install it with",
+    perLine: "One per line",
     install: (title: string) => `Install ${title}`,
     installing: "Installing…",
     isInstalled: (title: string) => `${title} is installed`,
@@ -967,6 +979,10 @@ export const en = {
     }
   },
   remarks: "Before these servers start",
+  /** What is to know of a server before it is taken in; begins in small letters. */
+  caution: (one: Caution): string => one.text,
+  /** Why something was refused, and what to do about it. */
+  refused: ({ message, action }: Refusal): [said: string, act: string] => [message, action],
   /** What the hub wants a person to know; begins in small letters. */
   noticed: (notice: { code: Code; message: string }): string => notice.message,
 
@@ -1096,6 +1112,7 @@ export const en = {
 
   add: {
     fromFile: "Add from a file",
+    look: "Look closely…",
     fileEmpty: "No server is described in this file.",
     fileKnown: (name: string) => `is already added, as ${name}`,
     fileTake: (count: number) => `Add ${count} ${some(count, "server", "servers")}`,

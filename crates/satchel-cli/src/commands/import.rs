@@ -145,7 +145,8 @@ fn show(findings: &Findings) {
         for need in &server.needs {
             say(format!("\"{}\" needs --set {}=… {}", server.name, need.id, need.description));
         }
-        let told = server.warnings.iter().chain(server.omitted.iter().map(|remark| &remark.reason));
+        let told = server.warnings.iter().map(|warning| &warning.text);
+        let told = told.chain(server.omitted.iter().map(|remark| &remark.reason));
         told.for_each(|text| say(format!("\"{}\": {text}", server.name)));
     }
     left(&findings.troubles);

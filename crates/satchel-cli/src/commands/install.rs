@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::{
     done,
-    listings::{describe, of_way, split_version, tell_afterwards},
+    listings::{describe, of_way, split_version, tell_afterwards, with_version},
     secrets,
 };
 use crate::{
@@ -101,7 +101,7 @@ async fn go_through(hub: &Reached, mut ask: InstallAsk, manner: &Manner) -> anyh
     plan = planned(hub, &ask).await?;
     let may_ask = terminal::is_there() && !manner.dry_run && !manner.json;
     if may_ask {
-        fill_in(&plan, &mut ask)?;
+        fill_in(hub, &plan, &mut ask).await?;
         plan = planned(hub, &ask).await?;
     }
     if manner.json && manner.dry_run {
@@ -188,8 +188,11 @@ fn whole_path(text: &str) -> String {
     std::path::absolute(text).map_or_else(|_| text.to_owned(), |path| path.display().to_string())
 }
 
-/// Asks for missing inputs and choices.
-fn fill_in(plan: &InstallPlan, ask: &mut InstallAsk) -> anyhow::Result<()> {
+/// An answer that does not fit is asked for again so often.
+const TRIES: usize = 3;
+
+/// Asks for what has to be given, and for what can be chosen. An answer that does not fit is asked for again.
+async fn fill_in(hub: &Reached, plan: &InstallPlan, ask: &mut InstallAsk) -> anyhow::Result<()> {
     let is_update = ask.server.is_some();
     let is_given = |ask: &InstallAsk, id: &str| {
         let last = id.rsplit('.').next().unwrap_or(id).trim_start_matches('-');
@@ -200,24 +203,40 @@ fn fill_in(plan: &InstallPlan, ask: &mut InstallAsk) -> anyhow::Result<()> {
         if !wanted || is_given(ask, &input.id) {
             continue;
         }
-        let about = if input.description.is_empty() { &input.id } else { &input.description };
-        let value = match input.secret {
-            true => secrets::ask(&one_line(&format!("{about} ({}, unseen)", input.id)))?,
-            false => {
-                let choices = match input.choices.as_slice() {
-                    [] => String::new(),
-                    choices => format!(" ({})", choices.join(", ")),
-                };
-                let usual = input.default.as_ref().map(|text| format!(" [{text}]")).unwrap_or_default();
-                asked(&one_line(&format!("{about}{choices}{usual}:")))?
+        for tries in 1..=TRIES {
+            let value = answer_to(input)?;
+            if value.is_empty() {
+                break;
             }
-        };
-        if !value.is_empty() {
             let (id, value) = from_here(&plan.inputs, input.id.clone(), value.into());
-            ask.answers.insert(id, value);
+            ask.answers.insert(id.clone(), value);
+            match planned(hub, ask).await {
+                Ok(_) => break,
+                Err(error) if tries == TRIES || refusal(&error).is_none() => return Err(error),
+                Err(error) => {
+                    say_aside(&one_line(&error.to_string()));
+                    ask.answers.remove(&id);
+                }
+            }
         }
     }
     Ok(())
+}
+
+fn answer_to(input: &Input) -> anyhow::Result<String> {
+    let about = if input.description.is_empty() { &input.id } else { &input.description };
+    if input.secret {
+        return secrets::ask(&one_line(&format!("{about} ({}, unseen)", input.id)));
+    }
+    let kind = match (input.choices.as_slice(), input.format.as_str()) {
+        ([], "number") => " (a number)".to_owned(),
+        ([], "boolean") => " (true, false)".to_owned(),
+        ([], "filepath" | "directory") => " (a path)".to_owned(),
+        ([], _) => String::new(),
+        (choices, _) => format!(" ({})", choices.join(", ")),
+    };
+    let usual = input.default.as_ref().map(|text| format!(" [{text}]")).unwrap_or_default();
+    asked(&one_line(&format!("{about}{kind}{usual}:")))
 }
 
 fn asked(question: &str) -> anyhow::Result<String> {
@@ -267,11 +286,32 @@ fn show(plan: &InstallPlan) {
         let secret = if input.secret { " (stored in the keychain)" } else { "" };
         say(format!("  needs      {}{secret} {}", input.id, one_line(&input.description)));
     }
+    let may = plan.inputs.iter().filter(|input| !input.required && input.choices.is_empty());
+    for input in may {
+        let usual = input.default.as_ref().map(|text| format!(" [{}]", one_line(text))).unwrap_or_default();
+        say(format!("  may take   {}{usual} {}", input.id, one_line(&input.description)));
+    }
     plan.consents.iter().for_each(|consent| {
         say(format!("  ! {}; --set {}=yes accepts that", one_line(&consent.says), consent.id));
     });
-    plan.runtime.iter().for_each(|text| say(format!("  ! {text}")));
+    plan.runtime
+        .iter()
+        .for_each(|missing| say(format!("  ! {} is not installed here. {missing}", missing.program)));
+    say(format!("  reaches    {}", reach_of(plan)));
     tell_afterwards(&plan.afterwards);
+}
+
+/// What the server will be able to reach once it runs.
+fn reach_of(plan: &InstallPlan) -> &'static str {
+    match (plan.transport.as_str(), plan.runs.first().map(String::as_str)) {
+        ("stdio", Some("docker" | "podman")) => {
+            "the network, and of this computer what is mounted into its container"
+        }
+        ("stdio", _) => {
+            "what you can reach: your files, your network (\"sandbox\": true in its entry narrows that)"
+        }
+        _ => "what you send to it, and nothing of this computer",
+    }
 }
 
 /// An argument, quoted if it contains blanks.
@@ -286,7 +326,8 @@ fn quoted(word: &str) -> String {
 fn tell(plan: &InstallPlan, installed: &Installed, json: bool) -> anyhow::Result<ExitCode> {
     let Installed { server, version, secrets, held } = installed;
     let what = if plan.from.is_some() { "Updated" } else { "Installed" };
-    done(&format!("{what} {server}: {} {version}.", plan.server.name), &json!(installed), json)?;
+    let done_with = with_version(&plan.server.name, version);
+    done(&format!("{what} {server}: {done_with}."), &json!(installed), json)?;
     if json {
         return Ok(ExitCode::SUCCESS);
     }
@@ -299,8 +340,10 @@ fn tell(plan: &InstallPlan, installed: &Installed, json: bool) -> anyhow::Result
     if *held {
         say_aside(&format!("It is held back until you review it: `satchel approve {server}`."));
     }
-    plan.runtime.iter().for_each(|text| say_aside(text));
-    say_aside("`satchel undo` reverts it.");
+    plan.runtime
+        .iter()
+        .for_each(|missing| say_aside(&format!("{} is not installed here. {missing}", missing.program)));
+    say_aside("`satchel undo` takes it back.");
     Ok(ExitCode::SUCCESS)
 }
 

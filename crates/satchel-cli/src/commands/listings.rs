@@ -6,7 +6,9 @@ use satchel_core::{
     clock::now_ms,
     files::Places,
     model::{
-        listings::{AskRegistries, InstalledServer, ListedServer, ListedWay, ListingFilter, RegistryState},
+        listings::{
+            AskRegistries, InstalledServer, ListedServer, ListedWay, ListingFilter, NameProof, RegistryState,
+        },
         request::{GetListed, ListInstalled, SearchListed},
     },
 };
@@ -49,7 +51,10 @@ pub(crate) async fn search(places: &Places, search: Search, json: bool) -> anyho
         say_aside(&format!("{} more; --limit shows them.", found.total - found.servers.len()));
     }
     for server in &found.servers {
-        server.remarks.iter().for_each(|remark| say_aside(&format!("{}: {}", server.name, one_line(remark))));
+        server
+            .remarks
+            .iter()
+            .for_each(|remark| say_aside(&format!("{}: {}", server.name, one_line(&remark.text))));
     }
     tell_registries(&found.registries);
     Ok(ExitCode::SUCCESS)
@@ -57,7 +62,12 @@ pub(crate) async fn search(places: &Places, search: Search, json: bool) -> anyho
 
 fn row(server: &ListedServer) -> [String; 4] {
     let state = match (&server.installed, server.status.as_str()) {
-        (_, "active") if server.installed.is_none() => String::new(),
+        (None, "active")
+            if !server.ways.is_empty() && server.ways.iter().all(|way| way.refused.is_some()) =>
+        {
+            "cannot run here".to_owned()
+        }
+        (None, "active") => String::new(),
         (Some(name), "active") => format!("here as {name}"),
         (_, status) => status.to_owned(),
     };
@@ -123,7 +133,7 @@ pub(crate) async fn info(places: &Places, info: Info, json: bool) -> anyhow::Res
 /// Prints the properties of a server.
 pub(super) fn describe(server: &ListedServer) {
     let title = server.title.as_ref().map(|title| format!(" ({})", one_line(title))).unwrap_or_default();
-    say(format!("{} {}{title}", server.name, one_line(&server.version)));
+    say(format!("{}{title}", with_version(&server.name, &server.version)));
     if !server.description.is_empty() {
         say(format!("  {}", one_line(&server.description)));
     }
@@ -132,11 +142,16 @@ pub(super) fn describe(server: &ListedServer) {
             server.status_message.as_ref().map(|text| format!(": {}", one_line(text))).unwrap_or_default();
         say(format!("  {}{message}", server.status));
     }
+    let publisher = match proved(server.proof) {
+        "" => server.publisher.clone(),
+        proof => format!("{} ({proof})", server.publisher),
+    };
     let lines = [
-        ("publisher", Some(&server.publisher)),
+        ("publisher", Some(&publisher)),
         ("listed by", Some(&server.registry)),
         ("repository", server.repository.as_ref()),
         ("page", server.website.as_ref()),
+        ("licence", server.figures.license.as_ref()),
         ("published", server.published.as_ref()),
         ("here as", server.installed.as_ref()),
     ];
@@ -145,13 +160,34 @@ pub(super) fn describe(server: &ListedServer) {
             say(format!("  {what:<10} {}", one_line(text)));
         }
     }
+    let figures = [("stars", server.figures.stars), ("downloads", server.figures.downloads)];
+    for (what, figure) in figures {
+        if let Some(figure) = figure {
+            say(format!("  {what:<10} {figure} (says its listing)"));
+        }
+    }
     if let Some(measured) = &server.measured {
         say(format!(
             "  measured   {} tools, {} tokens, in {}",
             measured.tools, measured.tokens, measured.version
         ));
     }
-    server.remarks.iter().for_each(|remark| say(format!("  ! {}", one_line(remark))));
+    server.remarks.iter().for_each(|remark| say(format!("  ! {}", one_line(&remark.text))));
+}
+
+/// `NAME VERSION`, as far as there is a version.
+pub(super) fn with_version(name: &str, version: &str) -> String {
+    format!("{name} {}", one_line(version)).trim_end().to_owned()
+}
+
+/// Who checked the publisher's name.
+fn proved(proof: NameProof) -> &'static str {
+    match proof {
+        NameProof::Account => "the registry checked this account at GitHub",
+        NameProof::Domain => "the registry checked this domain",
+        NameProof::Unknown => "not checked, as far as Satchel knows",
+        NameProof::Bundled => "",
+    }
 }
 
 pub(super) fn of_way(way: &ListedWay) -> String {
@@ -200,7 +236,7 @@ pub(crate) async fn outdated(places: &Places, outdated: Outdated, json: bool) ->
             for one in &notable {
                 one.remarks
                     .iter()
-                    .for_each(|remark| say_aside(&format!("{}: {}", one.server, one_line(remark))));
+                    .for_each(|remark| say_aside(&format!("{}: {}", one.server, one_line(&remark.text))));
             }
             say_aside("`satchel update NAME` shows what would change, and asks.");
         }

@@ -2,7 +2,7 @@
 //! history could read.
 
 use std::{
-    io::{IsTerminal, stdin},
+    io::{ErrorKind, IsTerminal, stdin},
     process::ExitCode,
 };
 
@@ -89,7 +89,7 @@ fn is_locked(error: &anyhow::Error) -> bool {
 /// Prompts for a value without echo, or reads it from standard input.
 pub(super) fn ask(what: &str) -> anyhow::Result<String> {
     let value = match stdin().is_terminal() {
-        true => rpassword::prompt_password(format!("{what}: ")).context("cannot read from the terminal")?,
+        true => hidden(what)?,
         false => trimmed(&read_input()?).to_owned(),
     };
     if value.is_empty() {
@@ -100,7 +100,54 @@ pub(super) fn ask(what: &str) -> anyhow::Result<String> {
 
 /// The same, allowing an empty value. Only for a terminal.
 pub(super) fn ask_unless_empty(what: &str) -> anyhow::Result<String> {
-    rpassword::prompt_password(format!("{what}: ")).context("cannot read from the terminal")
+    hidden(what)
+}
+
+/// A value that is not seen while it is typed.
+fn hidden(what: &str) -> anyhow::Result<String> {
+    let held = HiddenPrompt::interrupts();
+    let value = rpassword::prompt_password(format!("{what}: "));
+    held.release(value.as_ref().err().is_some_and(|error| error.kind() == ErrorKind::Interrupted));
+    value.context("cannot read from the terminal")
+}
+
+/// What a shell calls the end by Ctrl-C.
+const INTERRUPTED: i32 = 130;
+#[cfg(unix)]
+const GRACE: std::time::Duration = std::time::Duration::from_millis(300);
+
+/// Keeps Ctrl-C from ending the program while the terminal shows nothing of what is typed: ended there and then, it would
+/// leave the terminal like that.
+struct HiddenPrompt {
+    #[cfg(unix)]
+    signal: Option<tokio::signal::unix::Signal>,
+}
+
+impl HiddenPrompt {
+    fn interrupts() -> Self {
+        Self {
+            #[cfg(unix)]
+            signal: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()).ok(),
+        }
+    }
+
+    /// The terminal is as it was: Ctrl-C ends the program from now on, and now where it was pressed.
+    fn release(self, pressed: bool) {
+        if pressed {
+            std::process::exit(INTERRUPTED);
+        }
+        #[cfg(unix)]
+        if let Some(mut signal) = self.signal {
+            let runtime = tokio::runtime::Handle::current();
+            std::thread::spawn(move || {
+                if runtime.block_on(signal.recv()).is_some() {
+                    // Who waits for the signal as well, as a sign-in does, ends in its own way first.
+                    runtime.block_on(tokio::time::sleep(GRACE));
+                    std::process::exit(INTERRUPTED);
+                }
+            });
+        }
+    }
 }
 
 /// Prompts for a new value twice, because it is not echoed.

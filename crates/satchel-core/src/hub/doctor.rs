@@ -25,7 +25,7 @@ use crate::{
         server::ContainerEngine,
     },
     platform::Environment,
-    registry::pinning,
+    registry::{pinning, runtimes},
     secrets::{SecretError, Secrets},
     tasks::Panicked,
     upstream::{
@@ -98,7 +98,7 @@ fn look(
         findings.push(look_at_port(snapshot.endpoint.as_deref()));
     }
     let looking = SearchContext { dirs, environment: &hub.inner.around.environment };
-    findings.extend(RUNTIMES.iter().map(|(program, way)| look_at_runtime(program, way, looking)));
+    findings.extend(runtimes::USUAL.iter().map(|program| look_at_runtime(program, looking)));
     findings.push(secrets);
     findings.extend(clients::list_clients(hub, asker).clients.iter().filter_map(look_at_client));
     findings.extend(look_at_profiles(&snapshot.profiles));
@@ -160,10 +160,16 @@ fn look_at_port(endpoint: Option<&str>) -> DoctorFinding {
     }
 }
 
-fn look_at_runtime(program: &str, way: &str, looking: SearchContext) -> DoctorFinding {
+fn look_at_runtime(program: &str, looking: SearchContext) -> DoctorFinding {
     let found = look_for(program, None, looking);
-    let (verdict, way) = if found.is_there() { (Health::Fine, "") } else { (Health::Note, way) };
-    let what = Diagnosis::Runtime { program: found };
+    let is_here = |name: &str| look_for(name, None, looking).is_there();
+    let install = match found.is_there() {
+        true => None,
+        false => runtimes::how_to_install(program, looking.environment.platform(), is_here),
+    };
+    let verdict = if found.is_there() { Health::Fine } else { Health::Note };
+    let way = install.as_ref().map(ToString::to_string).unwrap_or_default();
+    let what = Diagnosis::Runtime { program: found, install };
     DoctorFinding::new(Examined::Runtime, format!("runtime {program}"), verdict, what).with_action(way)
 }
 

@@ -40,6 +40,23 @@ pub(super) async fn keep(hub: &Hub) {
     }
 }
 
+/// Has the pictures of servers fetched that are only listed, where a person allowed pictures.
+pub(super) async fn learn_listed(hub: &Hub, chosen: &[(String, icons::IconSource)]) {
+    let known = &hub.inner.configured.icons;
+    let mut changed = false;
+    for (name, source) in chosen {
+        // They may have been switched off meanwhile.
+        if !hub.config().shows_pictures() {
+            return;
+        }
+        known.make_room();
+        changed |= known.learn(name, source, None).await;
+    }
+    if changed {
+        hub.inner.faces.changed();
+    }
+}
+
 async fn learn(hub: &Hub) {
     let known = &hub.inner.configured.icons;
     let config = hub.config();

@@ -27,6 +27,7 @@ use crate::{
     model::{
         Code, TransportConfig,
         audit::AuditKind,
+        caution::{self, Caution, CautionCode},
         clients::{FileChange, Findings, FoundServer, From, Imported, Left, Need},
         control::{Change, Refusal},
         name::in_path,
@@ -35,7 +36,7 @@ use crate::{
     platform::Platform,
     registry::{
         bundle, launch_risks,
-        manifest::{Around, Manifest, ManifestError},
+        manifest::{Around, Manifest, ManifestError, Setting},
         plan::{self, Choice, Way},
         server_json::ServerDocument,
     },
@@ -59,8 +60,8 @@ pub(super) struct Wanted {
 struct Offer {
     candidate: Candidate,
     needs: Vec<Need>,
-    warnings: Vec<String>,
-    /// The bundle to unpack first.
+    warnings: Vec<Caution>,
+    /// A bundle that is unpacked first.
     bundle: Option<Vec<u8>>,
 }
 
@@ -112,9 +113,7 @@ fn offers_from(
     let machine = Machine::here(environment);
     let mut offers = offers_on(hub, &machine, from, answers)?;
     for offer in &mut offers.offers {
-        offer
-            .warnings
-            .extend(import::left_behind(&offer.candidate, &machine).iter().map(ToString::to_string));
+        offer.warnings.extend(import::left_behind(&offer.candidate, &machine).iter().map(said));
     }
     Ok(offers)
 }
@@ -187,25 +186,23 @@ fn offered(hub: &Hub, found: Vec<(Origin, FoundEntry)>, answers: &BTreeMap<Strin
     let candidates = import::candidates(found, &identities(hub), taken);
     let offer = |candidate: Candidate| {
         let (_, _, placeholders) = into_config(&candidate.server, &candidate.name, literal);
-        let mut warnings: Vec<String> = placeholders
-            .iter()
-            .map(|what| format!("{what} is known only to the other program; it is imported switched off"))
-            .collect();
-        warnings.extend(candidate.renamed.as_ref().map(ToString::to_string));
-        warnings.extend(told(&candidate.server));
+        let mut warnings: Vec<Caution> =
+            placeholders.iter().map(|what| CautionCode::KnownThere.with([what])).collect();
+        warnings.extend(candidate.renamed.as_ref().map(said));
+        warnings.extend(told(&candidate.server).iter().map(said));
         let risks = risks(&candidate.server, answers);
         let mut needs = vec![];
         match candidate.server.words {
-            Words::Own => warnings.extend(risks.iter().map(|risk| format!("it {risk}"))),
+            Words::Own => warnings.extend(risks.into_iter().map(Caution::whole)),
             Words::Pasted | Words::Described if risks.is_empty() => {}
             Words::Pasted | Words::Described => {
                 let id = format!("{ACCEPT}{}", candidate.name);
-                let means = format!("it {}", risks.join("; it "));
+                let means = format!("it {}", caution::joined(&risks));
                 if answers.get(&id).and_then(Value::as_str) != Some("yes") {
                     let description = format!("{means}. Type yes to accept that");
-                    needs.push(Need { id, description, secret: false });
+                    needs.push(Need { id, description, ..Need::default() });
                 }
-                warnings.push(means);
+                warnings.extend(risks.into_iter().map(Caution::whole));
             }
         }
         Offer { candidate, needs, warnings, bundle: None }
@@ -303,11 +300,14 @@ fn in_description(
             id: prompt.id.clone(),
             description: prompt.description.clone().unwrap_or_default(),
             secret: prompt.secret,
+            format: prompt.format.clone().unwrap_or_default(),
+            choices: prompt.choices.clone(),
+            default: prompt.default.clone().filter(|_| !prompt.secret),
         })
         .collect();
     for offer in &mut offers.offers {
         offer.needs.clone_from(&needs);
-        offer.warnings.extend(plan.warnings.iter().cloned());
+        offer.warnings.extend(plan.warnings.iter().map(said));
     }
     Ok(offers)
 }
@@ -335,7 +335,7 @@ fn in_bundle(
         offer.needs.clone_from(&needs);
         offer.warnings.clear();
         offer.bundle = Some(bytes.clone());
-        offer.warnings.extend(signature.sentence());
+        offer.warnings.extend(signature.sentence().iter().map(said));
     }
     Ok(offers)
 }
@@ -655,7 +655,7 @@ fn is_ourselves(server: &FoundEntry, ourselves: &Ourselves) -> bool {
 const ACCEPT: &str = "accept.";
 
 /// Side effects of the server's launch or address that someone else may have written.
-fn risks(server: &FoundEntry, answers: &BTreeMap<String, Value>) -> Vec<String> {
+fn risks(server: &FoundEntry, answers: &BTreeMap<String, Value>) -> Vec<Caution> {
     let chosen: Vec<String> = answers.values().filter_map(Value::as_str).map(ToOwned::to_owned).collect();
     match &server.target {
         Target::Program { command, args, env, .. } => launch_risks::of_program(command, args, env, &chosen),
@@ -673,9 +673,14 @@ fn refuse_risks(name: &str, server: &FoundEntry, answers: &BTreeMap<String, Valu
     if risks.is_empty() {
         return Ok(());
     }
-    let message = format!("\"{name}\" is not imported: its description {}", risks.join("; it "));
+    let message = format!("\"{name}\" is not taken over: its description {}", caution::joined(&risks));
     let action = "If you know its authors and want exactly that, add it by hand with `satchel add`.";
-    Err(Refusal::new(Code::BadDescription, message, action))
+    Err(Refusal { why: risks, ..Refusal::new(Code::BadDescription, message, action) })
+}
+
+/// What is said in words that have no code yet.
+fn said(text: &impl ToString) -> Caution {
+    CautionCode::Said.with([text.to_string()])
 }
 
 /// Libraries in a bundle are its own code.
@@ -959,6 +964,9 @@ fn bundled(
             Need {
                 description: setting.map(|setting| setting.description.clone()).unwrap_or_default(),
                 secret: setting.is_some_and(|setting| setting.sensitive),
+                format: setting.map(Setting::format).unwrap_or_default().to_owned(),
+                choices: vec![],
+                default: None,
                 id,
             }
         })

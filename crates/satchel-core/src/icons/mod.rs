@@ -29,6 +29,8 @@ const FETCHED: usize = 512 * 1024;
 const KEPT: u64 = 64 * 1024;
 /// Maximum number of stored icons.
 const MOST: usize = 500;
+/// Of those, the most of servers that are only listed: more would be those of a list that somebody scrolled through.
+const LISTED: usize = 100;
 
 /// The icons of servers.
 #[derive(Debug)]
@@ -80,8 +82,17 @@ impl Icons {
     /// Keeps only the icons of these servers.
     pub fn retain(&self, is_there: impl Fn(&str) -> bool) {
         let mut known = self.known();
-        known.shown.retain(|name, _| is_there(name));
-        known.sources.retain(|name, _| is_there(name));
+        known.shown.retain(|name, _| is_listed(name) || is_there(name));
+        known.sources.retain(|name, _| is_listed(name) || is_there(name));
+    }
+
+    /// Makes room for the pictures of listed servers where there are many. What is kept on disk stays.
+    pub fn make_room(&self) {
+        let mut known = self.known();
+        if known.shown.keys().filter(|name| is_listed(name)).count() >= LISTED {
+            known.shown.retain(|name, _| !is_listed(name));
+            known.sources.retain(|name, _| !is_listed(name));
+        }
     }
 
     /// Fetches a server's icon if it is missing. `server` is the address of a hosted one. Returns whether the
@@ -141,6 +152,11 @@ impl Icons {
     fn known(&self) -> MutexGuard<'_, KnownIcons> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Names in registries have a slash, which those of servers here cannot have.
+fn is_listed(name: &str) -> bool {
+    name.contains('/')
 }
 
 /// https only, and no private network unless the server is in it.

@@ -60,6 +60,18 @@ impl Facets {
     }
 }
 
+/// Is there a way that may be run here, as far as its kind says? What nobody here can run is not recommended.
+pub fn may_run(document: &Value) -> bool {
+    let list = |key: &str| document.get(key).and_then(Value::as_array).into_iter().flatten();
+    let text = |of: &Value, at: &str| of.pointer(at).and_then(Value::as_str).map(ToOwned::to_owned);
+    let is_run = |package: &Value| {
+        let kind = text(package, "/registryType");
+        let talks = text(package, "/transport/type").is_none_or(|kind| kind == "stdio");
+        kind.is_some_and(|kind| language(&kind).is_some()) && talks
+    };
+    list("remotes").next().is_some() || list("packages").any(is_run)
+}
+
 fn language(registry: &str) -> Option<ListedLanguage> {
     match registry {
         "npm" => Some(ListedLanguage::Javascript),
@@ -110,6 +122,17 @@ mod tests {
         ] {
             assert_eq!(Facets::of(&both, "", "").meets(&filter), in_both, "{filter:?}");
             assert_eq!(Facets::of(&local, "", "").meets(&filter), in_local, "{filter:?}");
+        }
+        for (packages, runs) in [
+            (json!([{ "registryType": "npm" }]), true),
+            (
+                json!([{ "registryType": "go" }, { "registryType": "pypi", "transport": { "type": "stdio" } }]),
+                true,
+            ),
+            (json!([{ "registryType": "cargo" }]), false),
+            (json!([{ "registryType": "npm", "transport": { "type": "streamable-http" } }]), false),
+        ] {
+            assert_eq!(may_run(&json!({ "packages": packages })), runs, "{packages}");
         }
         let registries = ListingFilter { from_registries: true, ..ListingFilter::default() };
         assert!(Facets::of(&local, "", "").meets(&registries));

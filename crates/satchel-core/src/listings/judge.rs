@@ -7,7 +7,10 @@ use serde_json::Value;
 
 use super::page::Release;
 use crate::{
-    model::characters::{look_alike, styled},
+    model::{
+        caution::{Caution, CautionCode},
+        characters::{look_alike, styled},
+    },
     trust::{clean, fingerprint::Tree, inspect},
 };
 
@@ -39,9 +42,9 @@ pub struct CleanedTexts {
     pub repository: Option<String>,
     /// Its website.
     pub website: Option<String>,
-    /// Remarks, in sentences.
-    pub remarks: Vec<String>,
-    /// It impersonates another entry, or may be mistaken for it.
+    /// What is odd.
+    pub remarks: Vec<Caution>,
+    /// It pretends to be another one, or may be mistaken for it.
     pub doubtful: bool,
 }
 
@@ -59,28 +62,26 @@ pub fn look(release: &Release, twin: Option<&str>) -> CleanedTexts {
     };
     match mixes_alphabets(&title) {
         true => {
-            shown.remarks.push("its title mixes letters of several alphabets and is left out".into());
+            shown.remarks.push(CautionCode::MixedTitle.into());
             shown.doubtful = true;
         }
         false => shown.title = Some(title).filter(|title| !title.is_empty()),
     }
     if hides_in_title || hides {
-        shown.remarks.push("invisible characters were removed from its texts".into());
+        shown.remarks.push(CautionCode::HiddenCharacters.into());
         shown.doubtful = true;
     }
     if let Some(owner) = owner_of_another(&release.name, shown.repository.as_deref()) {
-        shown
-            .remarks
-            .push(format!("its publisher and the owner of its repository ({owner}) are not the same"));
+        shown.remarks.push(CautionCode::OtherOwner.with([owner]));
         shown.doubtful = true;
     }
     if let Some(first) = twin {
-        shown.remarks.push(format!("its name differs from {first} only in upper and lower case"));
+        shown.remarks.push(CautionCode::NameInOtherCase.with([first]));
         shown.doubtful = true;
     }
     let links = [value.pointer("/repository/url"), value.get("websiteUrl")];
     if links.iter().flatten().any(|value| link(Some(value)).is_none()) {
-        shown.remarks.push("an address that is not on the web was left out".into());
+        shown.remarks.push(CautionCode::OtherLink.into());
     }
     shown
 }
@@ -138,7 +139,7 @@ mod tests {
         change(&mut server);
         let page = Page::read(json!({ "servers": [{ "server": server }] }).to_string().as_bytes()).unwrap();
         let mut shown = look(&page.releases[0], None);
-        shown.remarks.extend(gives_orders(&page.releases[0]).then(|| "an order to a model".to_owned()));
+        shown.remarks.extend(gives_orders(&page.releases[0]).then(|| CautionCode::ReadsLikeOrder.into()));
         shown
     }
 
@@ -162,7 +163,7 @@ mod tests {
         ] {
             let shown = looked(|server| server[key] = value.clone());
             assert_eq!(shown.remarks.len(), 1, "{value}: {:?}", shown.remarks);
-            assert!(shown.remarks[0].contains(remark), "{:?}", shown.remarks);
+            assert!(shown.remarks[0].text.contains(remark), "{:?}", shown.remarks);
         }
         for (key, value) in [
             ("title", json!("Погода")),
@@ -173,7 +174,7 @@ mod tests {
             ("websiteUrl", json!("https://example.com/weather")),
             ("description", json!("Weather for agents: look up, change and watch weather")),
         ] {
-            assert_eq!(looked(|server| server[key] = value.clone()).remarks, [""; 0], "{value}");
+            assert_eq!(looked(|server| server[key] = value.clone()).remarks, [], "{value}");
         }
     }
 

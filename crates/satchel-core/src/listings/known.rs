@@ -158,6 +158,7 @@ pub fn offered(releases: &[Release]) -> Option<&Release> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::listings::ListedFigures;
 
     /// `1.0.0* d`: the version, whether it is latest, its status.
     fn release(name: &str, line: &str) -> Release {
@@ -174,6 +175,7 @@ mod tests {
             latest: version.ends_with('*'),
             published: String::new(),
             updated: "2026-01-01T00:00:00Z".to_owned(),
+            figures: ListedFigures::default(),
             document: "{}".into(),
         }
     }

@@ -7,6 +7,7 @@
 //! handle ends nothing and loses nothing.
 
 pub mod facets;
+pub mod figures;
 pub mod judge;
 pub mod known;
 pub mod page;
@@ -57,6 +58,8 @@ pub struct Listings {
     withdrawn: Mutex<Option<BTreeMap<String, String>>>,
     /// Limits reading to one at a time.
     turn: tokio::sync::Mutex<()>,
+    /// Pictures of listed servers are fetched for one answer at a time.
+    pictures: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// The stored list of one registry, and the result of the last reading.
@@ -95,6 +98,7 @@ impl Listings {
             shelf: Mutex::default(),
             withdrawn: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
+            pictures: Arc::default(),
         }
     }
 
@@ -152,6 +156,11 @@ impl Listings {
 
     fn withdrawn_file(&self) -> PathBuf {
         self.directory.join("withdrawn.json")
+    }
+
+    /// From now on pictures are fetched, until this is dropped; `None` where somebody does so already.
+    pub fn begin_pictures(&self) -> Option<tokio::sync::OwnedMutexGuard<()>> {
+        self.pictures.clone().try_lock_owned().ok()
     }
 
     /// Is a query of any of them due?

@@ -6,8 +6,11 @@ use satchel_mcp::Raw;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::reading::Fault;
-use crate::registry::server_json::{ServerDocument, Status};
+use super::{figures, reading::Fault};
+use crate::{
+    model::listings::ListedFigures,
+    registry::server_json::{ServerDocument, Status},
+};
 
 /// Maximum length of a name by the schema, in characters.
 const NAME: usize = 200;
@@ -46,6 +49,9 @@ pub struct Release {
     /// When it was last changed.
     #[serde(default)]
     pub updated: String,
+    /// What its source states of it beside that.
+    #[serde(default, skip_serializing_if = "ListedFigures::is_empty")]
+    pub figures: ListedFigures,
     /// The description, as JSON text.
     pub document: Box<str>,
 }
@@ -137,6 +143,7 @@ fn release(raw: &Raw) -> Result<Release, (String, String)> {
         latest: said("isLatest").and_then(Value::as_bool).unwrap_or(true),
         published: time("publishedAt"),
         updated: time("updatedAt"),
+        figures: figures::of(&item),
         document: document.into(),
     })
 }
@@ -184,6 +191,7 @@ fn trimmed(server: &Value) -> Value {
         };
         kept.insert(key.to_owned(), value);
     }
+    kept.extend(figures::icons(server).map(|icons| ("icons".to_owned(), icons)));
     Value::Object(kept)
 }
 

@@ -90,9 +90,10 @@ impl Index {
         if words.is_empty() {
             return vec![];
         }
+        let matches: Vec<HashMap<u32, f32>> = words.iter().map(|word| self.matches(word)).collect();
         let every = |at: &usize| {
             let at = u32::try_from(*at).unwrap_or(u32::MAX);
-            words.iter().all(|word| self.matches(word).contains_key(&at))
+            matches.iter().all(|of_word| of_word.contains_key(&at))
         };
         let found = self.find(query, false).into_iter().filter(|at| !self.cards[*at].behind);
         found.take(20).filter(every).collect()

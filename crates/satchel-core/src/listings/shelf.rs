@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    facets::Facets,
+    facets::{Facets, may_run},
     judge,
     known::{Known, offered},
     page::Release,
@@ -17,10 +17,12 @@ use super::{
     ways,
 };
 use crate::{
+    config::file::{OFFICIAL_REGISTRY, OWN_COMMAND},
     model::{
+        caution::CautionCode,
         control::Target,
         listing::{Listed, NeedKind},
-        listings::{ListedServer, ListingFilter, ListingSort, ServerDetails},
+        listings::{ListedFigures, ListedServer, ListingFilter, ListingSort, NameProof, ServerDetails},
     },
     registry::{self, server_json::Status},
 };
@@ -59,7 +61,10 @@ pub struct Source {
 impl Shelf {
     /// Computes what these registries offer.
     pub fn of(registries: Vec<Arc<Known>>) -> Self {
-        let bundled = registry::find("").entries;
+        let mut bundled = registry::find("").entries;
+        // What is a part of Satchel is there already.
+        bundled
+            .retain(|one| !matches!(&one.target, Target::Command { command, .. } if command == OWN_COMMAND));
         let packages: HashMap<String, usize> =
             bundled.iter().enumerate().filter_map(|(at, one)| Some((package_of(one)?, at))).collect();
         let (mut entries, mut cards, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
@@ -83,7 +88,7 @@ impl Shelf {
                 }
                 let title = shown.title.as_deref().unwrap_or_else(|| name.rsplit('/').next().unwrap_or(name));
                 facets.push(Facets::of(&value, &release.published, title));
-                cards.push(card(name, release, shown));
+                cards.push(card(name, release, shown, may_run(&value)));
                 entries.push(ShelfEntry::Release { registry: at, name: name.to_owned() });
             }
         }
@@ -217,9 +222,10 @@ fn source_in(known: &Known, name: &str, version: Option<&str>) -> Option<Source>
     };
     let mut shown = listed(release, judge::look(release, known.first_of_its_letters(name)));
     if judge::gives_orders(release) {
-        shown.remarks.push("its description reads like an instruction to a model".into());
+        shown.remarks.push(CautionCode::ReadsLikeOrder.into());
     }
     shown.registry.clone_from(&known.url);
+    shown.proof = proof(&known.url, name);
     shown.versions = releases.len();
     Some(Source { registry: known.url.clone(), release: release.clone(), shown })
 }
@@ -238,7 +244,17 @@ fn listed(release: &Release, shown: judge::CleanedTexts) -> ListedServer {
         published: Some(release.published.clone()).filter(|time| !time.is_empty()),
         ways: release.read().map(|document| ways::listed(&document)).unwrap_or_default(),
         remarks: shown.remarks,
+        figures: release.figures.clone(),
         ..ListedServer::default()
+    }
+}
+
+/// Who checks names in a registry is known of the official one alone.
+fn proof(registry: &str, name: &str) -> NameProof {
+    match registry == OFFICIAL_REGISTRY {
+        true if name.starts_with("io.github.") => NameProof::Account,
+        true => NameProof::Domain,
+        false => NameProof::Unknown,
     }
 }
 
@@ -251,12 +267,12 @@ pub fn status_word(status: Status) -> &'static str {
     }
 }
 
-fn card(name: &str, release: &Release, shown: judge::CleanedTexts) -> Card {
+fn card(name: &str, release: &Release, shown: judge::CleanedTexts, runs: bool) -> Card {
     let title = shown.title.unwrap_or_default();
     Card {
         name: name.to_owned(),
         texts: vec![(8.0, title), (3.0, shown.description)],
-        behind: shown.doubtful || release.status == Status::Deprecated,
+        behind: shown.doubtful || !runs || release.status == Status::Deprecated,
         deleted: release.status == Status::Deleted,
     }
 }
@@ -318,6 +334,7 @@ fn bundled_release(listed: &Listed) -> Release {
         latest: true,
         published: String::new(),
         updated: String::new(),
+        figures: ListedFigures { license: listed.license.clone(), ..ListedFigures::default() },
         document: document.to_string().into(),
     }
 }
@@ -328,7 +345,11 @@ fn bundled_shown(listed: &Listed, release: &Release) -> ListedServer {
         name: listed.id.clone(),
         title: Some(listed.title.clone()),
         description: about,
-        version: release.version.clone(),
+        // What is at an address has no version that anybody here could name.
+        version: match listed.target {
+            Target::Command { .. } => release.version.clone(),
+            Target::Url { .. } => String::new(),
+        },
         publisher: listed.publisher.clone(),
         registry: OWN.to_owned(),
         status: "active".to_owned(),
@@ -336,6 +357,8 @@ fn bundled_shown(listed: &Listed, release: &Release) -> ListedServer {
         versions: 1,
         ways: release.read().map(|document| ways::listed(&document)).unwrap_or_default(),
         measured: listed.measured.clone(),
+        proof: NameProof::Bundled,
+        figures: release.figures.clone(),
         ..ListedServer::default()
     }
 }

@@ -1,7 +1,7 @@
 //! Plans how to run a registry entry, or says why it cannot be run. An entry names what runs and nothing else: another
 //! package, place or program, extra rights and references of ours are refused with a reason. Pure.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use serde_json::{Map, Value};
 use url::Url;
@@ -9,11 +9,12 @@ use url::Url;
 use crate::{
     model::{
         TransportConfig,
+        caution::{self, Caution, CautionCode as Code},
         listings::{Consent, Input, ListedWay},
     },
     registry::{
         launch_risks, pinning,
-        plan::{self, Choice, Command, Plan, Prompt, Way},
+        plan::{self, Choice, Command, Plan, PlanError, Prompt, Way},
         server_json::{Answers, Argument, Input as Described, Named, Package, Remote, ServerDocument},
     },
 };
@@ -48,8 +49,41 @@ pub struct Reviewed {
     pub inputs: Vec<Input>,
     /// The consents that are missing.
     pub consents: Vec<Consent>,
-    /// Remarks, in sentences.
-    pub remarks: Vec<String>,
+    /// What should be known.
+    pub remarks: Vec<Caution>,
+}
+
+/// Why a way is not gone, in clauses without a subject; there is at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reasons(pub Vec<Caution>);
+
+impl From<Caution> for Reasons {
+    fn from(caution: Caution) -> Self {
+        Self(vec![caution])
+    }
+}
+
+impl From<Code> for Reasons {
+    fn from(code: Code) -> Self {
+        Self(vec![code.into()])
+    }
+}
+
+impl From<PlanError> for Reasons {
+    fn from(error: PlanError) -> Self {
+        match error {
+            PlanError::Choice => Code::LacksWay.into(),
+            PlanError::Kind(kind) => Code::HasUnknownKind.with([shown(&kind)]).into(),
+            PlanError::NoHash => Code::NamesNoDigest.into(),
+            PlanError::Transport(kind) => Code::SpeaksOver.with([shown(&kind)]).into(),
+        }
+    }
+}
+
+impl fmt::Display for Reasons {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&caution::joined(&self.0))
+    }
 }
 
 /// All ways of a description with their ids, hosted ones first.
@@ -78,9 +112,10 @@ pub fn listed(document: &ServerDocument) -> Vec<ListedWay> {
         let reviewed = review(document, choice, &Answers::new(), None);
         let (needs, refused) = match &reviewed {
             Ok(reviewed) => (reviewed.plan.missing.clone(), None),
-            Err(why) => (vec![], Some(why.clone())),
+            Err(why) => (vec![], Some(why.to_string())),
         };
-        ListedWay { runs: runs_of(document, choice), id, needs, refused }
+        let why = reviewed.err().map(|why| why.0).unwrap_or_default();
+        ListedWay { runs: runs_of(document, choice), id, needs, refused, why }
     };
     ways(document).into_iter().map(way).collect()
 }
@@ -111,14 +146,14 @@ pub fn review(
     choice: Choice,
     answers: &Answers,
     engine: Option<&str>,
-) -> Result<Reviewed, String> {
+) -> Result<Reviewed, Reasons> {
     let document = without_odd_defaults(document);
     let (mut consents, remarks) = match choice {
-        Choice::Package(at) => before_package(document.packages.get(at).ok_or("has no such package")?)?,
-        Choice::Remote(at) => before_remote(document.remotes.get(at).ok_or("has no such address")?)?,
+        Choice::Package(at) => before_package(document.packages.get(at).ok_or(Code::LacksWay)?)?,
+        Choice::Remote(at) => before_remote(document.remotes.get(at).ok_or(Code::LacksWay)?)?,
     };
-    let prompts = plan::plan(&document, choice, &Answers::new()).map_err(|error| error.to_string())?.prompts;
-    // The inputs of a bundle are known only after it is fetched.
+    let prompts = plan::plan(&document, choice, &Answers::new())?.prompts;
+    // What a bundle wants to be given is known once it is here.
     let is_bundle = matches!(choice, Choice::Package(at) if document.packages[at].registry_type == "mcpb");
     let accepted = |(id, _): &(&String, &Value)| !is_bundle || id.starts_with(ACCEPT);
     let answers = answers.iter().filter(accepted).map(|(id, value)| (id.clone(), value.clone())).collect();
@@ -127,7 +162,7 @@ pub fn review(
     if let Choice::Remote(at) = choice {
         check_address_parts(&document.remotes[at], &answers)?;
     }
-    let mut plan = plan::plan(&document, choice, &answers).map_err(|error| error.to_string())?;
+    let mut plan = plan::plan(&document, choice, &answers)?;
     if let (Way::Stdio(command), Some(engine)) = (&mut plan.way, engine)
         && command.command == "docker"
     {
@@ -137,14 +172,14 @@ pub fn review(
         (Way::Stdio(command), Choice::Package(at)) => {
             check_command(command, &document.packages[at], &answers)?
         }
-        (Way::Http { spawn: Some(_), .. }, _) => return Err(LISTENS.to_owned()),
+        (Way::Http { spawn: Some(_), .. }, _) => return Err(Code::Listens.into()),
         (Way::Http { url, headers, .. }, Choice::Remote(at)) => {
             let is_whole = plan.missing.is_empty();
             consents.extend(check_address(url, headers, &document.remotes[at], is_whole)?);
         }
         (Way::Bundle { .. }, _) => {}
         (Way::Stdio(_), Choice::Remote(_)) | (Way::Http { .. }, Choice::Package(_)) => {
-            return Err("describes itself in two ways at once".to_owned());
+            return Err(Code::HasTwoWays.into());
         }
     }
     consents.retain(|consent| answers.get(&consent.id).and_then(Value::as_str) != Some("yes"));
@@ -153,9 +188,6 @@ pub fn review(
     let inputs = plan.prompts.iter().map(input).collect();
     Ok(Reviewed { plan, inputs, consents, remarks })
 }
-
-const LISTENS: &str = "is a program that listens at an address of its own, and Satchel starts no such \
-    programs; start it yourself, then add its address with `satchel add NAME --url ADDRESS`";
 
 fn input(prompt: &Prompt) -> Input {
     let plain = |text: &Option<String>| text.as_deref().map(|text| super::judge::plain(text).0);
@@ -198,10 +230,10 @@ fn without_odd_defaults(document: &ServerDocument) -> ServerDocument {
     document
 }
 
-type Before = (Vec<Consent>, Vec<String>);
+type Before = (Vec<Consent>, Vec<Caution>);
 
 /// Checks a package's own fields before inputs are filled in.
-fn before_package(package: &Package) -> Result<Before, String> {
+fn before_package(package: &Package) -> Result<Before, Reasons> {
     let kind = package.registry_type.as_str();
     let (name, version) = (package.identifier.as_str(), package.version.as_deref());
     let mut remarks = Vec::new();
@@ -209,7 +241,7 @@ fn before_package(package: &Package) -> Result<Before, String> {
         "npm" | "pypi" | "nuget" => {
             check_version(version)?;
             if !is_package(kind, name) {
-                return Err(format!("names no package of {kind}: \"{}\"", shown(name)));
+                return Err(Code::NamesNoPackage.with([kind, &shown(name)]).into());
             }
         }
         "oci" => check_image(name, version)?,
@@ -219,28 +251,18 @@ fn before_package(package: &Package) -> Result<Before, String> {
         }
         "cargo" => {
             let version = version.map(|version| format!(" --version {}", shown(version))).unwrap_or_default();
-            return Err(format!(
-                "would be built from source, which Satchel does not do; run `cargo install {}{version}`, \
-                 then `satchel add NAME -- PROGRAM`",
-                shown(name)
-            ));
+            return Err(Code::BuildsWith.with([format!("cargo install {}{version}", shown(name))]).into());
         }
         "go" => {
             let version = version.unwrap_or("latest");
-            return Err(format!(
-                "would be built from source, which Satchel does not do; run `go install {}@{}`, then \
-                 `satchel add NAME -- PROGRAM`",
-                shown(name),
-                shown(version)
-            ));
+            let command = format!("go install {}@{}", shown(name), shown(version));
+            return Err(Code::BuildsWith.with([command]).into());
         }
-        other => {
-            return Err(format!("has the package type \"{}\", which Satchel does not know", shown(other)));
-        }
+        other => return Err(Code::HasUnknownKind.with([shown(other)]).into()),
     }
     check_place(kind, name, package.registry_base_url.as_deref())?;
     if package.transport.kind.as_deref().is_some_and(|kind| kind != "stdio") {
-        return Err(LISTENS.to_owned());
+        return Err(Code::Listens.into());
     }
     let known: &[&str] = match kind {
         "npm" => &["npx", "npm"],
@@ -251,12 +273,12 @@ fn before_package(package: &Package) -> Result<Before, String> {
     if let Some(hint) =
         package.runtime_hint.as_deref().filter(|hint| !known.contains(hint) && !hint.is_empty())
     {
-        remarks.push(format!("it asks to be run by \"{}\"; {} is used instead", shown(hint), known[0]));
+        remarks.push(Code::OtherLauncher.with([&shown(hint), known[0]]));
     }
     Ok((vec![], remarks))
 }
 
-fn check_version(version: Option<&str>) -> Result<(), String> {
+fn check_version(version: Option<&str>) -> Result<(), Reasons> {
     let good = |version: &&str| {
         pinning::is_exact(version)
             && version.len() <= 100
@@ -264,11 +286,8 @@ fn check_version(version: Option<&str>) -> Result<(), String> {
     };
     match version {
         Some(version) if good(&version) => Ok(()),
-        Some(version) => Err(format!(
-            "names no exact version (\"{}\"), so what runs could change by itself",
-            shown(version)
-        )),
-        None => Err("names no version, so what runs could change by itself".to_owned()),
+        Some(version) => Err(Code::NamesRange.with([shown(version)]).into()),
+        None => Err(Code::NamesNoVersion.into()),
     }
 }
 
@@ -293,7 +312,7 @@ fn is_package(kind: &str, name: &str) -> bool {
     }
 }
 
-fn check_image(name: &str, version: Option<&str>) -> Result<(), String> {
+fn check_image(name: &str, version: Option<&str>) -> Result<(), Reasons> {
     let letters = |text: &str, more: &[u8]| {
         text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || more.contains(&byte))
     };
@@ -316,36 +335,34 @@ fn check_image(name: &str, version: Option<&str>) -> Result<(), String> {
         && tag.or(version).is_none_or(good_tag)
         && digest.is_none_or(good_digest);
     if !good {
-        return Err(format!("names no image: \"{}\"", shown(name)));
+        return Err(Code::NamesNoImage.with([shown(name)]).into());
     }
     let host = path.split('/').next().filter(|first| path.contains('/') && first.contains(['.', ':']));
     let (host, known) =
         (host.unwrap_or("docker.io"), ["docker.io", "ghcr.io", "quay.io", "mcr.microsoft.com"]);
     if !known.contains(&host) && !host.ends_with(".pkg.dev") && !host.ends_with(".azurecr.io") {
-        return Err(format!("takes its image from {host}, which the registry does not allow"));
+        return Err(Code::TakesImageFrom.with([host]).into());
     }
     Ok(())
 }
 
-fn check_bundle(address: &str, digest: Option<&str>) -> Result<(), String> {
-    let hex = digest.ok_or("names no SHA-256 of its bundle, so the download could not be verified")?;
+fn check_bundle(address: &str, digest: Option<&str>) -> Result<(), Reasons> {
+    let hex = digest.ok_or(Code::NamesNoDigest)?;
     if hex.len() != 64 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err("names an invalid SHA-256".to_owned());
+        return Err(Code::NamesBadDigest.into());
     }
-    let url = Url::parse(address).map_err(|_| "names no address of its bundle".to_owned())?;
+    let url = Url::parse(address).map_err(|_| Code::NamesNoBundle)?;
     if url.scheme() != "https" {
-        return Err("would fetch its bundle without encryption".to_owned());
+        return Err(Code::FetchesPlain.into());
     }
     if !url.username().is_empty() || url.password().is_some() || launch_risks::leads_inside(address).is_some()
     {
-        return Err(
-            "names an address of its bundle that leads to this computer or its own network".to_owned()
-        );
+        return Err(Code::FetchesInside.into());
     }
     Ok(())
 }
 
-fn check_place(kind: &str, name: &str, base: Option<&str>) -> Result<(), String> {
+fn check_place(kind: &str, name: &str, base: Option<&str>) -> Result<(), Reasons> {
     let Some(base) = base.map(|base| base.trim_end_matches('/')).filter(|base| !base.is_empty()) else {
         return Ok(());
     };
@@ -354,26 +371,23 @@ fn check_place(kind: &str, name: &str, base: Option<&str>) -> Result<(), String>
         && base.strip_prefix("https://").is_some_and(|host| name.starts_with(&format!("{host}/")));
     match usual.contains(&base) || of_image {
         true => Ok(()),
-        false => Err(format!("takes its package from another place than the usual one: {}", shown(base))),
+        false => Err(Code::TakesPackageFrom.with([shown(base)]).into()),
     }
 }
 
-fn before_remote(remote: &Remote) -> Result<Before, String> {
+fn before_remote(remote: &Remote) -> Result<Before, Reasons> {
     if !matches!(remote.kind.as_str(), "streamable-http" | "streamable_http" | "http" | "streamable" | "sse")
     {
-        return Err(format!(
-            "uses the transport \"{}\", which Satchel does not support",
-            shown(&remote.kind)
-        ));
+        return Err(Code::SpeaksOver.with([shown(&remote.kind)]).into());
     }
     if remote.url.contains(char::is_whitespace) || remote.url.contains(['\\', '\0']) {
-        return Err("names an invalid address".to_owned());
+        return Err(Code::NamesBadAddress.into());
     }
     Ok((vec![], vec![]))
 }
 
 /// Resolves answers by id, or by the last part of an id if it is unique.
-fn by_id(prompts: &[Prompt], answers: &Answers) -> Result<Answers, String> {
+fn by_id(prompts: &[Prompt], answers: &Answers) -> Result<Answers, Reasons> {
     let mut by_id = Answers::new();
     for (given, value) in answers {
         if given.starts_with(ACCEPT) {
@@ -392,35 +406,37 @@ fn by_id(prompts: &[Prompt], answers: &Answers) -> Result<Answers, String> {
         let all = || prompts.iter().map(|prompt| prompt.id.as_str()).collect::<Vec<_>>().join(", ");
         match meant.as_slice() {
             [] if prompts.is_empty() => {
-                return Err(format!("takes no input, and \"{}\" was given", shown(given)));
+                return Err(Code::TakesNoInput.with([shown(given)]).into());
             }
-            [] => return Err(format!("has no input \"{}\"; it has {}", shown(given), all())),
-            // The same name is the same input, wherever it is used.
+            [] => return Err(Code::HasNoInput.with([shown(given), all()]).into()),
+            // One name is one thing, wherever it is put.
             several => by_id.extend(several.iter().map(|id| ((*id).to_owned(), value.clone()))),
         }
     }
     Ok(by_id)
 }
 
-fn check_answer(prompt: &Prompt, answer: Option<&Value>) -> Result<(), String> {
+fn check_answer(prompt: &Prompt, answer: Option<&Value>) -> Result<(), Reasons> {
     let values: Vec<String> = match answer {
         None | Some(Value::Null) => return Ok(()),
         Some(Value::Array(several)) if prompt.repeated => several.iter().map(text_of).collect(),
-        Some(Value::Array(_)) => return Err(format!("takes one value for {}", prompt.id)),
+        Some(Value::Array(_)) => return Err(Code::TakesOneValue.with([&prompt.id]).into()),
         Some(one) => vec![text_of(one)],
     };
     for value in values.iter().filter(|value| !value.is_empty()) {
-        let wrong = |what: &str| Err(format!("needs {what} for {}", prompt.id));
+        let wrong = |code: Code| Err(code.with([&prompt.id]).into());
         if value.contains('\0') || value.chars().count() > VALUE {
-            return wrong("a value that can be passed on");
+            return wrong(Code::NeedsPassable);
         }
         if !prompt.choices.is_empty() && !prompt.choices.contains(value) {
-            return wrong(&format!("one of {}", prompt.choices.join(", ")));
+            return Err(Code::NeedsChoice.with([&prompt.id, &prompt.choices.join(", ")]).into());
         }
         match prompt.format.as_deref() {
-            Some("number") if value.parse::<f64>().is_err() => return wrong("a number"),
-            Some("boolean") if !matches!(value.as_str(), "true" | "false") => return wrong("true or false"),
-            Some("filepath") if !is_whole_path(value) => return wrong("an absolute path"),
+            Some("number") if value.parse::<f64>().is_err() => return wrong(Code::NeedsNumber),
+            Some("boolean") if !matches!(value.as_str(), "true" | "false") => {
+                return wrong(Code::NeedsBoolean);
+            }
+            Some("filepath") if !is_whole_path(value) => return wrong(Code::NeedsPath),
             _ => {}
         }
     }
@@ -437,7 +453,7 @@ fn text_of(value: &Value) -> String {
 }
 
 /// Values in an address must not leave their place: no other host, no parent path, nothing cut off.
-fn check_address_parts(remote: &Remote, answers: &Answers) -> Result<(), String> {
+fn check_address_parts(remote: &Remote, answers: &Answers) -> Result<(), Reasons> {
     let url = &remote.url;
     let begin = url.find("://").map(|at| at + 3);
     let end = begin.map(|begin| url[begin..].find(['/', '?', '#']).map_or(url.len(), |at| begin + at));
@@ -457,11 +473,16 @@ fn check_address_parts(remote: &Remote, answers: &Answers) -> Result<(), String>
             false => plain(b"-._~") && value.bytes().any(|byte| byte != b'.'),
         };
         if !good {
-            let letters = if is_host { "letters, digits and hyphens" } else { "letters, digits and -._~" };
-            return Err(format!("takes only {letters} for url.{name}: it is put into the server's address"));
+            let code = if is_host { Code::NeedsHostPart } else { Code::NeedsPathPart };
+            return Err(code.with([format!("url.{name}")]).into());
         }
     }
     Ok(())
+}
+
+/// What a person has to say yes to, under this name.
+pub fn consent(name: &str, caution: Caution) -> Consent {
+    Consent { id: format!("{ACCEPT}{name}"), says: caution.text.clone(), why: Some(caution) }
 }
 
 /// Checks the resulting address.
@@ -470,30 +491,30 @@ fn check_address(
     headers: &Map<String, Value>,
     remote: &Remote,
     is_whole: bool,
-) -> Result<Vec<Consent>, String> {
-    // Missing values are replaced by nothing; the rest can still be checked.
-    let parsed = Url::parse(&url.replace(['{', '}'], ""))
-        .map_err(|_| format!("names no address: \"{}\"", shown(url)))?;
+) -> Result<Vec<Consent>, Reasons> {
+    // What is still to be given stands there as nothing; what is around it can be looked at all the same.
+    let parsed =
+        Url::parse(&url.replace(['{', '}'], "")).map_err(|_| Code::NamesNoAddress.with([shown(url)]))?;
     if !matches!(parsed.scheme(), "http" | "https") {
-        return Err(format!("names an address that is not on the web: \"{}\"", shown(url)));
+        return Err(Code::NamesOtherAddress.with([shown(url)]).into());
     }
     if !parsed.username().is_empty() || parsed.password().is_some() {
-        return Err("has credentials in its address".to_owned());
+        return Err(Code::HasCredentials.into());
     }
     let host = url.split(['/', '?', '#']).nth(2).unwrap_or_default();
     if host.is_empty() || !host.is_ascii() || parsed.host_str().is_none_or(str::is_empty) {
-        return Err(format!("names an address with no plain host: \"{}\"", shown(url)));
+        return Err(Code::NamesNoHost.with([shown(url)]).into());
     }
     let explained = |name: &str| remote.variables.0.iter().any(|(known, _)| known == name);
     if let Some(unknown) = braces(&remote.url).find(|name| !explained(name)) {
-        return Err(format!("has {{{}}} in its address and does not say what that is", shown(unknown)));
+        return Err(Code::HasUnexplained.with([format!("{{{}}}", shown(unknown))]).into());
     }
     let is_bad = |name: &str| {
         name.is_empty()
             || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
     };
     if let Some(bad) = remote.headers.iter().find(|header| is_bad(&header.name)) {
-        return Err(format!("has a header with an invalid name: \"{}\"", shown(&bad.name)));
+        return Err(Code::HasBadHeader.with([shown(&bad.name)]).into());
     }
     // Headers without a value count too.
     let all = remote.headers.iter().map(|header| (header.name.clone(), Value::from("")));
@@ -501,15 +522,13 @@ fn check_address(
     let inside = launch_risks::leads_inside(url);
     let risks = launch_risks::of_address(url, &all);
     if let Some(risk) = risks.iter().find(|risk| Some(*risk) != inside.as_ref()) {
-        return Err(risk.clone());
+        return Err(risk.clone().into());
     }
     let mut consents = Vec::new();
     if let Some(inside) = inside.filter(|_| is_whole) {
-        consents.push(Consent { id: format!("{ACCEPT}inside"), says: format!("it {inside}") });
+        consents.push(consent("inside", Code::AddressInside.with(inside.parts)));
     } else if parsed.scheme() == "http" {
-        let says =
-            "others on the network can read what is sent to it: its address is not encrypted".to_owned();
-        consents.push(Consent { id: format!("{ACCEPT}unencrypted"), says });
+        consents.push(consent("unencrypted", Code::AddressPlain.into()));
     }
     Ok(consents)
 }
@@ -523,25 +542,25 @@ fn braces(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Checks the resulting command line: exactly the named package, run by its launcher, and nothing else.
-fn check_command(command: &Command, package: &Package, answers: &Answers) -> Result<(), String> {
+fn check_command(command: &Command, package: &Package, answers: &Answers) -> Result<(), Reasons> {
     let kind = package.registry_type.as_str();
     let odd_name = |name: &&String| {
         let first = name.bytes().next().unwrap_or(b'0');
         first.is_ascii_digit() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     };
     if let Some(name) = command.env.keys().find(odd_name) {
-        return Err(format!("sets a variable with an invalid name: \"{}\"", shown(name)));
+        return Err(Code::SetsBadVariable.with([shown(name)]).into());
     }
     let texts = command.args.iter().map(String::as_str).chain(command.env.values().filter_map(Value::as_str));
     if texts.clone().any(|text| text.contains('\0')) {
-        return Err("has a text that cannot be passed to a program".to_owned());
+        return Err(Code::HasUnpassable.into());
     }
     let chosen: Vec<String> = answers.values().flat_map(given).collect();
     let risks = launch_risks::of_program(&command.command, &command.args, &command.env, &chosen);
     if !risks.is_empty() {
-        return Err(risks.join("; it "));
+        return Err(Reasons(risks));
     }
-    let at = package_at(&command.args, package).ok_or("runs another package than it names")?;
+    let at = package_at(&command.args, package).ok_or(Code::RunsAnother)?;
     let before = &command.args[..at];
     check_runtime(kind, before, &command.env)?;
     let transport = TransportConfig::Stdio {
@@ -552,7 +571,7 @@ fn check_command(command: &Command, package: &Package, answers: &Answers) -> Res
     };
     let runs = pinning::packages(&transport);
     if matches!(kind, "npm" | "pypi") && runs != [command.args[at].as_str()] {
-        return Err("runs another package than it names".to_owned());
+        return Err(Code::RunsAnother.into());
     }
     Ok(())
 }
@@ -579,7 +598,7 @@ pub fn package_at(args: &[String], package: &Package) -> Option<usize> {
 
 /// Checks the arguments before the package. Most options would change what runs, from where, or with which
 /// permissions.
-fn check_runtime(kind: &str, words: &[String], env: &Map<String, Value>) -> Result<(), String> {
+fn check_runtime(kind: &str, words: &[String], env: &Map<String, Value>) -> Result<(), Reasons> {
     let (alone, with_value): (&[&str], &[&str]) = match kind {
         "npm" => (&["-y", "--yes", "-q", "--quiet", "--silent", "--prefer-offline"], &[]),
         "pypi" => (&["-q", "--quiet", "--no-progress", "--isolated"], &["--python"]),
@@ -622,20 +641,14 @@ fn check_runtime(kind: &str, words: &[String], env: &Map<String, Value>) -> Resu
             continue;
         }
         if !option.starts_with('-') || !with_value.contains(&option) {
-            return Err(format!(
-                "passes its launcher something that is not known to be harmless: {}",
-                shown(word)
-            ));
+            return Err(Code::TellsUnknown.with([shown(word)]).into());
         }
         let value = joined.or_else(|| words.next().map(String::as_str)).unwrap_or_default();
         let own = matches!(option, "-e" | "--env") && !value.contains('=') && !env.contains_key(value);
         let opens = matches!(option, "-p" | "--publish") && !value.starts_with("127.0.0.1:");
         let python = option == "--python" && !value.starts_with(|c: char| c.is_ascii_digit());
         if own || opens || python || value.is_empty() {
-            return Err(format!(
-                "passes its launcher something that is not harmless: {option} {}",
-                shown(value)
-            ));
+            return Err(Code::TellsHarmful.with([format!("{option} {}", shown(value))]).into());
         }
     }
     Ok(())
@@ -669,12 +682,12 @@ mod tests {
         package
     }
 
-    fn of_package(package: Value, answers: Value) -> Result<Reviewed, String> {
+    fn of_package(package: Value, answers: Value) -> Result<Reviewed, Reasons> {
         let answers: Answers = serde_json::from_value(answers).unwrap();
         review(&document(json!({ "packages": [package] })), Choice::Package(0), &answers, None)
     }
 
-    fn of_remote(remote: Value, answers: Value) -> Result<Reviewed, String> {
+    fn of_remote(remote: Value, answers: Value) -> Result<Reviewed, Reasons> {
         let answers: Answers = serde_json::from_value(answers).unwrap();
         review(&document(json!({ "remotes": [remote] })), Choice::Remote(0), &answers, None)
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::remark::Remark;
+use super::{caution::Caution, remark::Remark};
 
 /// Where to look for servers to import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -228,15 +228,15 @@ pub struct FoundServer {
     pub needs: Vec<Need>,
     /// The remote address that it only forwards to, to which Satchel can connect directly.
     pub remote: Option<String>,
-    /// Warnings for the user.
-    pub warnings: Vec<String>,
-    /// Parts of its entry that have no effect in Satchel, and what to do about them.
+    /// What a person should know.
+    pub warnings: Vec<Caution>,
+    /// What of its entry has no effect here, and what to do about it.
     #[serde(default)]
     pub omitted: Vec<Remark>,
 }
 
 /// An input that a server needs before it can run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "NeededAnswer"))]
 pub struct Need {
     /// The key of the answer.
@@ -245,6 +245,15 @@ pub struct Need {
     pub description: String,
     /// It is a credential.
     pub secret: bool,
+    /// `filepath`, `directory`, `number` or `boolean`; anything else is a text.
+    #[serde(default)]
+    pub format: String,
+    /// What it may be; anything where there is none.
+    #[serde(default)]
+    pub choices: Vec<String>,
+    /// What it is without an answer. Of a credential never said.
+    #[serde(default)]
+    pub default: Option<String>,
 }
 
 /// Something that was left out, and why.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Code, Startup, profiles::Profile, server::Era};
+use super::{Code, Startup, caution::Caution, profiles::Profile, server::Era};
 
 /// The header of a request that a person confirmed at the caller's terminal. It proves nothing by itself: the hub
 /// checks that the caller has such a terminal.
@@ -266,12 +266,21 @@ pub struct Refusal {
     /// What to do about it; empty if the message says it.
     #[serde(default)]
     pub action: String,
+    /// The same as the message, in parts that a face can say in its own language; empty where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<Vec<Caution>>"))]
+    pub why: Vec<Caution>,
 }
 
 impl Refusal {
     /// A refusal for this reason.
     pub fn new(code: Code, message: impl Into<String>, action: impl Into<String>) -> Self {
-        Self { code, message: message.into(), action: action.into() }
+        Self { code, message: message.into(), action: action.into(), why: vec![] }
+    }
+
+    /// A refusal for this reason, in the words of a caution.
+    pub fn because(code: Code, caution: Caution, action: impl Into<String>) -> Self {
+        Self { why: vec![caution.clone()], ..Self::new(code, caution.text, action) }
     }
 
     /// There is no server of this name.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Code, request::StoreKind};
+use super::{Code, listings::MissingRuntime, request::StoreKind};
 
 /// The result of `satchel doctor`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -194,6 +194,8 @@ pub enum Diagnosis {
     Runtime {
         /// Where it is.
         program: Whereabouts,
+        /// How it is installed here, where it is not.
+        install: Option<MissingRuntime>,
     },
     /// A client has Satchel's entry and has made no request yet.
     ClientWaits {
@@ -333,7 +335,7 @@ impl fmt::Display for Diagnosis {
             Self::PortClosed => f.write_str("not listening: clients cannot reach Satchel"),
             Self::PortUsual { port, url } => write!(f, "{port}, at {url}"),
             Self::PortOther { usual, url } => write!(f, "{url}; the usual port is {usual}"),
-            Self::Runtime { program } => program.fmt(f),
+            Self::Runtime { program, .. } => program.fmt(f),
             Self::ClientWaits { file, .. } => {
                 write!(f, "connected in {file}; no request from it yet")
             }

@@ -1,10 +1,12 @@
 //! Types for searching, showing and installing registry entries. All texts come from strangers and were cleaned of
 //! invisible characters.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use super::caution::Caution;
 
 /// Whether to query the registries before answering.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,12 +167,83 @@ pub struct ListedServer {
     pub versions: usize,
     /// The ways to run it, hosted ones first.
     pub ways: Vec<ListedWay>,
-    /// Remarks for the user.
-    pub remarks: Vec<String>,
-    /// The name of the server that was installed from it.
+    /// What a person should know of it.
+    pub remarks: Vec<Caution>,
+    /// The name of the installed server that came from here.
     pub installed: Option<String>,
     /// Its tools and tokens, if measured.
     pub measured: Option<super::listing::Measured>,
+    /// Whether somebody checked that its publisher is who its name says.
+    #[serde(default)]
+    pub proof: NameProof,
+    /// What its source says of it beside its description. Nobody here checked it.
+    #[serde(flatten)]
+    pub figures: ListedFigures,
+}
+
+/// Who checked that a publisher is who a name says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum NameProof {
+    /// The official registry: only this account at GitHub publishes under its name.
+    Account,
+    /// The official registry: only the owner of this domain publishes under its name.
+    Domain,
+    /// Its own registry may have, or not: Satchel does not know its rules.
+    #[default]
+    Unknown,
+    /// It was taken into the list that comes with Satchel by its makers.
+    Bundled,
+}
+
+/// Figures and facts that a source states of a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(default)]
+pub struct ListedFigures {
+    /// Its licence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub license: Option<String>,
+    /// Stars of its repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional, type = "number"))]
+    pub stars: Option<u64>,
+    /// How often it was downloaded, over whatever time its source counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional, type = "number"))]
+    pub downloads: Option<u64>,
+}
+
+impl ListedFigures {
+    /// Is nothing stated?
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A program that has to be installed before a server can run, and how that is done here.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct MissingRuntime {
+    /// The program, for example `uvx`.
+    pub program: String,
+    /// What it is a part of, for example `uv`.
+    pub part_of: String,
+    /// The command that installs it on this system, where one is known.
+    pub command: Option<String>,
+    /// The page that says how.
+    pub page: String,
+}
+
+impl fmt::Display for MissingRuntime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.command {
+            Some(command) => write!(f, "Install {} with `{command}`, or see {}.", self.part_of, self.page),
+            None => write!(f, "Install {} from {}.", self.part_of, self.page),
+        }
+    }
 }
 
 /// One way to run a server.
@@ -185,6 +258,9 @@ pub struct ListedWay {
     pub needs: Vec<String>,
     /// Why it is not offered, if so.
     pub refused: Option<String>,
+    /// The same, in parts.
+    #[serde(default)]
+    pub why: Vec<Caution>,
 }
 
 /// The answer to [`super::request::GetListed`].
@@ -232,6 +308,9 @@ pub struct Consent {
     pub id: String,
     /// What the person consents to.
     pub says: String,
+    /// The same, in parts.
+    #[serde(default)]
+    pub why: Option<Caution>,
 }
 
 /// What an installation or update would do.
@@ -259,9 +338,9 @@ pub struct InstallPlan {
     pub missing: Vec<String>,
     /// The consents that are still missing.
     pub consents: Vec<Consent>,
-    /// The launcher that has to be installed first, and how.
-    pub runtime: Option<String>,
-    /// For an update: the installed version.
+    /// The program that has to be installed first, where it is not here.
+    pub runtime: Option<MissingRuntime>,
+    /// Of an update: the version that is installed.
     pub from: Option<String>,
     /// For an update: other changes, in sentences.
     pub changes: Vec<String>,
@@ -302,9 +381,9 @@ pub struct InstalledServer {
     pub status: String,
     /// The reason for the status, as plain text.
     pub status_message: Option<String>,
-    /// Further remarks, in sentences.
-    pub remarks: Vec<String>,
-    /// A person decided to keep it running although its registry has deleted it.
+    /// What else there is to know.
+    pub remarks: Vec<Caution>,
+    /// A person lets it go on although its registry has deleted it.
     #[serde(default)]
     pub kept: bool,
 }

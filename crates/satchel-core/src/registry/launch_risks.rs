@@ -4,6 +4,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::model::caution::{Caution, CautionCode};
+
 /// Prefixes of variables that determine which code is loaded; one that ends with `=` is a complete name.
 const LOADER_VARIABLES: &[&str] = &[
     "PATH=",
@@ -197,9 +199,9 @@ pub fn of_program(
     args: &[String],
     env: &Map<String, Value>,
     chosen: &[String],
-) -> Vec<String> {
+) -> Vec<Caution> {
     let words: Vec<String> = std::iter::once(command.to_owned()).chain(args.iter().cloned()).collect();
-    let mut risks: Vec<String> = env.keys().filter_map(|name| variable(name)).collect();
+    let mut risks: Vec<Caution> = env.keys().filter_map(|name| variable(name)).collect();
     look(&words, env, chosen, 0, &mut risks);
     let mut seen = std::collections::BTreeSet::new();
     risks.retain(|risk| seen.insert(risk.clone()));
@@ -207,12 +209,12 @@ pub fn of_program(
 }
 
 /// The same for an address: where it leads, and what its headers would change.
-pub fn of_address(url: &str, headers: &Map<String, Value>) -> Vec<String> {
+pub fn of_address(url: &str, headers: &Map<String, Value>) -> Vec<Caution> {
     let mut risks = Vec::new();
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     if authority.contains('@') {
-        risks.push("has credentials in its address".to_owned());
+        risks.push(CautionCode::HasCredentials.into());
     }
     risks.extend(leads_inside(url));
     for (name, value) in headers {
@@ -223,20 +225,20 @@ pub fn of_address(url: &str, headers: &Map<String, Value>) -> Vec<String> {
             "host" | "content-length" | "transfer-encoding" | "connection" | "upgrade" | "te" | "trailer"
         );
         if broken(name) || value.as_str().is_some_and(broken) {
-            risks.push("has a line break or control character in a header".to_owned());
+            risks.push(CautionCode::BreaksHeader.into());
         } else if reserved || lower.starts_with("mcp-") || lower.starts_with("proxy-") {
-            risks.push(format!("sets the header {name}, which belongs to the connection"));
+            risks.push(CautionCode::SetsHeader.with([name]));
         }
     }
     risks
 }
 
 /// The same, only for an address on this computer or in its private network.
-pub fn leads_inside(url: &str) -> Option<String> {
+pub fn leads_inside(url: &str) -> Option<Caution> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = authority.rsplit('@').next().unwrap_or_default();
-    is_inside(host).then(|| format!("leads to {host}, which is this computer or its own network"))
+    is_inside(host).then(|| CautionCode::LeadsInside.with([host]))
 }
 
 fn is_inside(host: &str) -> bool {
@@ -273,7 +275,7 @@ fn is_inside_v4(four: std::net::Ipv4Addr) -> bool {
         || (first == 100 && second & 0xc0 == 64)
 }
 
-fn variable(name: &str) -> Option<String> {
+fn variable(name: &str) -> Option<Caution> {
     let upper = name.to_ascii_uppercase();
     if HARMLESS_VARIABLES.contains(&upper.as_str()) {
         return None;
@@ -282,7 +284,7 @@ fn variable(name: &str) -> Option<String> {
         Some(whole) => upper == whole,
         None => upper.starts_with(known),
     });
-    decides.then(|| format!("sets {name}, which decides what code is loaded or where it comes from"))
+    decides.then(|| CautionCode::SetsLoader.with([name]))
 }
 
 fn look(
@@ -290,7 +292,7 @@ fn look(
     env: &Map<String, Value>,
     chosen: &[String],
     depth: usize,
-    risks: &mut Vec<String>,
+    risks: &mut Vec<Caution>,
 ) {
     let Some((program, args)) = words.split_first().filter(|_| depth < 8) else { return };
     let name = program_name(program);
@@ -335,7 +337,7 @@ fn look(
             let plain = |word: &str| word.trim_matches(['"', '\'', '(', ')', '`', '$', '{', '}']).to_owned();
             for line in args.iter().filter(|word| word.contains(char::is_whitespace)) {
                 if is_a_script(line) {
-                    risks.push(format!("runs more than one command, in {name}"));
+                    risks.push(CautionCode::RunsSeveral.with([name]));
                 }
                 for part in line.split([';', '|', '&', '\n']) {
                     let words: Vec<String> = part.split_whitespace().map(plain).collect();
@@ -388,11 +390,17 @@ fn options<'a>(args: &'a [String], switches: &[&str]) -> (Vec<(&'a str, &'a str)
     (found, None)
 }
 
-fn docker(name: &str, args: &[String], env: &Map<String, Value>, chosen: &[String], risks: &mut Vec<String>) {
+fn docker(
+    name: &str,
+    args: &[String],
+    env: &Map<String, Value>,
+    chosen: &[String],
+    risks: &mut Vec<Caution>,
+) {
     let runs = |word: &String| matches!(word.as_str(), "run" | "create" | "exec");
     let start = args.iter().position(runs).map_or(args.len(), |at| at);
     for word in args[..start].iter().filter(|word| word.starts_with('-')) {
-        risks.push(format!("tells {name} {word}: containers of another place or with other settings"));
+        risks.push(CautionCode::TellsEngine.with([name, word]));
     }
     let rest = args.get(start + 1..).unwrap_or_default();
     let mut switches = DOCKER_SWITCHES.to_vec();
@@ -418,14 +426,13 @@ fn docker(name: &str, args: &[String], env: &Map<String, Value>, chosen: &[Strin
             "--network" | "--net" | "--pid" | "--ipc" | "--uts" | "--userns" | "--cgroupns"
                 if value == "host" || value.starts_with("container:") || value.starts_with("ns:") =>
             {
-                risks
-                    .push(format!("shares this computer's {} with the container ({shown})", meaning(option)));
+                risks.push(shares(option).with([shown]));
             }
             "--privileged" if value != "false" => {
-                risks.push("gives the container every right on this computer (--privileged)".to_owned());
+                risks.push(CautionCode::GivesEveryRight.into());
             }
             "-e" | "--env" if !value.is_empty() && !value.contains('=') && !env.contains_key(value) => {
-                risks.push(format!("passes your variable {value} on to the container"));
+                risks.push(CautionCode::PassesVariable.with([value]));
             }
             "-e" | "--env" => {}
             option
@@ -446,23 +453,23 @@ fn docker(name: &str, args: &[String], env: &Map<String, Value>, chosen: &[Strin
                             | "--volume-opt"
                     ) =>
             {
-                risks.push(format!("weakens the container's isolation ({shown})"));
+                risks.push(CautionCode::WeakensIsolation.with([shown]));
             }
             _ => {}
         }
     }
 }
 
-fn meaning(option: &str) -> &'static str {
+fn shares(option: &str) -> CautionCode {
     match option {
-        "--network" | "--net" => "network",
-        "--pid" => "processes",
-        _ => "namespaces",
+        "--network" | "--net" => CautionCode::SharesNetwork,
+        "--pid" => CautionCode::SharesProcesses,
+        _ => CautionCode::SharesNamespaces,
     }
 }
 
 /// `source:target`; a source that is just a name is a volume.
-fn mount(value: &str, chosen: &[String]) -> Option<String> {
+fn mount(value: &str, chosen: &[String]) -> Option<Caution> {
     let windows = value.as_bytes().get(1) == Some(&b':')
         && value.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
     let colon = value.bytes().enumerate().skip(if windows { 2 } else { 0 }).find(|(_, byte)| *byte == b':');
@@ -471,11 +478,11 @@ fn mount(value: &str, chosen: &[String]) -> Option<String> {
         return None;
     }
     Some(if source.ends_with(".sock") || source.contains("docker_engine") {
-        format!("hands the container {source}, and with it this computer")
+        CautionCode::HandsSocket.with([source])
     } else if source.trim_end_matches(['/', '\\', '.']).len() < 3 {
-        "lets the container read and change the whole disk".to_owned()
+        CautionCode::MountsDisk.into()
     } else {
-        format!("lets the container read and change {source}")
+        CautionCode::MountsPlace.with([source])
     })
 }
 
@@ -485,7 +492,7 @@ fn is_place(source: &str) -> bool {
         || source.as_bytes().get(1) == Some(&b':')
 }
 
-fn npx(name: &str, args: &[String], risks: &mut Vec<String>) {
+fn npx(name: &str, args: &[String], risks: &mut Vec<Caution>) {
     let mut words = args.iter().peekable();
     while let Some(word) = words.next() {
         if !word.starts_with('-') && !NPX_PLAIN.contains(&word.as_str()) {
@@ -498,21 +505,19 @@ fn npx(name: &str, args: &[String], risks: &mut Vec<String>) {
                 let package = word
                     .split_once('=')
                     .map_or_else(|| words.next().map_or("", |next| next), |(_, value)| value);
-                risks.push(format!("has {name} run the package {package} ({bare})"));
+                risks.push(CautionCode::RunsOtherPackage.with([name, package, bare]));
             }
             "--loglevel" => drop(words.next_if(|_| !word.contains('='))),
             _ => {
                 let value = words.next_if(|next| !word.contains('=') && !next.starts_with('-'));
                 let value = value.map(|value| format!(" {value}")).unwrap_or_default();
-                risks.push(format!(
-                    "tells {name} {word}{value}: another package, place or program than it names"
-                ));
+                risks.push(CautionCode::TellsLauncher.with([name, &format!("{word}{value}")]));
             }
         }
     }
 }
 
-fn uv(args: &[String], risks: &mut Vec<String>) {
+fn uv(args: &[String], risks: &mut Vec<Caution>) {
     match args.iter().position(|word| matches!(word.as_str(), "run" | "tool" | "x")) {
         Some(at) if args[at] != "run" => {
             let rest = args.get(at + 1..).unwrap_or_default();
@@ -522,7 +527,7 @@ fn uv(args: &[String], risks: &mut Vec<String>) {
             for word in args.iter().take_while(|word| *word != "--") {
                 let bare = word.split('=').next().unwrap_or(word);
                 if UV_RUN.contains(&bare) {
-                    risks.push(format!("passes {word} to uv, which then loads other code"));
+                    risks.push(CautionCode::BringsOtherCode.with(["uv", word]));
                 }
             }
         }
@@ -530,12 +535,12 @@ fn uv(args: &[String], risks: &mut Vec<String>) {
 }
 
 /// A launcher with other than harmless options before the package may run something else than it seems to.
-fn launcher(name: &str, args: &[String], plain: &[&str], risks: &mut Vec<String>) {
+fn launcher(name: &str, args: &[String], plain: &[&str], risks: &mut Vec<Caution>) {
     for (option, value) in options(args, plain).0 {
         let version = option == "--python" && value.starts_with(|c: char| c.is_ascii_digit());
         if !plain.contains(&option) && !version {
             let shown = if value.is_empty() { option.to_owned() } else { format!("{option} {value}") };
-            risks.push(format!("tells {name} {shown}: another package, place or program than it names"));
+            risks.push(CautionCode::TellsLauncher.with([name, &shown]));
         }
     }
 }

@@ -88,6 +88,19 @@ pub struct Setting {
     pub default: Option<Value>,
 }
 
+impl Setting {
+    /// What is asked for, in the words of [`crate::model::clients::Need`].
+    pub fn format(&self) -> &'static str {
+        match self.kind.as_str() {
+            "file" => "filepath",
+            "directory" => "directory",
+            "number" => "number",
+            "boolean" => "boolean",
+            _ => "",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 struct Compatibility {

@@ -11,6 +11,7 @@ pub mod launch_risks;
 pub mod manifest;
 pub mod pinning;
 pub mod plan;
+pub mod runtimes;
 pub mod server_json;
 pub mod signature;
 

@@ -1,6 +1,6 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
 import { parse as parseToml } from "smol-toml";
-import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, FollowedSetup, HubState, Imported, InstalledServer, KnownClient, Left, OwnPlace, PackageView, Permit, Pinned, ProfilesView, Refusal, Refused, Remark, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, TakenSetup, ToolList, Tried, TryProgress, UpdatesView, WrittenSetup } from "./generated";
+import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, Findings, FollowedSetup, HubState, Imported, Installed, InstalledServer, InstallPlan, KnownClient, Left, OwnPlace, PackageView, Permit, Pinned, ProfilesView, Refusal, Refused, Remark, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, TakenSetup, ToolList, Tried, TryProgress, UpdatesView, WrittenSetup } from "./generated";
 import type { Hub } from "./hub";
 import * as pretend from "./pretend";
 import * as tools from "./pretendTools";
@@ -92,6 +92,10 @@ export interface Telling {
   found?: boolean;
   /** So many servers are in registries. */
   listed?: number;
+  /** What installing a server of a registry would do. */
+  plan?: InstallPlan;
+  /** What is in a text or file, instead of the usual. */
+  described?: Findings;
   /** Versions that are newer than what runs, by server. */
   newer?: Record<string, string>;
   /** Pictures of servers. */
@@ -290,6 +294,13 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         return {};
       case "installed":
         return Object.entries(telling.newer ?? {}).map(([name, newer]) => ({ server: name, name: `io.github.acme/${name}`, version: "1.0.0", newer, status: "active", status_message: null, remarks: [], kept: false }) satisfies InstalledServer);
+      case "plan_install": {
+        const { missing, consents, ...plan } = telling.plan ?? pretend.installPlan({ called: request.name });
+        const open = (id: string) => !(id in request.answers);
+        return { ...plan, missing: missing.filter(open), consents: consents.filter(({ id }) => open(id)) } satisfies InstallPlan;
+      }
+      case "install_listed":
+        return { server: telling.plan!.called, version: telling.plan!.version, secrets: 0, held: false } satisfies Installed;
       case "search_listed":
         return pretend.listed(telling.listed ?? 0, request.offset, request.limit);
       case "listing":
@@ -358,6 +369,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         known = moved;
         return { what: "", remarks: [] };
       case "find_servers":
+        if (telling.described) return telling.described;
         return telling.found ? pretend.foundServers : { servers: [], skipped: [], troubles: [] };
       case "import_servers":
         if (request.dry_run) {

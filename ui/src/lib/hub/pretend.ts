@@ -1,5 +1,5 @@
 // What the fake hub tells of calls, savings and clients. All of it is invented, always the same for the same moment.
-import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, ClientChange, ClientList, ClientState, Effect, Examination, Findings, FoundServer, KnownClient, LastDay, Listed, ListedServers, Listing, Nature, Report, ReportLine, ServerDay, SessionLine, SetupReview, Totals, TriedScript } from "./generated";
+import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, ClientChange, ClientList, ClientState, Effect, Examination, Findings, FoundServer, InstallPlan, KnownClient, LastDay, Listed, ListedServer, ListedServers, Listing, Nature, Report, ReportLine, ServerDay, SessionLine, SetupReview, Totals, TriedScript } from "./generated";
 
 /** The same numbers every time. */
 function numbers(seed: number): () => number {
@@ -114,8 +114,8 @@ export const examination: Examination = {
     { about: "search", subject: "search", verdict: "fine", message: "by words and by meaning, with the model /usr/lib/satchel/model", action: "", code: "search_with_model", file: "/usr/lib/satchel/model" },
     { about: "hub", subject: "hub", verdict: "fine", message: "runs as process 4100 at http://127.0.0.1:7411/mcp", action: "", code: "hub_runs", pid: 4100, url: "http://127.0.0.1:7411/mcp" },
     { about: "port", subject: "port", verdict: "fine", message: "7411, at http://127.0.0.1:7411/mcp", action: "", code: "port_usual", port: 7411, url: "http://127.0.0.1:7411/mcp" },
-    { about: "runtime", subject: "runtime npx", verdict: "fine", message: "/usr/bin/npx", action: "", code: "runtime", program: { at: "/usr/bin/npx" } },
-    { about: "runtime", subject: "runtime uvx", verdict: "note", message: "uvx was not found in PATH; looked in /usr/bin, /usr/local/bin", action: "Install uv from https://docs.astral.sh/uv/.", code: "runtime", program: { missing: { command: "uvx", instead: [], looked: ["/usr/bin", "/usr/local/bin"] } } },
+    { about: "runtime", subject: "runtime npx", verdict: "fine", message: "/usr/bin/npx", action: "", code: "runtime", program: { at: "/usr/bin/npx" }, install: null },
+    { about: "runtime", subject: "runtime uvx", verdict: "note", message: "uvx was not found in PATH; looked in /usr/bin, /usr/local/bin", action: "Install uv from https://docs.astral.sh/uv/.", code: "runtime", program: { missing: { command: "uvx", instead: [], looked: ["/usr/bin", "/usr/local/bin"] } }, install: { program: "uvx", part_of: "uv", command: null, page: "https://docs.astral.sh/uv/" } },
     { about: "secrets", subject: "secrets", verdict: "fine", message: "2 stored in the keychain", action: "", code: "secrets_kept", store: "keychain", count: 2 },
     { about: "client", subject: "client Cursor", verdict: "fine", message: "connected in /home/you/.cursor/mcp.json", action: "", code: "client_connected", file: "/home/you/.cursor/mcp.json", doubled: [] },
     { about: "client", subject: "client Windsurf", verdict: "wrong", message: "the entry has gone from /home/you/.codeium/windsurf/mcp_config.json", action: "Connect it again with `satchel connect windsurf`.", code: "client_troubled", client: "windsurf", trouble: "vanished", why: "the entry has gone" },
@@ -425,26 +425,50 @@ export const setupReview = (computer: string, sealed: boolean): SetupReview => (
   ],
 });
 
+/** A server of a registry. */
+const listedServer = (at: number): ListedServer => ({
+  name: `io.github.acme/server-${at}`,
+  title: `server ${at}`,
+  description: "Reads and writes what it is asked for.",
+  version: "1.0.0",
+  publisher: "io.github.acme",
+  registry: "https://registry.example",
+  status: "active",
+  status_message: null,
+  repository: null,
+  website: null,
+  published: null,
+  versions: 1,
+  ways: [],
+  remarks: [],
+  installed: null,
+  measured: null,
+  proof: "unknown",
+});
+
+/** What installing one would do, with these inputs. */
+export const installPlan = (more: Partial<InstallPlan>): InstallPlan => ({
+  ...listedServer(0),
+  called: "server-0",
+  way: "npm",
+  transport: "stdio",
+  runs: ["npx", "-y", "server-0@1.0.0"],
+  env: {},
+  headers: {},
+  inputs: [],
+  missing: [],
+  consents: [],
+  runtime: null,
+  from: null,
+  changes: [],
+  afterwards: [],
+  seen: "1",
+  ...more,
+});
+
 /** A part of a registry of so many servers. */
 export const listed = (total: number, offset: number, limit: number): ListedServers => ({
-  servers: Array.from({ length: Math.max(0, Math.min(limit, total - offset)) }, (_, at) => ({
-    name: `io.github.acme/server-${offset + at}`,
-    title: `server ${offset + at}`,
-    description: "Reads and writes what it is asked for.",
-    version: "1.0.0",
-    publisher: "io.github.acme",
-    registry: "https://registry.example",
-    status: "active" as const,
-    status_message: null,
-    repository: null,
-    website: null,
-    published: null,
-    versions: 1,
-    ways: [],
-    remarks: [],
-    installed: null,
-    measured: null,
-  })),
+  servers: Array.from({ length: Math.max(0, Math.min(limit, total - offset)) }, (_, at) => listedServer(offset + at)),
   total,
   known: total,
   refused: 0,

@@ -6,7 +6,7 @@ use std::{path::PathBuf, process::Stdio, time::Duration};
 use tokio::{process::Command, time::timeout};
 
 use super::super::Hub;
-use crate::model::{Code, control::Refusal};
+use crate::model::{Code, caution::CautionCode, control::Refusal};
 
 /// Timeout for pulling an image, which may be large.
 const FETCHING: Duration = Duration::from_secs(600);
@@ -15,11 +15,17 @@ const ENGINES: [&str; 2] = ["docker", "podman"];
 /// Finds a program.
 pub(super) async fn program(hub: &Hub, name: &str) -> Option<PathBuf> {
     let around = &hub.inner.around;
+    files_named(around.search_path.dirs(&around.environment).await, name).find(|path| path.is_file())
+}
+
+/// Is this program in one of these directories?
+pub(super) fn is_program(dirs: &[PathBuf], name: &str) -> bool {
+    files_named(dirs, name).any(|path| path.is_file())
+}
+
+fn files_named(dirs: &[PathBuf], name: &str) -> impl Iterator<Item = PathBuf> {
     let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd"] } else { &[""] };
-    let dirs = around.search_path.dirs(&around.environment).await;
-    dirs.iter()
-        .flat_map(|dir| endings.iter().map(move |end| dir.join(format!("{name}{end}"))))
-        .find(|path| path.is_file())
+    dirs.iter().flat_map(move |dir| endings.iter().map(move |end| dir.join(format!("{name}{end}"))))
 }
 
 /// The installed container engine.
@@ -35,11 +41,10 @@ pub(super) async fn engine(hub: &Hub) -> Option<&'static str> {
 /// Pulls an image and returns its name with its digest.
 pub(super) async fn pinned(hub: &Hub, engine: &str, image: &str) -> Result<String, Refusal> {
     let failed = |why: String| {
-        let message = format!("cannot resolve the image \"{image}\": {why}");
-        Refusal::new(
+        Refusal::because(
             Code::NoDigest,
-            message,
-            "Check that it can be pulled, or choose another way with --way.",
+            CautionCode::ImageUnknown.with([image, &why]),
+            "See whether it can be fetched, or choose another way with --way.",
         )
     };
     let path = program(hub, engine).await.ok_or_else(|| failed(format!("{engine} is not installed")))?;

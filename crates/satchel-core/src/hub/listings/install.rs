@@ -25,17 +25,19 @@ use crate::{
         judge,
         registry_http::{self, Url},
         shelf::{Source, afterwards},
-        ways::{self, Reviewed},
+        ways::{self, Reasons, Reviewed},
     },
     model::{
         Code,
         audit::AuditKind,
+        caution::CautionCode,
         control::{Change, Refusal},
-        listings::{Consent, InstallAsk, InstallPlan, Installed},
+        listings::{Consent, InstallAsk, InstallPlan, Installed, MissingRuntime},
     },
     registry::{
         bundle,
         plan::{Choice, Way},
+        runtimes,
         server_json::{Package, ServerDocument, Status},
     },
     trust::Fingerprint,
@@ -57,9 +59,11 @@ pub(super) async fn plan(hub: &Hub, ask: &InstallAsk) -> Result<InstallPlan, Ref
     Ok(prepare(hub, ask).await?.plan)
 }
 
-pub(super) fn refused(name: &str, why: &str) -> Refusal {
+pub(super) fn refused(name: &str, why: impl Into<Reasons>) -> Refusal {
     let action = "If you know its authors and want exactly that, add it by hand with `satchel add`.";
-    Refusal::new(Code::BadDescription, format!("\"{name}\" is not installed: it {why}"), action)
+    let why = why.into();
+    let message = format!("\"{name}\" is not installed: it {why}");
+    Refusal { why: why.0, ..Refusal::new(Code::BadDescription, message, action) }
 }
 
 async fn prepare(hub: &Hub, ask: &InstallAsk) -> Result<Prepared, Refusal> {
@@ -75,7 +79,7 @@ async fn prepare(hub: &Hub, ask: &InstallAsk) -> Result<Prepared, Refusal> {
             shelf(hub).source(name, version).map_err(|near| unknown_listing(name, version, &near))?
         }
     };
-    let document = source.release.read().ok_or_else(|| refused(&source.shown.name, "cannot be read"))?;
+    let document = source.release.read().ok_or_else(|| refused(&source.shown.name, CautionCode::LacksWay))?;
     refuse_deleted(&source)?;
     let mut plan = InstallPlan { server: source.shown.clone(), ..InstallPlan::default() };
     plan.afterwards = afterwards(&source.release);
@@ -98,7 +102,7 @@ async fn prepare(hub: &Hub, ask: &InstallAsk) -> Result<Prepared, Refusal> {
         None => ask.answers.clone(),
     };
     let mut reviewed =
-        ways::review(&document, choice, &answers, engine).map_err(|why| refused(&source.shown.name, &why))?;
+        ways::review(&document, choice, &answers, engine).map_err(|why| refused(&source.shown.name, why))?;
     plan.consents = consents(&source, &answers);
     plan.consents.append(&mut reviewed.consents);
     plan.server.remarks.append(&mut reviewed.remarks);
@@ -142,15 +146,11 @@ impl Prepared {
         if let Way::Bundle { url, sha256 } = &reviewed.plan.way {
             "stdio".clone_into(&mut self.plan.transport);
             self.plan.runs = vec![url.clone()];
-            self.plan
-                .server
-                .remarks
-                .push(format!("its bundle is fetched and must have the SHA-256 {sha256}"));
+            self.plan.server.remarks.push(CautionCode::BundleChecked.with([sha256]));
             self.plan.called = before.map_or_else(|| called(hub, name, None), |before| before.server.clone());
             return Ok(());
         }
-        let found =
-            described(name, &reviewed.plan).ok_or_else(|| refused(name, "names nothing that can be run"))?;
+        let found = described(name, &reviewed.plan).ok_or_else(|| refused(name, CautionCode::LacksWay))?;
         self.plan.called =
             before.map_or_else(|| called(hub, name, Some(&found)), |before| before.server.clone());
         let (mut entry, mut moved, _) = into_config(&found, &self.plan.called, literal);
@@ -161,9 +161,7 @@ impl Prepared {
         }
         show(&entry, &found, &mut self.plan);
         if let Some(image) = self.image() {
-            let says =
-                format!("\"{image}\" is pulled at installation, and pinned to the digest that it has then");
-            self.plan.server.remarks.push(says);
+            self.plan.server.remarks.push(CautionCode::ImagePinned.with([image]));
         }
         (self.entry, self.moved) = (entry, moved);
         Ok(())
@@ -197,9 +195,12 @@ fn refuse_deleted(source: &Source) -> Result<(), Refusal> {
     if source.release.status != Status::Deleted {
         return Ok(());
     }
-    let said = source.shown.status_message.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
-    let message = format!("\"{}\" is not installed: its registry has deleted it{said}", source.shown.name);
-    Err(Refusal::new(Code::Deleted, message, ""))
+    let name = &source.shown.name;
+    let why = match &source.shown.status_message {
+        Some(text) => CautionCode::DeletedFor.with([name, text]),
+        None => CautionCode::DeletedThere.with([name]),
+    };
+    Err(Refusal::because(Code::Deleted, why, ""))
 }
 
 /// The chosen way; `None` if there are several and none was chosen.
@@ -236,7 +237,8 @@ fn choose(
                 source.shown.name,
                 why.collect::<Vec<_>>().join("; ")
             );
-            Err(Refusal::new(Code::BadDescription, message, ""))
+            let why = source.shown.ways.iter().flat_map(|way| way.why.clone()).collect();
+            Err(Refusal { why, ..Refusal::new(Code::BadDescription, message, "") })
         }
     }
 }
@@ -245,35 +247,29 @@ fn choose(
 fn consents(source: &Source, answers: &BTreeMap<String, Value>) -> Vec<Consent> {
     let mut consents = Vec::new();
     if source.release.status == Status::Deprecated {
-        let said = source.shown.status_message.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
-        consents.push(Consent { id: "accept.deprecated".into(), says: format!("it is deprecated{said}") });
+        let said = match &source.shown.status_message {
+            Some(text) => CautionCode::DeprecatedFor.with([text]),
+            None => CautionCode::Deprecated.into(),
+        };
+        consents.push(ways::consent("deprecated", said));
     }
-    let twin = source.shown.remarks.iter().find(|remark| remark.contains("only in upper and lower case"));
-    if let Some(twin) = twin {
-        consents.push(Consent { id: "accept.name".into(), says: twin.clone() });
-    }
+    let twin = source.shown.remarks.iter().find(|remark| remark.code == CautionCode::NameInOtherCase);
+    consents.extend(twin.map(|twin| ways::consent("name", twin.clone())));
     consents.retain(|consent| answers.get(&consent.id).and_then(Value::as_str) != Some("yes"));
     consents
 }
 
 /// The launcher to install first, as a sentence.
-async fn runtime(hub: &Hub, needed: &[String], engine: Option<&str>) -> Option<String> {
-    for name in needed {
-        let is_here = match name.as_str() {
-            "docker" => engine.is_some(),
-            other => super::image::program(hub, other).await.is_some(),
-        };
-        if !is_here {
-            let get = match name.as_str() {
-                "npx" => "it comes with Node.js: https://nodejs.org/en/download",
-                "uvx" => "it comes with uv: https://docs.astral.sh/uv/getting-started/installation/",
-                "dnx" => "it comes with .NET 10: https://dotnet.microsoft.com/download",
-                _ => "podman or docker runs images: https://podman.io/docs/installation",
-            };
-            return Some(format!("{name} is not installed here; {get}"));
-        }
-    }
-    None
+async fn runtime(hub: &Hub, needed: &[String], engine: Option<&str>) -> Option<MissingRuntime> {
+    let around = &hub.inner.around;
+    let dirs = around.search_path.dirs(&around.environment).await;
+    let is_here = |name: &str| super::image::is_program(dirs, name);
+    let is_missing = |name: &&String| match name.as_str() {
+        "docker" => engine.is_none(),
+        other => !is_here(other),
+    };
+    let missing = needed.iter().find(is_missing)?;
+    runtimes::how_to_install(missing, around.environment.platform(), is_here)
 }
 
 /// Inputs other than credentials, stored for updates.
@@ -330,16 +326,16 @@ pub(super) async fn carry_out(hub: &Hub, ask: &InstallAsk, seen: &str) -> Result
     let mut prepared = prepare(hub, ask).await?;
     let name = prepared.source.shown.name.clone();
     if !prepared.plan.missing.is_empty() {
-        let message = format!("\"{name}\" needs {}", prepared.plan.missing.join(", "));
-        return Err(Refusal::new(Code::Needs, message, "Set them with --set ID=VALUE, or a way with --way."));
+        let why = CautionCode::StillNeeds.with([name, prepared.plan.missing.join(", ")]);
+        return Err(Refusal::because(Code::Needs, why, "Say them with --set ID=VALUE, or a way with --way."));
     }
-    if let Some(Consent { id, says }) = prepared.plan.consents.first() {
-        let message = format!("\"{name}\" is not installed until you accept this: {says}");
-        return Err(Refusal::new(Code::NeedsConsent, message, format!("`--set {id}=yes` says so.")));
+    if let Some(Consent { id, says, .. }) = prepared.plan.consents.first() {
+        let why = CautionCode::WantsConsent.with([&name, says]);
+        return Err(Refusal::because(Code::NeedsConsent, why, format!("`--set {id}=yes` says so.")));
     }
     if prepared.plan.seen != seen {
-        let message = format!("what \"{name}\" would run changed after it was shown");
-        return Err(Refusal::new(Code::ChangedMeanwhile, message, "Review it again."));
+        let why = CautionCode::ShownBefore.with([name]);
+        return Err(Refusal::because(Code::ChangedMeanwhile, why, "Look at it again."));
     }
     let mut stored = Vec::new();
     fetch(hub, &mut prepared, ask).await?;
@@ -373,15 +369,12 @@ async fn fetch(hub: &Hub, prepared: &mut Prepared, ask: &InstallAsk) -> Result<(
     let parsed = Url::parse(url).map_err(|error| bad(error.to_string()))?;
     let largest = usize::try_from(bundle::PACKED).unwrap_or(usize::MAX);
     let bytes = registry_http::bundle(&parsed, largest).await.map_err(|fault| bad(fault.to_string()))?;
-    let is: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    if !is.eq_ignore_ascii_case(sha256) {
-        return Err(bad(format!("the download does not match its description (SHA-256 {is}, not {sha256})")));
-    }
+    is_as_named(&bytes, sha256).map_err(bad)?;
     let machine = Machine::here(&hub.inner.around.environment.clone().into_variables());
     let (found, directory, needs) = super::super::import::bundle_found(hub, &bytes, &ask.answers, &machine)?;
     if !needs.is_empty() {
-        let message = format!("\"{}\" needs {}", prepared.source.shown.name, needs.join(", "));
-        return Err(Refusal::new(Code::Needs, message, "Set them with --set ID=VALUE."));
+        let why = CautionCode::StillNeeds.with([&prepared.source.shown.name, &needs.join(", ")]);
+        return Err(Refusal::because(Code::Needs, why, "Say them with --set ID=VALUE."));
     }
     if !directory.exists() {
         bundle::unpack(&bytes, &directory).map_err(|error| bad(error.to_string()))?;
@@ -389,6 +382,15 @@ async fn fetch(hub: &Hub, prepared: &mut Prepared, ask: &InstallAsk) -> Result<(
     let (entry, moved, _) = into_config(&found, &prepared.plan.called, literal);
     (prepared.entry, prepared.moved) = (entry, moved);
     Ok(())
+}
+
+/// Nothing of a bundle is looked at before it is the one that was named.
+fn is_as_named(bytes: &[u8], sha256: &str) -> Result<(), String> {
+    let is: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    match is.eq_ignore_ascii_case(sha256) {
+        true => Ok(()),
+        false => Err(format!("what came is not what its description names (SHA-256 {is}, not {sha256})")),
+    }
 }
 
 async fn put(
@@ -419,10 +421,23 @@ async fn put(
     hub.did_here(
         AuditKind::Policy,
         &server,
-        format!("{name} {version} was installed from {}", plan.server.registry),
+        format!("{} was installed from {}", format!("{name} {version}").trim_end(), plan.server.registry),
     );
     super::follow(hub)?;
     let held = hub.servers().get(server.as_str()).is_some_and(|known| known.held)
         || known(hub).withdrawn(&server).is_some();
     Ok(Installed { server, version, secrets, held })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bundle_that_is_not_the_one_that_was_named_is_not_unpacked() {
+        let named = "BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD";
+        assert_eq!(is_as_named(b"abc", named), Ok(()));
+        let why = is_as_named(b"abd", named).unwrap_err();
+        assert!(why.contains("not what its description names") && why.contains(named), "{why}");
+    }
 }

@@ -13,14 +13,16 @@ use super::{Hub, apply};
 use crate::{
     clock::now_ms,
     config::expand::Template,
+    icons,
     listings::{Listings, Registry, registry_http::Url, shelf::Shelf},
     model::{
         Code,
         audit::AuditKind,
+        caution::CautionCode,
         control::{Change, Refusal},
         listings::{
-            AskRegistries, InstallAsk, InstallPlan, Installed, InstalledServer, ListedServers, RegistryState,
-            ServerDetails,
+            AskRegistries, InstallAsk, InstallPlan, Installed, InstalledServer, ListedServer, ListedServers,
+            RegistryState, ServerDetails,
         },
         request::{GetListed, InstallListed, ListInstalled, SearchListed},
     },
@@ -42,7 +44,9 @@ pub(super) async fn listed_server(hub: &Hub, wanted: GetListed) -> Result<Server
 
 pub(super) async fn plan(hub: &Hub, wanted: InstallAsk) -> Result<InstallPlan, Refusal> {
     ask(hub, AskRegistries::IfDue).await?;
-    install::plan(hub, &wanted).await
+    let plan = install::plan(hub, &wanted).await?;
+    pictures(hub, &shelf(hub), std::slice::from_ref(&plan.server));
+    Ok(plan)
 }
 
 pub(super) async fn install(hub: &Hub, wanted: InstallListed) -> Result<Installed, Refusal> {
@@ -176,9 +180,31 @@ fn search(hub: &Hub, wanted: &SearchListed) -> Result<ListedServers, Refusal> {
         };
         server.installed = here.iter().find(same).map(|(name, _)| name.clone());
     }
+    pictures(hub, &shelf, &servers);
     let registries = states(hub);
     let refused = registries.iter().map(|one| one.refused.len()).sum();
     Ok(ListedServers { servers, total, known: shelf.offered(), refused, registries })
+}
+
+/// Has the pictures of what is shown fetched meanwhile, where a person allowed pictures; one batch at a time.
+fn pictures(hub: &Hub, shelf: &Shelf, servers: &[ListedServer]) {
+    if hub.inner.options.passive || !hub.config().shows_pictures() {
+        return;
+    }
+    let chosen = |server: &ListedServer| {
+        let document = shelf.source(&server.name, None).ok()?.release.value();
+        Some((server.name.clone(), icons::choose(&document)?))
+    };
+    let chosen: Vec<_> = servers.iter().filter_map(chosen).collect();
+    let Some(turn) = known(hub).begin_pictures().filter(|_| !chosen.is_empty()) else { return };
+    let hub = hub.clone();
+    hub.clone().inner.life.spawn(async move {
+        tokio::select! {
+            () = super::icons::learn_listed(&hub, &chosen) => {}
+            () = hub.inner.life.end().cancelled() => {}
+        }
+        drop(turn);
+    });
 }
 
 /// A server that fits the query, from stored lists only.
@@ -224,16 +250,20 @@ fn details(hub: &Hub, name: &str, version: Option<&str>) -> Result<ServerDetails
     let same =
         |(_, one): &&(String, provenance::Provenance)| one.name == name && one.registry == source.registry;
     details.server.installed = here.iter().find(same).map(|(server, _)| server.clone());
+    pictures(hub, &shelf, std::slice::from_ref(&details.server));
     Ok(details)
 }
 
 fn unknown_listing(name: &str, version: Option<&str>, near: &[String]) -> Refusal {
-    let version = version.map(|version| format!(" in version {version}")).unwrap_or_default();
+    let why = match version {
+        Some(version) => CautionCode::VersionNotListed.with([name, version]),
+        None => CautionCode::NotListed.with([name]),
+    };
     let action = match near {
         [] => "`satchel search` finds servers by what they are about.".to_owned(),
         names => format!("Did you mean {}?", names.join(" or ")),
     };
-    Refusal::new(Code::UnknownListing, format!("no registry lists \"{name}\"{version}"), action)
+    Refusal::because(Code::UnknownListing, why, action)
 }
 
 /// Installed servers and their state in their registries.

@@ -14,6 +14,7 @@ use crate::{
     },
     model::{
         Code,
+        caution::CautionCode,
         control::Refusal,
         listings::{InstallPlan, InstalledServer},
     },
@@ -48,8 +49,8 @@ pub(super) fn before(hub: &Hub, server: &str) -> Result<Before, Refusal> {
         if !config.servers().contains_key(server) {
             return Err(Refusal::unknown_server(server));
         }
-        let message = format!("\"{server}\" was not installed from a registry, so no update of it is known");
-        return Err(Refusal::new(Code::NotFromARegistry, message, "`satchel pin` pins it to one version."));
+        let why = CautionCode::NotFromRegistry.with([server]);
+        return Err(Refusal::because(Code::NotFromARegistry, why, "`satchel pin` has it run one version."));
     };
     let entry = config.entry(name).cloned().ok_or_else(|| Refusal::unknown_server(server))?;
     Ok(Before { server: name.clone(), source: source.clone(), entry })
@@ -63,15 +64,13 @@ pub(super) fn source(
 ) -> Result<shelf::Source, Refusal> {
     let Before { server, source, .. } = before;
     let found = shelf.source_at(&source.registry, &source.name, version).ok_or_else(|| {
-        let message =
-            format!("{} does not list {} any more, or not in that version", source.registry, source.name);
-        Refusal::new(Code::UnknownListing, message, "")
+        let why = CautionCode::NotListedAnyMore.with([&source.registry, &source.name]);
+        Refusal::because(Code::UnknownListing, why, "")
     })?;
     let is_newer = versions::compare(&found.release.version, &source.version).is_gt();
     if version.is_none() && !is_newer {
-        let message =
-            format!("\"{server}\" runs {} already, and no newer version is offered", source.version);
-        return Err(Refusal::new(Code::UpToDate, message, ""));
+        let why = CautionCode::UpToDate.with([server, &source.version]);
+        return Err(Refusal::because(Code::UpToDate, why, ""));
     }
     let document = found.release.read();
     let runs = |document: &ServerDocument| {
@@ -81,25 +80,19 @@ pub(super) fn source(
     match document.as_ref().and_then(runs) {
         Some(package) if package == source.package => {}
         Some(other) => {
-            let message = format!(
-                "the update of \"{server}\" to {} is held back: it names another package than the installed one ({other}, not {})",
-                found.release.version, source.package
-            );
-            let action = format!("If you trust it, `satchel uninstall {server}` and install it again.");
-            return Err(Refusal::new(Code::PackageSwapped, message, action));
+            let parts = [server, &found.release.version, &other, &source.package];
+            let why = CautionCode::UpdateHeld.with(parts);
+            let action = format!("If you trust it, `satchel uninstall {server}` and install it anew.");
+            return Err(Refusal::because(Code::PackageSwapped, why, action));
         }
         None => {
-            let message =
-                format!("{} of \"{server}\" cannot be run as {} any more", found.release.version, source.way);
-            return Err(Refusal::new(Code::WayGone, message, "Uninstall it, and install it again."));
+            let why = CautionCode::WayIsGone.with([&found.release.version, server, &source.way]);
+            return Err(Refusal::because(Code::WayGone, why, "Uninstall it, and install it anew."));
         }
     }
     if found.release.version == source.version && provenance::digest(&found.release) != source.digest {
-        let message = format!(
-            "the registry's {} of {} differs from what was installed, and is not applied",
-            source.version, source.name
-        );
-        return Err(Refusal::new(Code::ChangedInPlace, message, "A newer version would be applied."));
+        let why = CautionCode::ReleaseChanged.with([&source.version, &source.name]);
+        return Err(Refusal::because(Code::ChangedInPlace, why, "A newer version would be."));
     }
     Ok(found)
 }
@@ -266,10 +259,7 @@ pub(super) fn state(shelf: &Shelf, server: String, source: &provenance::Provenan
     if let Some(here) = &here
         && provenance::digest(&here.release) != source.digest
     {
-        remarks.push(format!(
-            "the registry's {} differs from what was installed: it was changed in place, and is not applied",
-            source.version
-        ));
+        remarks.push(CautionCode::ChangedInPlace.with([&source.version]));
     }
     if let Some(newer) = &newer {
         let runs = newer.release.read().and_then(|document| {
@@ -278,7 +268,7 @@ pub(super) fn state(shelf: &Shelf, server: String, source: &provenance::Provenan
             Some(package(&document, choice))
         });
         if runs.as_ref() != Some(&source.package) {
-            remarks.push(format!("{} names another package, and is held back", newer.release.version));
+            remarks.push(CautionCode::HeldPackage.with([&newer.release.version]));
         }
     }
     InstalledServer {

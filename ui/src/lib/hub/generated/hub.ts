@@ -119,6 +119,16 @@ export type CancelSignIn = { server: string, };
 export type CancelTry = { run: string, };
 
 /**
+ * One of them.
+ */
+export type Caution = { code: CautionCode, parts: Array<string>, text: string, };
+
+/**
+ * What there is to say; the sentence is beside each in the source.
+ */
+export type CautionCode = "sets_loader" | "runs_several" | "tells_engine" | "shares_network" | "shares_processes" | "shares_namespaces" | "gives_every_right" | "passes_variable" | "weakens_isolation" | "hands_socket" | "mounts_disk" | "mounts_place" | "runs_other_package" | "tells_launcher" | "brings_other_code" | "has_credentials" | "breaks_header" | "sets_header" | "leads_inside" | "lacks_way" | "listens" | "has_two_ways" | "names_no_package" | "builds_with" | "has_unknown_kind" | "names_range" | "names_no_version" | "names_no_image" | "takes_image_from" | "names_no_digest" | "names_bad_digest" | "names_no_bundle" | "fetches_plain" | "fetches_inside" | "takes_package_from" | "speaks_over" | "names_bad_address" | "names_no_address" | "names_other_address" | "names_no_host" | "has_unexplained" | "has_bad_header" | "sets_bad_variable" | "has_unpassable" | "runs_another" | "tells_unknown" | "tells_harmful" | "takes_no_input" | "has_no_input" | "takes_one_value" | "needs_passable" | "needs_choice" | "needs_number" | "needs_boolean" | "needs_path" | "needs_host_part" | "needs_path_part" | "mixed_title" | "hidden_characters" | "other_owner" | "name_in_other_case" | "other_link" | "reads_like_order" | "other_launcher" | "bundle_checked" | "image_pinned" | "address_inside" | "address_plain" | "deprecated" | "deprecated_for" | "changed_in_place" | "held_package" | "known_there" | "said" | "deleted_there" | "deleted_for" | "not_listed" | "version_not_listed" | "not_listed_any_more" | "up_to_date" | "update_held" | "way_is_gone" | "release_changed" | "not_from_registry" | "still_needs" | "wants_consent" | "shown_before" | "image_unknown";
+
+/**
  * One change of the configuration, from whichever face.
  */
 export type Change = { "change": "add", name: string, target: Target, startup: Startup | null, era?: Era | null, replace: boolean, } | { "change": "put", name: string, entry: Record<string, unknown>, replace: boolean, rules?: unknown[], } | { "change": "edit", name: string, entry: Record<string, unknown>, } | { "change": "duplicate", name: string, to: string, } | { "change": "remove", name: string, } | { "change": "set_enabled", name: string, enabled: boolean, } | { "change": "set_permit", tool: string, client: string | null, permit: Permit | null, } | { "change": "set_keep_calls", name: string, keep: boolean, } | { "change": "set_sandbox", name: string, sandbox: Sandbox | null, } | { "change": "set_learning", learn: boolean, } | { "change": "set_pictures", show: boolean, } | { "change": "use_profile", name: string | null, } | { "change": "put_profile", name: string, was: string | null, profile: Profile, } | { "change": "remove_profile", name: string, } | { "change": "bind_folder", folder: string, profile: string | null, };
@@ -171,7 +181,7 @@ export type ConnectClient = { client: string, dry_run: boolean, over?: Over | nu
 /**
  * Something that only a person can say yes to, besides the installation itself.
  */
-export type Consent = { id: string, says: string, };
+export type Consent = { id: string, says: string, why: Caution | null, };
 
 /**
  * A program that runs containers.
@@ -211,7 +221,7 @@ export type DismissFailure = { server: string, };
 /**
  * One thing that was looked at.
  */
-export type DoctorFinding = { about: Examined, subject: string, verdict: Health, message: string, action: string, } & ({ "code": "config_read", file: string, servers: number, } | { "code": "config_damaged", file: string, why: string, } | { "code": "config_absent", file: string, } | { "code": "config_unreadable", file: string, why: string, } | { "code": "search_by_words" } | { "code": "search_by_words_here", variable: string, } | { "code": "search_with_service", model: string, url: string, } | { "code": "search_with_model", file: string, } | { "code": "search_without_model" } | { "code": "hub_absent" } | { "code": "hub_unreachable", why: string, } | { "code": "hub_runs", pid: number, url: string | null, } | { "code": "noticed", notice: Code, why: string, } | { "code": "port_closed" } | { "code": "port_usual", port: number, url: string, } | { "code": "port_other", usual: number, url: string, } | { "code": "runtime", program: Whereabouts, } | { "code": "client_waits", file: string, next: string | null, } | { "code": "client_connected", file: string, doubled: Array<string>, } | { "code": "client_troubled", client: string, trouble: string, why: string, } | { "code": "profile_damaged", why: string, } | { "code": "profile_unknown", servers: Array<string>, } | { "code": "secrets_kept", store: StoreKind, count: number, } | { "code": "secrets_silent", seconds: number, } | { "code": "secrets_unusable", trouble: Code | null, why: string, } | { "code": "server_seen", doing: string, lacks: Array<string>, variables: Array<string>, program: Whereabouts, also: ServerAside | null, });
+export type DoctorFinding = { about: Examined, subject: string, verdict: Health, message: string, action: string, } & ({ "code": "config_read", file: string, servers: number, } | { "code": "config_damaged", file: string, why: string, } | { "code": "config_absent", file: string, } | { "code": "config_unreadable", file: string, why: string, } | { "code": "search_by_words" } | { "code": "search_by_words_here", variable: string, } | { "code": "search_with_service", model: string, url: string, } | { "code": "search_with_model", file: string, } | { "code": "search_without_model" } | { "code": "hub_absent" } | { "code": "hub_unreachable", why: string, } | { "code": "hub_runs", pid: number, url: string | null, } | { "code": "noticed", notice: Code, why: string, } | { "code": "port_closed" } | { "code": "port_usual", port: number, url: string, } | { "code": "port_other", usual: number, url: string, } | { "code": "runtime", program: Whereabouts, install: MissingRuntime | null, } | { "code": "client_waits", file: string, next: string | null, } | { "code": "client_connected", file: string, doubled: Array<string>, } | { "code": "client_troubled", client: string, trouble: string, why: string, } | { "code": "profile_damaged", why: string, } | { "code": "profile_unknown", servers: Array<string>, } | { "code": "secrets_kept", store: StoreKind, count: number, } | { "code": "secrets_silent", seconds: number, } | { "code": "secrets_unusable", trouble: Code | null, why: string, } | { "code": "server_seen", doing: string, lacks: Array<string>, variables: Array<string>, program: Whereabouts, also: ServerAside | null, });
 
 /**
  * The answer to a request that is only done: nothing.
@@ -316,7 +326,7 @@ export type FormField = { name: string, title: string, description: string, requ
 /**
  * One server in other programs' files.
  */
-export type FoundServer = { name: string, runs: string, transport: string, enabled: boolean, places: Array<string>, known: string | null, secrets: Array<string>, needs: Array<NeededAnswer>, remote: string | null, warnings: Array<string>, omitted: Array<Remark>, };
+export type FoundServer = { name: string, runs: string, transport: string, enabled: boolean, places: Array<string>, known: string | null, secrets: Array<string>, needs: Array<NeededAnswer>, remote: string | null, warnings: Array<Caution>, omitted: Array<Remark>, };
 
 /**
  * Where servers are looked for.
@@ -407,7 +417,7 @@ export type InstallListed = { seen: string, name: string, server: string | null,
 /**
  * What an installation or an update would do.
  */
-export type InstallPlan = { called: string, way: string, transport: string, runs: Array<string>, env: { [key in string]: string }, headers: { [key in string]: string }, inputs: Array<Input>, missing: Array<string>, consents: Array<Consent>, runtime: string | null, from: string | null, changes: Array<string>, afterwards: Array<string>, seen: string, name: string, title: string | null, description: string, version: string, publisher: string, registry: string, status: "active" | "deprecated" | "deleted", status_message: string | null, repository: string | null, website: string | null, published: string | null, versions: number, ways: Array<ListedWay>, remarks: Array<string>, installed: string | null, measured: Measured | null, };
+export type InstallPlan = { called: string, way: string, transport: string, runs: Array<string>, env: { [key in string]: string }, headers: { [key in string]: string }, inputs: Array<Input>, missing: Array<string>, consents: Array<Consent>, runtime: MissingRuntime | null, from: string | null, changes: Array<string>, afterwards: Array<string>, seen: string, name: string, title: string | null, description: string, version: string, publisher: string, registry: string, status: "active" | "deprecated" | "deleted", status_message: string | null, repository: string | null, website: string | null, published: string | null, versions: number, ways: Array<ListedWay>, remarks: Array<Caution>, installed: string | null, measured: Measured | null, proof: NameProof, license?: string, stars?: number, downloads?: number, };
 
 /**
  * What was installed or updated.
@@ -417,7 +427,7 @@ export type Installed = { server: string, version: string, secrets: number, held
 /**
  * An installed server and what its registry says by now.
  */
-export type InstalledServer = { server: string, name: string, version: string, newer: string | null, status: "active" | "deprecated" | "deleted" | "unknown", status_message: string | null, remarks: Array<string>, kept: boolean, };
+export type InstalledServer = { server: string, name: string, version: string, newer: string | null, status: "active" | "deprecated" | "deleted" | "unknown", status_message: string | null, remarks: Array<Caution>, kept: boolean, };
 
 /**
  * A person lets a server go on that its registry has deleted.
@@ -523,7 +533,7 @@ export type ListedPlace = "hosted" | "computer";
 /**
  * A server that can be added.
  */
-export type ListedServer = { name: string, title: string | null, description: string, version: string, publisher: string, registry: string, status: "active" | "deprecated" | "deleted", status_message: string | null, repository: string | null, website: string | null, published: string | null, versions: number, ways: Array<ListedWay>, remarks: Array<string>, installed: string | null, measured: Measured | null, };
+export type ListedServer = { name: string, title: string | null, description: string, version: string, publisher: string, registry: string, status: "active" | "deprecated" | "deleted", status_message: string | null, repository: string | null, website: string | null, published: string | null, versions: number, ways: Array<ListedWay>, remarks: Array<Caution>, installed: string | null, measured: Measured | null, proof: NameProof, license?: string, stars?: number, downloads?: number, };
 
 /**
  * The answer to [`super::request::SearchListed`].
@@ -538,7 +548,7 @@ export type ListedTool = { name: string, about: string, kind: Claim, };
 /**
  * One way to run a server.
  */
-export type ListedWay = { id: string, runs: string, needs: Array<string>, refused: string | null, };
+export type ListedWay = { id: string, runs: string, needs: Array<string>, refused: string | null, why: Array<Caution>, };
 
 /**
  * What was found.
@@ -576,9 +586,19 @@ export type Measured = { tools: number, tokens: number, version: string, on: str
 export type Minute = { calls: number, failures: number, };
 
 /**
+ * A program that has to be installed before a server can run, and how that is done here.
+ */
+export type MissingRuntime = { program: string, part_of: string, command: string | null, page: string, };
+
+/**
  * Why a name was not taken as it is.
  */
 export type NameFault = "path" | "control" | "blank" | "unseen" | "nothing" | { "long": number } | { "look_alikes": string } | { "taken": string };
+
+/**
+ * Who checked that a publisher is who a name says.
+ */
+export type NameProof = "account" | "domain" | "unknown" | "bundled";
 
 /**
  * What is known of a tool before it is called.
@@ -598,7 +618,7 @@ export type NeedKind = "secret" | "text" | "path";
 /**
  * Something that has to be said before a server can run.
  */
-export type NeededAnswer = { id: string, description: string, secret: boolean, };
+export type NeededAnswer = { id: string, description: string, secret: boolean, format: string, choices: Array<string>, default: string | null, };
 
 /**
  * Why nothing of a server is started before a person has approved it.
@@ -743,7 +763,7 @@ export type ReadingAsk = { id: number, };
 /**
  * Why a request was refused. Carried as JSON `{"code", "message", "action"}`.
  */
-export type Refusal = { code: Code, message: string, action: string, };
+export type Refusal = { code: Code, message: string, action: string, why?: Array<Caution>, };
 
 /**
  * What is known of a registry.
@@ -855,7 +875,7 @@ export type ServerDay = { calls: number, failures: number, median_ms: number | n
 /**
  * The answer to [`super::request::GetListed`].
  */
-export type ServerDetails = { releases: Array<[string, string]>, afterwards: Array<string>, name: string, title: string | null, description: string, version: string, publisher: string, registry: string, status: "active" | "deprecated" | "deleted", status_message: string | null, repository: string | null, website: string | null, published: string | null, versions: number, ways: Array<ListedWay>, remarks: Array<string>, installed: string | null, measured: Measured | null, };
+export type ServerDetails = { releases: Array<[string, string]>, afterwards: Array<string>, name: string, title: string | null, description: string, version: string, publisher: string, registry: string, status: "active" | "deprecated" | "deleted", status_message: string | null, repository: string | null, website: string | null, published: string | null, versions: number, ways: Array<ListedWay>, remarks: Array<Caution>, installed: string | null, measured: Measured | null, proof: NameProof, license?: string, stars?: number, downloads?: number, };
 
 /**
  * Pictures of servers: small PNGs that Satchel drew, as addresses of data.
