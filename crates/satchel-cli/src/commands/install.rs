@@ -343,7 +343,7 @@ fn tell(plan: &InstallPlan, installed: &Installed, json: bool) -> anyhow::Result
     plan.runtime
         .iter()
         .for_each(|missing| say_aside(&format!("{} is not installed here. {missing}", missing.program)));
-    say_aside("`satchel undo` takes it back.");
+    say_aside("`satchel undo` reverts it.");
     Ok(ExitCode::SUCCESS)
 }
 

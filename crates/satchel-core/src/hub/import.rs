@@ -673,7 +673,7 @@ fn refuse_risks(name: &str, server: &FoundEntry, answers: &BTreeMap<String, Valu
     if risks.is_empty() {
         return Ok(());
     }
-    let message = format!("\"{name}\" is not taken over: its description {}", caution::joined(&risks));
+    let message = format!("\"{name}\" is not imported: its description {}", caution::joined(&risks));
     let action = "If you know its authors and want exactly that, add it by hand with `satchel add`.";
     Err(Refusal { why: risks, ..Refusal::new(Code::BadDescription, message, action) })
 }
