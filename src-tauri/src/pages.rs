@@ -49,9 +49,9 @@ pub(crate) struct PageFrame {
 
 /// The pages that are shown or about to be, the newest first.
 #[derive(Default)]
-pub(crate) struct AppPages(Mutex<VecDeque<Held>>);
+pub(crate) struct AppPages(Mutex<VecDeque<HeldPage>>);
 
-struct Held {
+struct HeldPage {
     id: String,
     page: AppPage,
     served: bool,
@@ -65,7 +65,7 @@ impl AppPages {
         let (refused, border) = (page.refused.clone(), page.border);
         let mut held = self.held();
         held.truncate(HELD - 1);
-        held.push_front(Held { id: id.clone(), page, served: false });
+        held.push_front(HeldPage { id: id.clone(), page, served: false });
         let address = if cfg!(windows) {
             format!("http://{SCHEME}.localhost/{id}")
         } else {
@@ -103,7 +103,7 @@ impl AppPages {
         Some((held.page.html.clone(), policy(&held.page.reach)))
     }
 
-    fn held(&self) -> MutexGuard<'_, VecDeque<Held>> {
+    fn held(&self) -> MutexGuard<'_, VecDeque<HeldPage>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
