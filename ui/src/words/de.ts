@@ -582,8 +582,8 @@ export const de: Words = {
       write: "Dateien und Ordner, die er ändern darf, einer je Zeile",
       save: "Speichern",
       again: "Eine Änderung startet den Server neu.",
-      container: (image) => `Er läuft in einem Container von ${image}.`,
-      impossible: "Dieses System hat keine eigene Sandbox. Ein Container ist eine: satchel sandbox NAME on --container ABBILD",
+      container: (image) => `In einem Container von ${image}`,
+      impossible: "Dieses System hat keine Sandbox außer Containern: satchel sandbox --help",
     },
   },
 

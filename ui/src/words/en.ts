@@ -366,8 +366,8 @@ export const en = {
       write: "Files and folders it may change, one per line",
       save: "Save",
       again: "A change starts the server again.",
-      container: (image: string) => `It runs in a container of ${image}.`,
-      impossible: "This system has no sandbox of its own. A container is one: satchel sandbox NAME on --container IMAGE",
+      container: (image: string) => `In a container of ${image}`,
+      impossible: "This system has no sandbox but containers: satchel sandbox --help",
     },
   },
 
