@@ -225,8 +225,8 @@ async fn what_a_description_says_is_text_and_nothing_else() {
     for (name, words) in [
         ("h-title", "alphabets"),
         ("h-hidden", "nobody sees"),
-        ("h-orders", "order to a model"),
-        ("h-links", "none of the web"),
+        ("h-orders", "instruction to a model"),
+        ("h-links", "not on the web"),
     ] {
         assert!(of(name)["remarks"].to_string().contains(words), "{}", of(name));
     }

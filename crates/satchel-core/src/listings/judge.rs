@@ -158,8 +158,8 @@ mod tests {
                 "order",
             ),
             ("repository", json!({ "url": "https://github.com/other/b" }), "not the same"),
-            ("repository", json!({ "url": "file:///etc/passwd" }), "none of the web"),
-            ("websiteUrl", json!("javascript:alert(1)"), "none of the web"),
+            ("repository", json!({ "url": "file:///etc/passwd" }), "not on the web"),
+            ("websiteUrl", json!("javascript:alert(1)"), "not on the web"),
         ] {
             let shown = looked(|server| server[key] = value.clone());
             assert_eq!(shown.remarks.len(), 1, "{value}: {:?}", shown.remarks);
