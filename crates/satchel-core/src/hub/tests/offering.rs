@@ -29,7 +29,7 @@ fn search(query: &str) -> ListTools {
 }
 
 fn attempt(run: &str, path: &str, arguments: &str) -> TryTool {
-    TryTool { run: run.into(), tool_path: path.into(), arguments: arguments.into() }
+    TryTool { run: run.into(), tool_path: path.into(), arguments: arguments.into(), page_of: None }
 }
 
 #[tokio::test]
