@@ -481,10 +481,10 @@ mod tests {
         let named = r#"{"embedding": {"url": "http://x", "model": "m"}}"#;
         for (config, model, verdict, part) in [
             ("", &at, Health::Fine, "by meaning, with the model /m"),
-            ("", &ModelFile::Off, Health::Fine, "by words alone; meaning is switched off by SATCHEL_MODEL"),
+            ("", &ModelFile::Off, Health::Fine, "by words only; SATCHEL_MODEL turns search by meaning off"),
             ("", &ModelFile::Missing, Health::Note, "is missing"),
             (named, &ModelFile::Missing, Health::Fine, "with m at http://x"),
-            (r#"{"search": {"meaning": false}}"#, &at, Health::Fine, "by words alone"),
+            (r#"{"search": {"meaning": false}}"#, &at, Health::Fine, "by words only"),
         ] {
             let (found, message) = look(config, model);
             assert!(found == verdict && message.contains(part), "{config}: {message}");
@@ -508,7 +508,7 @@ mod tests {
                 r#"{"command": "no-program"}"#,
                 ServerState::Asleep,
                 Health::Wrong,
-                format!("Asleep; {} may not be executed", directory.path().join("no-program").display()),
+                format!("Asleep; {} is not executable", directory.path().join("no-program").display()),
             ),
             (
                 r#"{"command": "gone"}"#,

@@ -175,7 +175,7 @@ async fn a_list_that_is_none_and_a_file_that_is_gone_are_told() {
     site.holds("/latest.json", "<html>");
     assert!(told(&site).await.contains("cannot be read"));
     for (url, why) in [
-        ("http://example.com/a_1.3.0_b", "is no https address"),
+        ("http://example.com/a_1.3.0_b", "is not an https address"),
         ("https://example.com/", "names no file"),
         ("https://example.com/a%2f..%2fb", "names no file"),
     ] {
