@@ -370,7 +370,7 @@ mod tests {
         for code in ["1e99", "1.5", "18446744073709551616", "\"x\""] {
             let said =
                 outcome(&format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":"m"}}}}"#));
-            assert_eq!(said, format!("m (the server's code, {code}, is no integer) (-32603)"));
+            assert_eq!(said, format!("m (the server's code, {code}, is not an integer) (-32603)"));
         }
     }
 

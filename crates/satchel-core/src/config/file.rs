@@ -1029,7 +1029,7 @@ mod tests {
         let expected = Sandbox { read: vec!["~/notes".into()], write: vec![], network: true };
         assert_eq!(sandbox(r#", "sandbox": {"read": ["~/notes"], "network": true}"#), Some(expected));
         for (entry, said) in [
-            (r#"{"command": "x", "sandbox": {"reed": []}}"#, "\"reed\" is none of"),
+            (r#"{"command": "x", "sandbox": {"reed": []}}"#, "has no \"reed\""),
             (r#"{"command": "x", "sandbox": "on"}"#, "must be an object"),
             (r#"{"command": "x", "sandbox": {"read": "a"}}"#, "list of strings"),
             (r#"{"url": "https://x", "sandbox": true}"#, "is for programs"),

@@ -442,7 +442,7 @@ mod tests {
             .collect();
         let expected = [
             ("profile broken".to_owned(), Health::Wrong, "line 3, column 5: no".to_owned()),
-            ("profile vague".to_owned(), Health::Note, "names servers that are not here: a, b".to_owned()),
+            ("profile vague".to_owned(), Health::Note, "names missing servers: a, b".to_owned()),
         ];
         assert_eq!(found, expected);
     }
@@ -657,12 +657,12 @@ mod tests {
         };
         let twice = || vec![Duplicate { there: "gh".into(), here: "github".into() }];
         assert_eq!(told(ClientState::NotConnected, twice()), None);
-        let added = "connected in /f, and no request has come from it yet. Restart Cursor.";
+        let added = "connected in /f; no request from it yet. Restart Cursor.";
         assert_eq!(told(ClientState::Added, vec![]), Some((Health::Note, added.into())));
         let connected = || ClientState::Connected { since_ms: 1 };
         assert_eq!(told(connected(), vec![]), Some((Health::Fine, "connected in /f".into())));
         let doubled = told(connected(), twice()).unwrap();
-        assert!(doubled.0 == Health::Note && doubled.1.contains("what Satchel has: gh"), "{doubled:?}");
+        assert!(doubled.0 == Health::Note && doubled.1.contains("these servers itself: gh"), "{doubled:?}");
         let gone = ClientState::NeedsYou { what: "gone".into(), message: "the entry has gone".into() };
         let gone = told(gone, vec![]).unwrap();
         assert!(gone.0 == Health::Wrong && gone.1.contains("satchel connect cursor"), "{gone:?}");
