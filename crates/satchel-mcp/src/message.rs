@@ -360,7 +360,7 @@ mod tests {
         assert!(outcome(r#"{"jsonrpc":"2.0","id":1}"#).contains("neither"));
         for result in ["null", "5", "[]", "\"x\""] {
             let json = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
-            assert!(outcome(&json).contains("no object"), "{json}");
+            assert!(outcome(&json).contains("not an object"), "{json}");
         }
         assert_eq!(
             outcome(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000.0,"message":"m"}}"#),
