@@ -224,7 +224,7 @@ async fn what_a_description_says_is_text_and_nothing_else() {
     let of = |name: &str| remarks(&found, &format!("io.github.cedar-labs/{name}"));
     for (name, words) in [
         ("h-title", "alphabets"),
-        ("h-hidden", "nobody sees"),
+        ("h-hidden", "invisible"),
         ("h-orders", "instruction to a model"),
         ("h-links", "not on the web"),
     ] {

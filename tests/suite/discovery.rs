@@ -127,7 +127,7 @@ async fn a_long_result_is_cut_and_read_on_page_by_page() {
     assert!(read(format!("{id}?path=$$")).await.complaint().contains("JSONPath"));
     let stranger = hub.client("stranger").await;
     let refused = stranger.call("read_mcp_resource", json!({ "uri": id })).await.complaint();
-    assert!(refused.contains("no longer kept"), "{refused}");
+    assert!(refused.contains("no longer stored"), "{refused}");
     let whole = stranger.execute("fake:echo", json!({ "text": text })).await.text();
     assert_eq!(whole, text, "another client takes more");
 }

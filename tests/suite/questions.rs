@@ -68,7 +68,7 @@ async fn a_form_is_filled_in_by_a_person_and_reaches_the_call_that_asked() {
         home.satchel(&["answer", &id, "session"]).await.failed_with(2);
         eventually("a yes without what is needed is refused by its field", async || {
             let ran = home.satchel_agreeing(&["answer", &id, "yes"]).await;
-            ran.stdout.contains("it has to be there").then_some(())
+            ran.stdout.contains("it is required").then_some(())
         })
         .await;
         said(&home, &ask, &["yes", r#"{"username":"ada","email":"ada@example.com"}"#]).await;

@@ -197,6 +197,6 @@ async fn a_server_that_goes_can_take_the_secrets_with_it_that_only_it_needs() {
     assert_eq!(stored().await, json!(["SHARED"]));
     // Without the flag they stay, and the command says so.
     let ran = home.satchel(&["remove", "two"]).await;
-    assert!(ran.stdout.contains("SHARED") && ran.stdout.contains("stay"), "{ran:?}");
+    assert!(ran.stdout.contains("SHARED") && ran.stdout.contains("Kept"), "{ran:?}");
     assert_eq!(stored().await, json!(["SHARED"]));
 }

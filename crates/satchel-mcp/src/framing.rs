@@ -332,10 +332,10 @@ mod tests {
     #[test]
     fn an_answer_that_is_not_json_is_told_as_such() {
         let nan = r#"{"jsonrpc":"2.0","id":2,"result":{"x":NaN}}"#;
-        let broken = "broken Some(2): NaN is no value of JSON";
+        let broken = "broken Some(2): NaN is not a JSON value";
         check(format!("{nan}\n{PING}\n").as_bytes(), &[broken, &format!("noise {nan}"), PING]);
         let behind = r#"{"jsonrpc":"2.0","result":{"x":[-Infinity]},"id":"2"}"#;
-        let told = "broken Some(2): -Infinity is no value of JSON";
+        let told = "broken Some(2): -Infinity is not a JSON value";
         check(format!("{behind}\n").as_bytes(), &[told, &format!("noise {behind}")]);
         // A request's id is the server's own, and a nested one belongs to nothing.
         for other in [

@@ -459,7 +459,7 @@ mod tests {
         assert!(outcome(r#"{"jsonrpc":"2.0","id":1}"#).contains("neither"));
         for result in ["null", "5", "[]", "\"x\""] {
             let json = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
-            assert!(outcome(&json).contains("no object"), "{json}");
+            assert!(outcome(&json).contains("not an object"), "{json}");
         }
         assert_eq!(
             outcome(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000.0,"message":"m"}}"#),
@@ -469,7 +469,7 @@ mod tests {
         for code in ["1e99", "1.5", "18446744073709551616", "\"x\""] {
             let said =
                 outcome(&format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":"m"}}}}"#));
-            assert_eq!(said, format!("m (the server's code, {code}, is no integer) (-32603)"));
+            assert_eq!(said, format!("m (the server's code, {code}, is not an integer) (-32603)"));
         }
     }
 

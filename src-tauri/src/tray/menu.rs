@@ -548,7 +548,7 @@ pub(crate) mod tests {
         let told = |net| saved(net).unwrap_or_default();
         assert_eq!(
             [told(-5), told(0), told(999), told(83_400)],
-            ["", "", "999 tokens saved today", "83 k tokens kept back today"]
+            ["", "", "999 tokens saved today", "83 k tokens saved today"]
         );
     }
 

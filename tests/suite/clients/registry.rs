@@ -185,7 +185,7 @@ fn a_bundles_signer_is_named_and_a_changed_bundle_is_refused() {
         other.extend_from_slice(&bytes[seal..]);
         let home = tempfile::tempdir().unwrap();
         let error = bundle::unpack(&other, &home.path().join("X")).expect_err(file).to_string();
-        assert!(error.contains("changed since") && error.contains(name), "{error}");
+        assert!(error.contains("changed after it was signed") && error.contains(name), "{error}");
         assert_eq!(below(home.path()), [""; 0], "{file}");
 
         // Any damage in the signature itself: never a crash, and never another name without a warning.

@@ -302,11 +302,11 @@ async fn a_described_name_that_is_not_taken_as_it_is_says_why() {
                 said.contains(&format!("{name:?}").replace('"', "\\\"")) && said.contains(because),
                 "{said}"
             ),
-            None => assert!(!said.contains("was written as"), "{said}"),
+            None => assert!(!said.contains("was changed to"), "{said}"),
         }
     }
     let came = home.satchel_reading(&["import", "-"], &described("io.x/GitHub")).await;
-    assert!(came.succeeded().stderr.contains("was written as \"GitHub-2\""), "{came:?}");
+    assert!(came.succeeded().stderr.contains("was changed to \"GitHub-2\""), "{came:?}");
 }
 
 #[tokio::test]

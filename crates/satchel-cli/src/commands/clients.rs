@@ -234,6 +234,6 @@ mod tests {
     #[test]
     fn where_nothing_keeps_a_script_in_but_its_engine_people_are_told() {
         assert_eq!([Platform::Linux, Platform::MacOs].map(unsealed), ["", ""]);
-        assert!(unsealed(Platform::Windows).contains("the rights of your account"));
+        assert!(unsealed(Platform::Windows).contains("your account's rights"));
     }
 }

@@ -37,9 +37,9 @@ mod tests {
 
     const REWRITE: &str = "SATCHEL_WRITE_DOCS";
     const HEAD: &str = "# Command line\n\n\
-        Made from the program's own help: `SATCHEL_WRITE_DOCS=1 cargo test -p satchel-cli manual` writes it anew.\n\n\
-        Every command takes `--json`, for programs. Exit codes: 0 done, 1 failed, 2 called wrongly. Where a hub runs, \
-        commands talk to it over a socket that only you can open.\n";
+        Generated from the program's help by `SATCHEL_WRITE_DOCS=1 cargo test -p satchel-cli manual`.\n\n\
+        Every command takes `--json`, for programs. Exit codes: 0 success, 1 failure, 2 usage error. If a hub \
+        runs, commands talk to it over a socket that only you can open.\n";
 
     #[test]
     fn the_document_says_what_the_help_says() {

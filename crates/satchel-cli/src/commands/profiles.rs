@@ -242,7 +242,7 @@ broken   -                      none           all
 web      cursor, everyone else  browser, gone  not browser:pay
 Active: web.
 broken cannot be used: line 3, column 5: no.
-web names servers that are not here: gone.
+web names missing servers: gone.
 Folder /work: web.";
         assert_eq!(listed(&profiles), expected);
         let lost = ProfilesView { active: Some("x".into()), ..ProfilesView::default() };

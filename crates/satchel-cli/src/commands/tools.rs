@@ -196,7 +196,7 @@ mod tests {
 TOOL               TOKENS  DESCRIPTION
 toolbox:hash_text  90      Hashes text. In hex.
 git:log            –       long long long long long long long long long long long long long long long long…
-2 of 9 are shown.";
+Showing 2 of 9.";
         assert_eq!(listed(&ToolList { tools, total: 9 }, false, None), expected);
     }
 

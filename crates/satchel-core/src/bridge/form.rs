@@ -461,7 +461,7 @@ mod tests {
             json!({ "mail": "a@b.example" })
         );
         for (wrong, part) in [
-            (json!({}), "Mail: it has to be there"),
+            (json!({}), "Mail: it is required"),
             (json!({ "mail": "no" }), "Mail: "),
             (json!({ "mail": 3 }), "Mail: "),
             (json!({ "mail": "a@b.example", "day": "tomorrow" }), "day: "),

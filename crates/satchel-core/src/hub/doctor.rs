@@ -464,7 +464,7 @@ mod tests {
             .collect();
         let expected = [
             ("profile broken".to_owned(), Health::Wrong, "line 3, column 5: no".to_owned()),
-            ("profile vague".to_owned(), Health::Note, "names servers that are not here: a, b".to_owned()),
+            ("profile vague".to_owned(), Health::Note, "names missing servers: a, b".to_owned()),
         ];
         assert_eq!(found, expected);
     }
@@ -503,10 +503,10 @@ mod tests {
         let named = r#"{"embedding": {"url": "http://x", "model": "m"}}"#;
         for (config, model, verdict, part) in [
             ("", &at, Health::Fine, "by meaning, with the model /m"),
-            ("", &ModelFile::Off, Health::Fine, "by words alone; meaning is switched off by SATCHEL_MODEL"),
+            ("", &ModelFile::Off, Health::Fine, "by words only; SATCHEL_MODEL turns search by meaning off"),
             ("", &ModelFile::Missing, Health::Note, "is missing"),
             (named, &ModelFile::Missing, Health::Fine, "with m at http://x"),
-            (r#"{"search": {"meaning": false}}"#, &at, Health::Fine, "by words alone"),
+            (r#"{"search": {"meaning": false}}"#, &at, Health::Fine, "by words only"),
         ] {
             let (found, message) = look(config, model);
             assert!(found == verdict && message.contains(part), "{config}: {message}");
@@ -530,7 +530,7 @@ mod tests {
                 r#"{"command": "no-program"}"#,
                 ServerState::Asleep,
                 Health::Wrong,
-                format!("Asleep; {} may not be executed", directory.path().join("no-program").display()),
+                format!("Asleep; {} is not executable", directory.path().join("no-program").display()),
             ),
             (
                 r#"{"command": "gone"}"#,
@@ -679,12 +679,12 @@ mod tests {
         };
         let twice = || vec![Duplicate { there: "gh".into(), here: "github".into() }];
         assert_eq!(told(ClientState::NotConnected, twice()), None);
-        let added = "connected in /f, and no request has come from it yet. Restart Cursor.";
+        let added = "connected in /f; no request from it yet. Restart Cursor.";
         assert_eq!(told(ClientState::Added, vec![]), Some((Health::Note, added.into())));
         let connected = || ClientState::Connected { since_ms: 1 };
         assert_eq!(told(connected(), vec![]), Some((Health::Fine, "connected in /f".into())));
         let doubled = told(connected(), twice()).unwrap();
-        assert!(doubled.0 == Health::Note && doubled.1.contains("what Satchel has: gh"), "{doubled:?}");
+        assert!(doubled.0 == Health::Note && doubled.1.contains("these servers itself: gh"), "{doubled:?}");
         let gone = ClientState::NeedsYou { what: "gone".into(), message: "the entry has gone".into() };
         let gone = told(gone, vec![]).unwrap();
         assert!(gone.0 == Health::Wrong && gone.1.contains("satchel connect cursor"), "{gone:?}");

@@ -148,8 +148,8 @@ mod tests {
         for (key, value, remark) in [
             ("title", json!("Git\u{41d}ub"), "alphabets"),
             ("title", json!("\u{1d406}\u{1d422}\u{1d42d}"), "alphabets"),
-            ("title", json!("No\u{200b}tes\u{202e}gnp.exe"), "nobody sees"),
-            ("description", json!("Notes\u{e0041}\u{e0042} and more\u{1b}[31m"), "nobody sees"),
+            ("title", json!("No\u{200b}tes\u{202e}gnp.exe"), "invisible"),
+            ("description", json!("Notes\u{e0041}\u{e0042} and more\u{1b}[31m"), "invisible"),
             (
                 "description",
                 json!(

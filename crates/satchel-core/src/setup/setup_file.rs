@@ -142,9 +142,9 @@ mod tests {
     #[test]
     fn what_is_no_setup_says_so() {
         for (text, says) in [
-            ("", "no setup"),
-            ("[]", "no setup"),
-            ("{}", "no setup"),
+            ("", "not a Satchel setup"),
+            ("[]", "not a Satchel setup"),
+            ("{}", "not a Satchel setup"),
             ("{\"satchelSetup\": 2}", "newer"),
             ("{\"satchelSetup\": 1, \"secrets\": 7}", "damaged"),
         ] {

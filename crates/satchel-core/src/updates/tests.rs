@@ -149,7 +149,7 @@ async fn nothing_is_kept_that_is_unsigned_changed_anothers_or_renamed() {
         ("no signature", "aGVsbG8=".to_owned(), "is not signed"),
         ("changed", ours.sign(b"other", FILE), "was changed since"),
         ("another's", Signer::of(2).sign(b"new", FILE), "not signed by the makers"),
-        ("an old file under a new name", ours.sign(b"new", old), "is signed as the file Satchel_1.2.0"),
+        ("an old file under a new name", ours.sign(b"new", old), "is signed under the name Satchel_1.2.0"),
     ];
     for (what, signature, why) in cases {
         site.offers(b"new", &signature);
@@ -175,7 +175,7 @@ async fn a_list_that_is_none_and_a_file_that_is_gone_are_told() {
     site.holds("/latest.json", "<html>");
     assert!(told(&site).await.contains("cannot be read"));
     for (url, why) in [
-        ("http://example.com/a_1.3.0_b", "is no https address"),
+        ("http://example.com/a_1.3.0_b", "is not an https address"),
         ("https://example.com/", "names no file"),
         ("https://example.com/a%2f..%2fb", "names no file"),
     ] {
@@ -185,7 +185,7 @@ async fn a_list_that_is_none_and_a_file_that_is_gone_are_told() {
         assert!(said.contains(why), "{url}: {said}");
     }
     site.holds("/latest.json", json!({"version": "2.0.0", "platforms": {}}).to_string());
-    assert!(told(&site).await.contains("not made for this kind of computer (darwin-aarch64)"));
+    assert!(told(&site).await.contains("not available for this platform (darwin-aarch64)"));
     site.tells("1.3.0", FILE, &Signer::of(1).sign(b"new", FILE));
     let error = site.gets(home.path()).await.unwrap_err();
     assert!(error.to_string().starts_with("cannot fetch the new version"), "{error}");

@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(names, [("gh", 2, None), ("fs", 2, None), ("mine", 1, Some("mine")), ("a/b-2", 1, None)]);
         let told = |index: usize| merged[index].renamed.as_ref().map(ToString::to_string);
         assert_eq!((told(0), told(2)), (None, None));
-        let why = "the name \"a/b\" was written as \"a/b-2\" because another server is called \"a/b\", or so in other capitals";
+        let why = "the name \"a/b\" was changed to \"a/b-2\" because another server is called \"a/b\", ignoring case";
         assert_eq!(told(3).as_deref(), Some(why));
         assert!(merged[0].server.enabled, "it is on in one of the places");
         match &merged[1].server.target {

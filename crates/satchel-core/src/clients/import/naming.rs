@@ -89,7 +89,7 @@ mod tests {
     fn check(words: Words, given: &str, name: &str, said: Option<&str>) {
         let (plain, why) = plain(given, words);
         assert_eq!(plain, name, "{given}");
-        let said = said.map(|why| format!("the name {given:?} was written as {name:?} because {why}"));
+        let said = said.map(|why| format!("the name {given:?} was changed to {name:?} because {why}"));
         assert_eq!(renamed(given, &plain, why).map(|remark| remark.to_string()), said);
     }
 

@@ -1,105 +1,105 @@
 // Written by `SATCHEL_WRITE_TYPES=1 cargo test -p satchel-core --lib typescript` from the Rust types. Not for editing.
 
 /**
- * One line of the list of accounts.
+ * One sign-in in the list of accounts.
  */
 export type AccountLine = { server: string, account: string | null, provider: string | null, scopes: Array<string>, since_ms: number, } & ({ "sign_in": "signed_out" } | { "sign_in": "needs_sign_in", reason: string, } | { "sign_in": "signing_in", until_ms: number, } | { "sign_in": "signed_in", ends_ms: number | null, renews: boolean, } | { "sign_in": "needs_more_rights", missing: Array<string>, wanted_by: string, } | { "sign_in": "needs_client_id", redirect: string, page: string | null, hint: string, } | { "sign_in": "renewal_delayed", reason: string, retry_at_ms: number, });
 
 /**
- * Which calls a page of activity shows.
+ * Selects the calls of a page.
  */
 export type ActivityAsk = { before: number | null, limit: number, problems: boolean, asked: boolean, client: string | null, server: string | null, tool: string | null, session: number | null, from_ms: number | null, to_ms: number | null, profile?: string | null, };
 
 /**
- * A page of calls, newest first, with the sessions they belong to.
+ * A page of calls, newest first, with their sessions.
  */
 export type ActivityPage = { calls: Array<CallLine>, sessions: Array<SessionLine>, more: boolean, minutes: Array<Minute>, problems: number, asked: number, };
 
 /**
- * A person's word about a call.
+ * Answers a permission question.
  */
 export type AnswerAsk = { id: number, answer: AskAnswer, };
 
 /**
- * A person's answer to a server's question.
+ * Answers a server's question.
  */
 export type AnswerQuestion = { id: number, answer: QuestionAnswer, };
 
 /**
- * A person's answer where a value is missing that a server cannot start without: it is stored, and the call that
- * waits for it goes on.
+ * Supplies a value that a server needs to start: stores it and continues the waiting call.
  */
 export type AnswerSecret = { id: number, value: string, };
 
 /**
- * One definition to look at. Hidden characters are written out in what is different and in what was found; its name is
- * as the server wrote it.
+ * One definition to review. Hidden characters are escaped in the diff and the findings; the name is as the server
+ * sent it.
  */
 export type ApprovalItem = { kind: DefinitionKind, name: string, fingerprint: string, held: Why | null, kept: boolean, diff: Array<DiffPart>, findings: Array<Finding>, };
 
 /**
- * What there is to look at.
+ * Everything that waits for review.
  */
 export type ApprovalList = { servers: Array<ServerApprovals>, settings: SettingsChange | null, };
 
 /**
- * A person looked at these definitions, and approves exactly them. One that has changed since is refused, and then
- * none is approved.
+ * Approves exactly these definitions, which a person reviewed. If one has changed since, the request is refused
+ * and none is approved.
  */
 export type Approve = { server: string, items: Array<Seen>, };
 
 /**
- * Accepts the settings of the configuration file that wait, named by their fingerprint.
+ * Accepts the held settings of the configuration file with this fingerprint.
  */
 export type ApproveSettings = { fingerprint: string, };
 
 /**
- * A call that waits for a person's word. Hidden characters are written out in all of it, but for what an answer names.
+ * A call that waits for a person's decision. Hidden characters are escaped in all fields except those that an answer
+ * has to repeat.
  */
 export type Ask = { id: number, client: string, server: string, tool: string, effect: Effect, stated: boolean, arguments: Array<AskArgument>, json: string, rule: string, since_ms: number, until_ms: number, question?: ServerQuestion | null, };
 
 /**
- * A person's word about a call.
+ * A person's decision about a call.
  */
 export type AskAnswer = "once" | "session" | "always" | "no" | "mute";
 
 /**
- * One argument as a person reads it.
+ * One argument, formatted for people.
  */
 export type AskArgument = { title: string, value: string, };
 
 /**
- * What waits for a person: one of each client before the second of any.
+ * The waiting questions, interleaved so that every client's first comes before any client's second.
  */
 export type AskList = { asks: Array<Ask>, };
 
 /**
- * Whether registries are asked before an answer.
+ * Whether to query the registries before answering.
  */
 export type AskRegistries = "if_due" | "meanwhile" | "now" | "never";
 
 /**
- * What sharing saves at this moment, measured.
+ * What sharing saves at this moment.
  */
 export type Avoided = { clients: number, processes: number, memory_bytes: number, formula: string, };
 
 /**
- * Begins a sign-in; whoever asked opens the page.
+ * Begins a sign-in; the caller opens the page.
  */
 export type BeginSignIn = { server: string, again?: boolean, };
 
 /**
- * Binds a client to a profile, or lets it out of one.
+ * Binds a client to a profile, or unbinds it.
  */
 export type BindClient = { client: string, profile: string | null, };
 
 /**
- * By what a report is divided.
+ * How a report is grouped.
  */
 export type By = "client" | "server" | "tool" | "day";
 
 /**
- * One call with everything that is known of it.
+ * Everything known about one call.
  */
 export type CallDetail = { line: CallLine, session: SessionLine | null, wait_ms: number, start_ms: number, upstream_ms: number, ours_ms: number, request_bytes: number, result_bytes: number, request_tokens: number | null, result_tokens: number | null, rule: string, client_era: string, server_era: string | null, trace: string | null, arguments: string | null, result: string | null, inside: Array<CallLine>, script: number | null, route: Array<CallLine>, };
 
@@ -109,12 +109,12 @@ export type CallDetail = { line: CallLine, session: SessionLine | null, wait_ms:
 export type CallLine = { id: number, time_ms: number, session: number, client: string, kind: string, server: string, tool: string, outcome: string, code: string | null, message: string | null, took_ms: number, waited_ms: number, woke_ms: number, tokens: number | null, argument: string | null, kept_out: number | null, };
 
 /**
- * Gives up the sign-in that is under way.
+ * Cancels the running sign-in.
  */
 export type CancelSignIn = { server: string, };
 
 /**
- * Cancels a call of [`TryTool`] or [`TryScript`].
+ * Cancels a [`TryTool`] or [`TryScript`].
  */
 export type CancelTry = { run: string, };
 
@@ -134,12 +134,12 @@ export type CautionCode = "sets_loader" | "runs_several" | "tells_engine" | "sha
 export type Change = { "change": "add", name: string, target: Target, startup: Startup | null, era?: Era | null, replace: boolean, } | { "change": "put", name: string, entry: Record<string, unknown>, replace: boolean, rules?: unknown[], } | { "change": "edit", name: string, entry: Record<string, unknown>, } | { "change": "duplicate", name: string, to: string, } | { "change": "remove", name: string, } | { "change": "set_enabled", name: string, enabled: boolean, } | { "change": "set_permit", tool: string, client: string | null, permit: Permit | null, } | { "change": "set_keep_calls", name: string, keep: boolean, } | { "change": "set_sandbox", name: string, sandbox: Sandbox | null, } | { "change": "set_learning", learn: boolean, } | { "change": "set_pictures", show: boolean, } | { "change": "use_profile", name: string | null, } | { "change": "put_profile", name: string, was: string | null, profile: Profile, } | { "change": "remove_profile", name: string, } | { "change": "bind_folder", folder: string, profile: string | null, };
 
 /**
- * What a server says a tool does. Nobody checks it.
+ * The effect that a server declares for a tool. Not verified.
  */
 export type Claim = "reads" | "writes" | "deletes" | "unstated";
 
 /**
- * What was written, or would be.
+ * A change to a client's configuration, made or previewed.
  */
 export type ClientChange = { client: string, name: string, done: boolean, files: Array<FileChange>, next: string | null, warnings: Array<string>, snippet: string | null, };
 
@@ -149,37 +149,37 @@ export type ClientChange = { client: string, name: string, done: boolean, files:
 export type ClientList = { clients: Array<KnownClient>, };
 
 /**
- * How a client stands.
+ * A client's connection state.
  */
 export type ClientState = { "state": "not_connected" } | { "state": "added" } | { "state": "connected", since_ms: number, } | { "state": "needs_you", what: string, message: string, } | { "state": "paste" };
 
 /**
- * How much one client used a server.
+ * One client's use of a server.
  */
 export type ClientUse = { client: string, calls: number, last_ms: number, };
 
 /**
- * A client that has spoken to the endpoint.
+ * A client that has made a request.
  */
 export type ClientView = { id: string, requests: number, last_call: string | null, last_seen_ms: number, };
 
 /**
- * What went wrong, as one of a fixed list. A code never changes its meaning.
+ * Every error and trouble, as a stable code. A code never changes its meaning.
  */
 export type Code = "spawn_not_found" | "runtime_missing" | "docker_down" | "spawn_denied" | "exited_early" | "handshake_timeout" | "stdout_noise" | "oom_killed" | "handshake_refused" | "protocol_version" | "crashed" | "list_failed" | "tool_paused" | "needs_credential" | "dns" | "unreachable" | "tls" | "http_401" | "http_403" | "http_404" | "http_5xx" | "keychain_locked" | "keychain_absent" | "vault_locked" | "config_invalid" | "port_taken" | "socket_not_opened" | "no_tools" | "offline" | "needs_sign_in" | "needs_more_rights" | "needs_client_id" | "oauth_refused" | "oauth_denied" | "oauth_discovery" | "oauth_refresh" | "oauth_callback_timeout" | "set_aside" | "ledger_unusable" | "held_back" | "approvals_lost" | "denied" | "settings_held" | "unknown_profile" | "setup_differs" | "not_in_profile" | "unknown_server" | "unknown_secret" | "unknown_client" | "which_client" | "unknown_call" | "unknown" | "unknown_page" | "unknown_origin" | "bad_request" | "bad_query" | "bad_arguments" | "bad_name" | "bad_server" | "bad_client" | "bad_paste" | "bad_rule" | "bad_answer" | "bad_bundle" | "bad_description" | "no_digest" | "not_from_a_registry" | "unknown_listing" | "changed_in_place" | "up_to_date" | "package_swapped" | "way_gone" | "needs_consent" | "deleted" | "unknown_way" | "not_toml" | "not_a_server" | "server_exists" | "profile_exists" | "profile_in_use" | "needs" | "empty" | "unreadable" | "unwritable" | "ledger" | "secret_store" | "wrong_passphrase" | "upstream_error" | "call_failed" | "not_repeatable" | "arguments_not_kept" | "cancelled" | "too_many" | "closing" | "not_open" | "panicked" | "switched_off" | "needs_person" | "from_a_server" | "not_for_windows" | "changed_meanwhile" | "unread" | "nothing_removed" | "nothing_to_undo" | "not_asked" | "other_question" | "too_soon" | "no_sign_in" | "not_connected" | "not_installed" | "paste" | "no_way" | "client_file" | "changed" | "version_unknown" | "versions_several" | "pinned_already" | "no_version" | "not_opened" | "passing_path" | "autostart" | "no_update" | "clipboard";
 
 /**
- * How much a caller has to know to call a tool.
+ * How complex the arguments of a tool are.
  */
 export type Complexity = "simple" | "moderate" | "complex";
 
 /**
- * Puts our entry into a client's files.
+ * Adds Satchel's entry to a client's files.
  */
 export type ConnectClient = { client: string, dry_run: boolean, over?: Over | null, environment?: { [key in string]: string }, };
 
 /**
- * Something that only a person can say yes to, besides the installation itself.
+ * Something that needs a person's explicit consent beyond the installation.
  */
 export type Consent = { id: string, says: string, why: Caution | null, };
 
@@ -194,42 +194,42 @@ export type ContainerEngine = "auto" | "podman" | "docker";
 export type ContainerSandbox = { image: string, engine: ContainerEngine, };
 
 /**
- * What kind of thing a definition defines.
+ * The kind of a definition.
  */
 export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "introduction" | "instructions" | "beside" | "launch" | "package" | "secret";
 
 /**
- * Deletes the history for good, and what was learned from searches. Sums stay, unless `sums` says that they go too.
+ * Deletes the history and what was learned from searches. Totals remain unless `sums` is set.
  */
 export type DeleteHistory = { sums?: boolean, };
 
 /**
- * A stretch of text.
+ * A run of text in a diff.
  */
 export type DiffPart = { mark: Mark, risky: boolean, text: string, };
 
 /**
- * Takes our entry out again.
+ * Removes Satchel's entry from a client's files.
  */
 export type DisconnectClient = { client: string, dry_run: boolean, environment?: { [key in string]: string }, };
 
 /**
- * A person knows of what went wrong last with a server: it is not shown any more.
+ * Dismisses a server's last failure.
  */
 export type DismissFailure = { server: string, };
 
 /**
- * One thing that was looked at.
+ * A finding about one thing.
  */
 export type DoctorFinding = { about: Examined, subject: string, verdict: Health, message: string, action: string, } & ({ "code": "config_read", file: string, servers: number, } | { "code": "config_damaged", file: string, why: string, } | { "code": "config_absent", file: string, } | { "code": "config_unreadable", file: string, why: string, } | { "code": "search_by_words" } | { "code": "search_by_words_here", variable: string, } | { "code": "search_with_service", model: string, url: string, } | { "code": "search_with_model", file: string, } | { "code": "search_without_model" } | { "code": "hub_absent" } | { "code": "hub_unreachable", why: string, } | { "code": "hub_runs", pid: number, url: string | null, } | { "code": "noticed", notice: Code, why: string, } | { "code": "port_closed" } | { "code": "port_usual", port: number, url: string, } | { "code": "port_other", usual: number, url: string, } | { "code": "runtime", program: Whereabouts, install: MissingRuntime | null, } | { "code": "client_waits", file: string, next: string | null, } | { "code": "client_connected", file: string, doubled: Array<string>, } | { "code": "client_troubled", client: string, trouble: string, why: string, } | { "code": "profile_damaged", why: string, } | { "code": "profile_unknown", servers: Array<string>, } | { "code": "secrets_kept", store: StoreKind, count: number, } | { "code": "secrets_silent", seconds: number, } | { "code": "secrets_unusable", trouble: Code | null, why: string, } | { "code": "server_seen", doing: string, lacks: Array<string>, variables: Array<string>, program: Whereabouts, also: ServerAside | null, });
 
 /**
- * The answer to a request that is only done: nothing.
+ * An empty answer.
  */
 export type Done = Record<symbol, never>;
 
 /**
- * A server that is started twice.
+ * A server that the client also starts itself.
  */
 export type Duplicate = { there: string, here: string, };
 
@@ -239,12 +239,12 @@ export type Duplicate = { there: string, here: string, };
 export type During = "start" | "run" | "lists";
 
 /**
- * What a tool does to what it is about.
+ * A tool's effect on its data.
  */
 export type Effect = "reads" | "writes" | "deletes" | "unstated";
 
 /**
- * The app that a person registered with the provider. The secret goes into the keychain.
+ * Sets the client ID of a user-registered app. The secret is stored in the keychain.
  */
 export type EnterClient = { server: string, client_id: string, client_secret?: string | null, };
 
@@ -254,67 +254,67 @@ export type EnterClient = { server: string, client_id: string, client_secret?: s
 export type Entry = Record<string, unknown>;
 
 /**
- * In which family of protocol revisions a server is spoken to.
+ * A family of protocol revisions.
  */
 export type Era = "auto" | "legacy" | "modern";
 
 /**
- * Everything that was looked at.
+ * The result of `satchel doctor`.
  */
 export type Examination = { findings: Array<DoctorFinding>, };
 
 /**
- * What kinds of things are looked at.
+ * The kinds of things that are examined.
  */
 export type Examined = "configuration" | "search" | "hub" | "port" | "runtime" | "secrets" | "client" | "profile" | "folder" | "server";
 
 /**
- * Something to choose.
+ * An option of a choice.
  */
 export type FieldOption = { value: string, title: string, };
 
 /**
- * One file.
+ * A change to one file.
  */
 export type FileChange = { path: string, what: string, entry: string, diff: string, };
 
 /**
- * The servers in other programs' files.
+ * Finds servers in other programs' files.
  */
 export type FindServers = { from: From, environment?: { [key in string]: string }, };
 
 /**
- * Something odd in a definition.
+ * A suspicious passage in a definition.
  */
 export type Finding = { about: Odd, place: string, begin: number, end: number, text: string, };
 
 /**
- * The servers in other programs' files.
+ * Servers found in other programs' files.
  */
 export type Findings = { servers: Array<FoundServer>, skipped: Array<Left>, troubles: Array<Left>, };
 
 /**
- * A project folder with a profile of its own.
+ * A project folder bound to a profile.
  */
 export type FolderProfile = { folder: string, profile: string, fault: string | null, };
 
 /**
- * Follows a folder: our setup is written there without secrets, and what others write there is shown.
+ * Follows a folder: writes this setup there without secrets, and shows the setups of other computers.
  */
 export type FollowSetup = { folder: string | null, };
 
 /**
- * How a call of [`TryTool`] or [`TryScript`] gets on. Answered when there is news, or after some seconds.
+ * The progress of a [`TryTool`] or [`TryScript`]. Long poll: answers when there is something new, or after some seconds.
  */
 export type FollowTry = { run: string, seen: number, };
 
 /**
- * The folder that is followed, and what other computers wrote there.
+ * The followed folder and the setups in it.
  */
 export type FollowedSetup = { folder: string | null, computer: string, others: Array<SetupReview>, troubles: Array<Left>, };
 
 /**
- * Forgets what was learned from searches, and nothing else.
+ * Deletes what was learned from searches, and nothing else.
  */
 export type ForgetHabits = Record<symbol, never>;
 
@@ -324,123 +324,123 @@ export type ForgetHabits = Record<symbol, never>;
 export type FormField = { name: string, title: string, description: string, required: boolean, } & ({ "type": "text", format: TextFormat | null, min: number | null, max: number | null, initial: string, } | { "type": "number", whole: boolean, min: number | null, max: number | null, initial: number | null, } | { "type": "toggle", initial: boolean, } | { "type": "choice", options: Array<FieldOption>, initial: string | null, } | { "type": "several", options: Array<FieldOption>, min: number | null, max: number | null, initial: Array<string>, });
 
 /**
- * One server in other programs' files.
+ * One server found in other programs' files.
  */
 export type FoundServer = { name: string, runs: string, transport: string, enabled: boolean, places: Array<string>, known: string | null, secrets: Array<string>, needs: Array<NeededAnswer>, remote: string | null, warnings: Array<Caution>, omitted: Array<Remark>, };
 
 /**
- * Where servers are looked for.
+ * Where to look for servers to import.
  */
 export type From = { "everywhere": { project: string | null, } } | { "client": string } | { "client_file": { client: string, path: string, } } | { "text": string } | { "file": string };
 
 /**
- * Everything known of one call.
+ * All details of one call.
  */
 export type GetCall = { id: number, };
 
 /**
- * A server's entry as it stands in the configuration, to be edited. Plain text that looks like a secret is
- * [`super::control::HIDDEN`] in it.
+ * A server's configuration entry, for editing. Plain text that looks like a secret is replaced by
+ * [`super::control::HIDDEN`].
  */
 export type GetEntry = { server: string, };
 
 /**
- * The followed folder, and what differs in what other computers wrote there.
+ * The followed folder, and how the setups in it differ.
  */
 export type GetFollowedSetup = Record<symbol, never>;
 
 /**
- * How much each server was used in the last day.
+ * The use of every server in the last day.
  */
 export type GetLastDay = Record<symbol, never>;
 
 /**
- * Everything about one server of a registry.
+ * Details of one server in a registry.
  */
 export type GetListed = { name: string, version: string | null, };
 
 /**
- * What a server's launcher fetches for it; `None` where it fetches nothing.
+ * The package that a server's launcher fetches; `None` if there is none.
  */
 export type GetPackage = { server: string, };
 
 /**
- * One server's last 24 hours: calls, how long they took, who made them.
+ * One server's last 24 hours: calls, durations, clients.
  */
 export type GetServerDay = { server: string, };
 
 /**
- * The pictures of servers that were fetched.
+ * The fetched icons of servers.
  */
 export type GetServerIcons = Record<symbol, never>;
 
 /**
- * The whole state of the hub.
+ * The complete state of the hub.
  */
 export type GetStatus = Record<symbol, never>;
 
 /**
- * Everything about one tool.
+ * All details of one tool.
  */
 export type GetTool = { tool_path: string, };
 
 /**
- * How something is.
+ * The health of something.
  */
 export type Health = "fine" | "note" | "wrong";
 
 /**
- * Takes servers over, their credentials into the keychain.
+ * Imports servers and moves their credentials to the keychain.
  */
 export type ImportServers = { from: From, names?: Array<string> | null, answers?: Record<string, unknown>, take_out?: boolean, dry_run?: boolean, environment?: { [key in string]: string }, };
 
 /**
- * What came in.
+ * The result of an import.
  */
 export type Imported = { added: Array<string>, known: Array<string>, secrets: number, left: Array<Left>, remarks: Array<Remark>, taken_out: Array<string>, changes: Array<FileChange>, };
 
 /**
- * Something to be given.
+ * An input of an installation.
  */
 export type Input = { id: string, description: string, required: boolean, secret: boolean, format: string, default: string | null, placeholder: string | null, choices: Array<string>, repeated: boolean, };
 
 /**
- * What is to be installed, or updated.
+ * What to install or update.
  */
 export type InstallAsk = { name: string, server: string | null, version: string | null, way: string | null, answers: Record<string, unknown>, };
 
 /**
- * Installs or updates a server as it was planned.
+ * Installs or updates a server as planned.
  */
 export type InstallListed = { seen: string, name: string, server: string | null, version: string | null, way: string | null, answers: Record<string, unknown>, };
 
 /**
- * What an installation or an update would do.
+ * What an installation or update would do.
  */
 export type InstallPlan = { called: string, way: string, transport: string, runs: Array<string>, env: { [key in string]: string }, headers: { [key in string]: string }, inputs: Array<Input>, missing: Array<string>, consents: Array<Consent>, runtime: MissingRuntime | null, from: string | null, changes: Array<string>, afterwards: Array<string>, seen: string, name: string, title: string | null, description: string, version: string, publisher: string, registry: string, status: "active" | "deprecated" | "deleted", status_message: string | null, repository: string | null, website: string | null, published: string | null, versions: number, ways: Array<ListedWay>, remarks: Array<Caution>, installed: string | null, measured: Measured | null, proof: NameProof, license?: string, stars?: number, downloads?: number, };
 
 /**
- * What was installed or updated.
+ * The result of an installation or update.
  */
 export type Installed = { server: string, version: string, secrets: number, held: boolean, };
 
 /**
- * An installed server and what its registry says by now.
+ * An installed server and its state in its registry.
  */
 export type InstalledServer = { server: string, name: string, version: string, newer: string | null, status: "active" | "deprecated" | "deleted" | "unknown", status_message: string | null, remarks: Array<Caution>, kept: boolean, };
 
 /**
- * A person lets a server go on that its registry has deleted.
+ * A person keeps a server running that its registry has deleted.
  */
 export type KeepDeleted = { server: string, };
 
 /**
- * A person looked at these definitions, and wants them held back.
+ * Keeps these reviewed definitions held back.
  */
 export type KeepHeld = { server: string, items: Array<Seen>, };
 
 /**
- * Keeps ours where a computer in the followed folder has something else, until it changes again there.
+ * Keeps the local version of these parts until the other computer changes them again.
  */
 export type KeepSetup = { computer: string, parts: Array<SetupChoice>, };
 
@@ -450,48 +450,48 @@ export type KeepSetup = { computer: string, parts: Array<SetupChoice>, };
 export type KnownClient = { id: string, name: string, tier: string, confidence: string, installed: boolean, sign: string | null, file: string | null, duplicates: Array<Duplicate>, surface: Surface, effective: Surface, reason: string, hidden: Array<string>, profile: string | null, after_connect: string | null, } & ({ "state": "not_connected" } | { "state": "added" } | { "state": "connected", since_ms: number, } | { "state": "needs_you", what: string, message: string, } | { "state": "paste" });
 
 /**
- * How much each server was used in the last day, as far as the history is kept.
+ * The use of each server in the last day, as far as the history reaches.
  */
 export type LastDay = { calls: { [key in string]: Array<number> }, };
 
 /**
- * What went wrong with a server last. Kept over a restart of the hub.
+ * A server's last failure. Kept across restarts of the hub.
  */
 export type LastFailure = { code: Code, message: string, at_ms: number, during: During, };
 
 /**
- * What the window shows of the ledger without asking for it.
+ * The part of the ledger that every snapshot includes.
  */
 export type LedgerView = { newest: number, calls_hour: number, failures_hour: number, net_today: number, records: boolean, learns: boolean, days: number, };
 
 /**
- * Something that was left out.
+ * Something that was left out, and why.
  */
 export type Left = { place: string, reason: string, };
 
 /**
- * Every server that was ever signed in to.
+ * All sign-ins, current and past.
  */
 export type ListAccounts = Record<symbol, never>;
 
 /**
- * What there is to look at before clients may use it.
+ * Everything that waits for review.
  */
 export type ListApprovals = { server: string | null, };
 
 /**
- * Calls that wait for a person's word.
+ * Calls that wait for a person's decision.
  */
 export type ListAsks = { wait: boolean, };
 
 /**
- * Every client and how it stands. Variables of the asking process may go with this request and the next ones, for
- * they say where files are.
+ * All clients and their state. This request and the following ones may pass environment variables of the caller,
+ * because these determine where files are.
  */
 export type ListClients = { environment?: { [key in string]: string }, };
 
 /**
- * Installed servers of which a registry says something.
+ * Installed servers and their state in their registries.
  */
 export type ListInstalled = { ask: AskRegistries, };
 
@@ -501,17 +501,17 @@ export type ListInstalled = { ask: AskRegistries, };
 export type ListOffered = { server: string, };
 
 /**
- * The secrets that a server names and no other one does.
+ * The secrets that only this server uses.
  */
 export type ListOwnSecrets = { server: string, };
 
 /**
- * The names of the secrets that are stored.
+ * The names of stored secrets.
  */
 export type ListSecrets = Record<symbol, never>;
 
 /**
- * Ranked tools; all of them for an empty query.
+ * Searches tools; an empty query lists all.
  */
 export type ListTools = { query: string, server: string | null, limit: number, };
 
@@ -521,7 +521,7 @@ export type ListTools = { query: string, server: string | null, limit: number, }
 export type Listed = { id: string, title: string, publisher: string, about: { [key in string]: string }, topics: Array<string>, target: Target, needs: Array<Need>, runtime: string | null, home: string | null, license: string | null, measured: Measured | null, tools: Array<ListedTool>, };
 
 /**
- * What a package needs to run.
+ * The runtime of a package.
  */
 export type ListedLanguage = "javascript" | "python" | "dotnet" | "container" | "bundle";
 
@@ -551,32 +551,32 @@ export type ListedTool = { name: string, about: string, kind: Claim, };
 export type ListedWay = { id: string, runs: string, needs: Array<string>, refused: string | null, why: Array<Caution>, };
 
 /**
- * What was found.
+ * Search results in the bundled list.
  */
 export type Listing = { made: string, tokenizer: string, entries: Array<Listed>, };
 
 /**
- * What a search is narrowed to, and how its answer is sorted.
+ * Filter and sort order of a search.
  */
 export type ListingFilter = { place: ListedPlace | null, language: ListedLanguage | null, without_key: boolean, from_registries: boolean, sort: ListingSort, };
 
 /**
- * How servers are sorted.
+ * The sort order of a search.
  */
 export type ListingSort = "best" | "newest" | "name";
 
 /**
- * A person looked at what this server has on offer; what is held back stays so.
+ * Marks a server's available definitions as reviewed; what is held back stays held back.
  */
 export type LookedAt = { server: string, };
 
 /**
- * Where a stretch of text is.
+ * Which versions contain a run of text.
  */
 export type Mark = "same" | "removed" | "added";
 
 /**
- * What a server's definitions were found to be.
+ * Measurements of a server's definitions.
  */
 export type Measured = { tools: number, tokens: number, version: string, on: string, };
 
@@ -606,32 +606,32 @@ export type NameProof = "account" | "domain" | "unknown" | "bundled";
 export type Nature = { effect: Effect, stated: boolean, safety: Safety, commands: boolean, idempotent: boolean, open_world: boolean, needs_auth: boolean, deprecated: boolean, };
 
 /**
- * Something a person has to give a server.
+ * An input that a person has to give.
  */
 export type Need = { name: string, kind: NeedKind, label: { [key in string]: string }, optional: boolean, get: string | null, };
 
 /**
- * What has to be given.
+ * The kind of an input.
  */
 export type NeedKind = "secret" | "text" | "path";
 
 /**
- * Something that has to be said before a server can run.
+ * An input that a server needs before it can run.
  */
 export type NeededAnswer = { id: string, description: string, secret: boolean, format: string, choices: Array<string>, default: string | null, };
 
 /**
- * Why nothing of a server is started before a person has approved it.
+ * Why a server is not started until a person approves it.
  */
 export type NotStarted = "new_entry" | "changed_entry" | "lost" | "package" | "secret";
 
 /**
- * Something a person should know, with what to do about it.
+ * Something the user should know, and what to do about it.
  */
 export type Notice = { code: Code, message: string, action: string, };
 
 /**
- * What can be odd about a text that models read.
+ * Categories of suspicious text.
  */
 export type Odd = "hidden_text" | "control_characters" | "look_alike" | "instruction" | "other_tools" | "asks_for_secrets" | "encoded" | "active_content" | "layout" | "resembles";
 
@@ -646,37 +646,38 @@ export type Offered = { resources: Array<OfferedItem>, templates: Array<OfferedI
 export type OfferedItem = { id: string, title: string, description: string, mime_type: string | null, arguments: Array<PromptArgument>, };
 
 /**
- * What is to be read.
+ * Selects what to read.
  */
 export type OfferedThing = { "resource": string } | { "prompt": { name: string, arguments: { [key in string]: string }, } };
 
 /**
- * What a client speaks to us over.
+ * How a client connects to Satchel.
  */
 export type Over = "http" | "bridge";
 
 /**
- * The names of secrets that only one server names.
+ * The names of secrets that only one server uses.
  */
 export type OwnSecrets = { names: Array<string>, };
 
 /**
- * What a server's launcher fetches for it.
+ * The package that a server's launcher fetches.
  */
 export type PackageView = { package: string, version: string | null, digest: string | null, fetched: Array<string>, kept: boolean, example: string, };
 
 /**
- * What a person pasted instead of the browser's coming back.
+ * Completes a sign-in with the redirect address that a person pasted.
  */
 export type PasteSignIn = { server: string, text: string, };
 
 /**
- * Finishes running calls, puts servers to sleep and refuses new calls, until the time named or [`Resume`].
+ * Pauses the hub until the given time or [`Resume`]: finishes calls in flight, puts servers to sleep and refuses
+ * new calls.
  */
 export type Pause = { until_ms: number | null, };
 
 /**
- * A pause that a person asked for.
+ * A pause requested by a person.
  */
 export type Paused = { until_ms: number | null, };
 
@@ -686,22 +687,22 @@ export type Paused = { until_ms: number | null, };
 export type Permit = "allow" | "ask" | "off";
 
 /**
- * What the start of a server is doing.
+ * The phase of a server's start.
  */
 export type Phase = "starting" | "downloading";
 
 /**
- * Pictures of servers.
+ * Whether and which icons of servers are displayed.
  */
 export type PicturesView = { shown: boolean, mark: string, };
 
 /**
- * Has a server run one version of its package.
+ * Pins a server to one version of its package.
  */
 export type PinPackage = { server: string, version: string | null, };
 
 /**
- * The one version that runs from now on.
+ * The result of pinning a package.
  */
 export type Pinned = { package: string, version: string, };
 
@@ -711,27 +712,27 @@ export type Pinned = { package: string, version: string, };
 export type Place = "computer" | "hosted";
 
 /**
- * A named set of servers, and of tools within them.
+ * A named set of servers and their tools.
  */
 export type Profile = { servers: Array<string>, only: Array<string>, except: Array<string>, };
 
 /**
- * One profile as faces show it.
+ * A profile and its use.
  */
 export type ProfileView = { name: string, profile: Profile, unknown: Array<string>, clients: Array<string>, fault: string | null, };
 
 /**
- * Every profile, and which one counts for whom.
+ * All profiles, and who uses them.
  */
 export type ProfilesView = { active: string | null, all: Array<ProfileView>, folders: Array<FolderProfile>, };
 
 /**
- * Something that a prompt is given: a text.
+ * An argument of a prompt; always text.
  */
 export type PromptArgument = { name: string, description: string, required: boolean, };
 
 /**
- * Adds a server again that was removed since the hub started, as it was.
+ * Restores a server that was removed since the hub started.
  */
 export type PutBack = { server: string, };
 
@@ -741,7 +742,7 @@ export type PutBack = { server: string, };
 export type QuestionAnswer = { "action": "accept", content: Record<string, unknown>, } | { "action": "decline" } | { "action": "cancel" } | { "action": "mute" };
 
 /**
- * The last lines of a server's log.
+ * The end of a server's log.
  */
 export type ReadLog = { server: string, lines: number, };
 
@@ -751,27 +752,27 @@ export type ReadLog = { server: string, lines: number, };
 export type ReadOffered = { server: string, what: OfferedThing, };
 
 /**
- * What differs between a setup and ours. Changes nothing.
+ * Compares another setup with this one. Changes nothing.
  */
 export type ReadSetup = { from: SetupSource, };
 
 /**
- * Somebody is reading a question right now; it is not taken away meanwhile.
+ * Extends the time limit of a question that a person is reading.
  */
 export type ReadingAsk = { id: number, };
 
 /**
- * Why a request was refused. Carried as JSON `{"code", "message", "action"}`.
+ * Why a request was refused. Serialized as `{"code", "message", "action"}`.
  */
 export type Refusal = { code: Code, message: string, action: string, why?: Array<Caution>, };
 
 /**
- * What is known of a registry.
+ * The state of a registry.
  */
 export type RegistryState = { url: string, read_ms: number | null, reading: boolean, trouble: string | null, refused: { [key in string]: string }, };
 
 /**
- * One remark.
+ * A remark on a server's entry.
  */
 export type Remark = { place: string, reason: string, } & ({ "code": "renamed", given: string, name: string, because: Array<NameFault>, } | { "code": "needs_secret", name: string, } | { "code": "needs_variable", name: string, } | { "code": "env_file", file: string, } | { "code": "other_sandbox", fields: Array<string>, } | { "code": "not_taken", fields: Array<string>, } | { "code": "holds_secret", fields: Array<string>, } | { "code": "no_effect", fields: Array<string>, } | { "code": "app_secret" } | { "code": "agent_switches" } | { "code": "off_with_more", tool: string, with: string, } | { "code": "plain_sign_ins", who: string, file: string, });
 
@@ -781,27 +782,27 @@ export type Remark = { place: string, reason: string, } & ({ "code": "renamed", 
 export type RemoveSecret = { name: string, };
 
 /**
- * What was called and what was saved in a span of time. Every face shows the same one.
+ * Calls, tokens and savings in a period.
  */
 export type Report = { by: By, from: string, tokenizer: string, totals: Totals, savings: Savings, sharing: Sharing, scripts: Scripted, lines: Array<ReportLine>, how: Array<string>, };
 
 /**
- * What a report is asked for.
+ * The parameters of a report.
  */
 export type ReportAsk = { by: By, days: number | null, hours: number | null, profile?: string | null, };
 
 /**
- * One line of a report.
+ * One group of a report.
  */
 export type ReportLine = { name: string, totals: Totals, sessions: number, without: number, with: number, net: number, };
 
 /**
- * Lets a server sleep now, or gives its start up. A call under way is not cut off.
+ * Puts a server to sleep, or cancels its start. Calls in flight are finished.
  */
 export type Rest = { server: string, };
 
 /**
- * Starts a server now, or again if it is running.
+ * Starts a server now, or restarts it if it is running.
  */
 export type Restart = { server: string, };
 
@@ -811,12 +812,12 @@ export type Restart = { server: string, };
 export type Resume = Record<symbol, never>;
 
 /**
- * Looks at everything that can be wrong from outside. Starts nothing.
+ * Runs every diagnosis that needs no server. Starts nothing.
  */
 export type RunDoctor = { environment?: { [key in string]: string }, };
 
 /**
- * How careful one has to be with a tool.
+ * How much care a tool needs.
  */
 export type Safety = "safe" | "moderate" | "dangerous";
 
@@ -837,38 +838,38 @@ export type Savings = { sessions: number, left_out: number, without: number, wit
 export type ScriptCall = { path: string, took_ms: number | null, failed: boolean, };
 
 /**
- * What scripts kept out of contexts: apart from the savings in definitions, because without a script a model might have
- * called otherwise.
+ * What scripts kept out of contexts. Reported apart from the savings in definitions, because without a script a model
+ * might have made other calls.
  */
 export type Scripted = { runs: number, calls: number, inside: number, spent: number, net: number, losses: number, };
 
 /**
- * Looks for servers in what is known here of registries.
+ * Searches the stored lists of registries.
  */
 export type SearchListed = { query: string, all: boolean, limit: number, offset: number, filter?: ListingFilter, ask: AskRegistries, };
 
 /**
- * Servers that can be added, best first; all of them for an empty query.
+ * Searches the bundled list; an empty query lists all.
  */
 export type SearchListing = { query: string, };
 
 /**
- * A definition, named together with what it was when a person looked at it.
+ * A definition as a person reviewed it.
  */
 export type Seen = { kind: DefinitionKind, name: string, fingerprint: string, };
 
 /**
- * What there is to look at of one server.
+ * What waits for review on one server.
  */
 export type ServerApprovals = { server: string, unseen: Unseen | null, new: number, items: Array<ApprovalItem>, };
 
 /**
- * What else is worth knowing of a server that works.
+ * A remark on a server that works.
  */
 export type ServerAside = "offers_nothing" | { "floats": string };
 
 /**
- * One server's last 24 hours, as far as the history is kept: the newest [`DAY_CALLS`] calls and readings.
+ * One server's last 24 hours, as far as the history reaches: the newest [`DAY_CALLS`] calls and resource reads.
  */
 export type ServerDay = { calls: number, failures: number, median_ms: number | null, p95_ms: number | null, clients: Array<ClientUse>, };
 
@@ -878,7 +879,7 @@ export type ServerDay = { calls: number, failures: number, median_ms: number | n
 export type ServerDetails = { releases: Array<[string, string]>, afterwards: Array<string>, name: string, title: string | null, description: string, version: string, publisher: string, registry: string, status: "active" | "deprecated" | "deleted", status_message: string | null, repository: string | null, website: string | null, published: string | null, versions: number, ways: Array<ListedWay>, remarks: Array<Caution>, installed: string | null, measured: Measured | null, proof: NameProof, license?: string, stars?: number, downloads?: number, };
 
 /**
- * Pictures of servers: small PNGs that Satchel drew, as addresses of data.
+ * Icons of servers: small PNGs, re-encoded by Satchel, as data URLs.
  */
 export type ServerIcons = { icons: { [key in string]: string }, };
 
@@ -888,17 +889,17 @@ export type ServerIcons = { icons: { [key in string]: string }, };
 export type ServerLog = { path: string, lines: Array<string>, };
 
 /**
- * What a server wants to know of a person in the middle of a call (`2026-07-28/client/elicitation.mdx`).
+ * A question from a server during a call: an elicitation (`2026-07-28/client/elicitation.mdx`).
  */
 export type ServerQuestion = { message: string, } & ({ "kind": "form", fields: Array<FormField>, } | { "kind": "secret", fields: Array<string>, } | { "kind": "credential", name: string, } | { "kind": "page", url: string, host: string, });
 
 /**
- * What a server is doing now. Times are milliseconds since the Unix epoch.
+ * A server's state. Times are milliseconds since the Unix epoch.
  */
 export type ServerState = { "state": "off" } | { "state": "asleep" } | { "state": "starting", since_ms: number, phase: Phase, } | { "state": "ready", in_flight: number, sleeps_at_ms: number | null, } | { "state": "stopping" } | { "state": "backing_off", code: Code, message: string, retry_at_ms: number, failures: number, } | { "state": "broken", code: Code, message: string, retry_at_ms: number, failures: number, } | { "state": "needs_credential", names: Array<string>, variables: Array<string>, code: Code, message: string, } | { "state": "needs_sign_in", message: string, } | { "state": "invalid", message: string, };
 
 /**
- * One server as faces show it.
+ * The state of one server.
  */
 export type ServerView = { name: string, title: string | null, place: Place, enabled: boolean, startup: Startup, pid: number | null, tools: number | null, tokens: number | null, resources: number | null, prompts: number | null, skipped: Array<string>, held: number, not_started: NotStarted | null, unseen: Unseen | null, runs: string, idle_timeout_seconds: number, sandbox: Sandbox | null, starts: number, calls: number, wake_ms: number | null, fresh: boolean, last_failure: LastFailure | null, sign_in: SignInView | null, usage: Usage, } & ({ "state": "off" } | { "state": "asleep" } | { "state": "starting", since_ms: number, phase: Phase, } | { "state": "ready", in_flight: number, sleeps_at_ms: number | null, } | { "state": "stopping" } | { "state": "backing_off", code: Code, message: string, retry_at_ms: number, failures: number, } | { "state": "broken", code: Code, message: string, retry_at_ms: number, failures: number, } | { "state": "needs_credential", names: Array<string>, variables: Array<string>, code: Code, message: string, } | { "state": "needs_sign_in", message: string, } | { "state": "invalid", message: string, });
 
@@ -908,7 +909,7 @@ export type ServerView = { name: string, title: string | null, place: Place, ena
 export type SessionLine = { id: number, client: string, program: string, era: string, started_ms: number, last_ms: number, calls: number, searches: number, without: number, spent: Spent, net: number, counted: boolean, };
 
 /**
- * Hides a server, or a tool as `server:tool`, from one client, or shows it again.
+ * Hides a server, or a tool as `server:tool`, from a client, or shows it again.
  */
 export type SetHidden = { client: string, path: string, hidden: boolean, };
 
@@ -918,52 +919,52 @@ export type SetHidden = { client: string, path: string, hidden: boolean, };
 export type SetSecret = { name: string, value: string, };
 
 /**
- * Chooses what a client sees of us.
+ * Sets a client's surface.
  */
 export type SetSurface = { client: string, surface: Surface, };
 
 /**
- * Rules and addresses in the configuration file that another hand wrote there.
+ * Rules and addresses that were written to the configuration file outside Satchel.
  */
 export type SettingsChange = { fingerprint: string, diff: Array<DiffPart>, };
 
 /**
- * A difference that a person saw.
+ * A difference that a person reviewed.
  */
 export type SetupChoice = { id: string, seen: string, };
 
 /**
- * A part that is otherwise in another setup.
+ * A part that differs in another setup.
  */
 export type SetupDifference = { id: string, part: SetupPart, name: string, standing: SetupStanding, diff: Array<DiffPart>, warnings: Array<string>, seen: string, };
 
 /**
- * What a part of a setup is.
+ * The kinds of parts of a setup.
  */
 export type SetupPart = "server" | "profile" | "setting" | "client";
 
 /**
- * What differs between a setup and ours.
+ * The differences between another setup and this one.
  */
 export type SetupReview = { computer: string, written_ms: number, differences: Array<SetupDifference>, same: number, sealed: boolean, };
 
 /**
- * Where a setup is read from.
+ * Selects a setup.
  */
 export type SetupSource = { "file": string } | { "computer": string };
 
 /**
- * How a part of another setup stands to ours.
+ * How a part of another setup compares with this one.
  */
 export type SetupStanding = "new" | "changed" | "removed" | "conflict";
 
 /**
- * What sharing servers saved, in means over the time in which servers ran.
+ * What sharing servers saved, as averages over the time in which servers ran.
  */
 export type Sharing = { measured_hours: number, processes: number, memory_bytes: number, most_processes: number, most_memory_bytes: number, used_processes: number, used_memory_bytes: number, };
 
 /**
- * The page that a person opens to sign in. Answer to the request that begins a sign-in.
+ * The page to open for a sign-in. Answer to [`super::request::BeginSignIn`].
  */
 export type SignInPage = { url: string, host: string, redirect: string, until_ms: number, not_opened?: Refusal | null, };
 
@@ -973,7 +974,7 @@ export type SignInPage = { url: string, host: string, redirect: string, until_ms
 export type SignInState = { "sign_in": "signed_out" } | { "sign_in": "needs_sign_in", reason: string, } | { "sign_in": "signing_in", until_ms: number, } | { "sign_in": "signed_in", ends_ms: number | null, renews: boolean, } | { "sign_in": "needs_more_rights", missing: Array<string>, wanted_by: string, } | { "sign_in": "needs_client_id", redirect: string, page: string | null, hint: string, } | { "sign_in": "renewal_delayed", reason: string, retry_at_ms: number, };
 
 /**
- * How it stands with the sign-in to a server.
+ * The sign-in state of a server.
  */
 export type SignInView = { account: string | null, provider: string | null, scopes: Array<string>, since_ms: number, } & ({ "sign_in": "signed_out" } | { "sign_in": "needs_sign_in", reason: string, } | { "sign_in": "signing_in", until_ms: number, } | { "sign_in": "signed_in", ends_ms: number | null, renews: boolean, } | { "sign_in": "needs_more_rights", missing: Array<string>, wanted_by: string, } | { "sign_in": "needs_client_id", redirect: string, page: string | null, hint: string, } | { "sign_in": "renewal_delayed", reason: string, retry_at_ms: number, });
 
@@ -983,17 +984,17 @@ export type SignInView = { account: string | null, provider: string | null, scop
 export type SignOut = { server: string, keep_registration?: boolean, };
 
 /**
- * What became of a sign-in.
+ * The result of signing out.
  */
 export type SignedOut = { was_in: boolean, revoked: boolean | null, };
 
 /**
- * The hub at one moment.
+ * The state of the hub at one moment.
  */
 export type Snapshot = { version: number, endpoint: string | null, notices: Array<Notice>, servers: Array<ServerView>, clients: Array<ClientView>, avoided: Avoided, paused: Paused | null, ledger: LedgerView, asks: Array<Ask>, profiles: ProfilesView, pictures: PicturesView, };
 
 /**
- * What the hub cost, in tokens.
+ * The token cost of the hub.
  */
 export type Spent = { definitions: number, find: number, describe: number, wrapping: number, };
 
@@ -1003,7 +1004,7 @@ export type Spent = { definitions: number, find: number, describe: number, wrapp
 export type Startup = "lazy" | "keep-alive" | "eager" | "manual";
 
 /**
- * Which store of secrets is in use.
+ * The kinds of secret stores.
  */
 export type StoreKind = "keychain" | "file";
 
@@ -1013,114 +1014,114 @@ export type StoreKind = "keychain" | "file";
 export type StoredSecrets = { names: Array<string>, store: StoreKind, locked: boolean, };
 
 /**
- * What a client sees of us.
+ * Which tools a client sees.
  */
 export type Surface = "auto" | "router" | "direct" | "script";
 
 /**
- * Takes parts of a setup that a person saw, in the place of ours.
+ * Applies reviewed parts of another setup.
  */
 export type TakeSetup = { from: SetupSource, parts: Array<SetupChoice>, passphrase?: string | null, };
 
 /**
- * What was taken of a setup.
+ * The result of applying a setup.
  */
 export type TakenSetup = { taken: Array<string>, secrets: number, left: Array<Left>, };
 
 /**
- * Where a server added by a face is.
+ * Where a new server runs.
  */
 export type Target = { "kind": "command", command: string, args: Array<string>, env: { [key in string]: string }, cwd: string | null, } | { "kind": "url", url: string, headers: { [key in string]: string }, };
 
 /**
- * What a text has to be.
+ * The required format of a text.
  */
 export type TextFormat = "email" | "uri" | "date" | "date-time";
 
 /**
- * Where the time of calls went. The four parts are sums over all calls.
+ * Durations of calls. The four parts are sums over all calls.
  */
 export type Took = { median_ms: number, p95_ms: number, wait_ms: number, start_ms: number, upstream_ms: number, ours_ms: number, };
 
 /**
- * Everything about one tool.
+ * All details of one tool.
  */
 export type ToolDetails = { line: ToolLine, definition: string, };
 
 /**
- * One tool as faces list it.
+ * One tool in a list.
  */
 export type ToolLine = { tool_path: string, description: string, signature: string, tokens: number | null, category: string, complexity: Complexity, version: number, first_seen_ms: number | null, changed_ms: number | null, why?: string | null, nature: Nature, permit: Permit, rule: string, };
 
 /**
- * Ranked tools.
+ * Search results.
  */
 export type ToolList = { tools: Array<ToolLine>, total: number, };
 
 /**
- * Calls and what they cost.
+ * Number of calls and their cost.
  */
 export type Totals = { calls: number, failures: number, searches: number, request_bytes: number, result_bytes: number, request_tokens: number, result_tokens: number, uncounted: number, took: Took, };
 
 /**
- * What came of a call.
+ * The result of a call.
  */
 export type Tried = { result: string, took_ms: number, };
 
 /**
- * What came of a script.
+ * The result of a script.
  */
 export type TriedScript = { result: string, took_ms: number, calls: Array<ScriptCall>, };
 
 /**
- * How a call gets on.
+ * The progress of a call.
  */
 export type TryProgress = { seen: number, progress: number | null, total: number | null, message: string | null, log: Array<string>, over: boolean, };
 
 /**
- * Has a person in the window run a script, as the client [`super::trying::WINDOW`]. It is followed and cancelled as
+ * Runs a script for a person in the window, as the client [`super::trying::WINDOW`]. Followed and cancelled like
  * a call of [`TryTool`].
  */
 export type TryScript = { run: string, script: string, input: string, };
 
 /**
- * Has a person in the window try a tool, as the client [`super::trying::WINDOW`]: rules, approvals and records are
- * as for any other.
+ * Calls a tool for a person in the window, as the client [`super::trying::WINDOW`]. Rules, approvals and records
+ * apply as for any client.
  */
 export type TryTool = { run: string, tool_path: string, arguments: string, page_of?: string | null, };
 
 /**
- * Takes back the last thing that was done to another program's file, or imported.
+ * Undoes the last change to another program's file, or the last import.
  */
 export type Undo = { environment?: { [key in string]: string }, };
 
 /**
- * What was taken back.
+ * What was undone.
  */
 export type Undone = { what: string, remarks: Array<string>, };
 
 /**
- * Opens the encrypted file for as long as the hub runs.
+ * Unlocks the encrypted file until the hub stops.
  */
 export type UnlockVault = { passphrase: string, };
 
 /**
- * A server that nobody has looked at yet.
+ * Why a server is not reviewed yet.
  */
 export type Unseen = "new" | "imported";
 
 /**
- * What a server costs this computer, its whole process tree taken together.
+ * The resource use of a server's process tree.
  */
 export type Usage = { processes: number | null, memory_bytes: number | null, cpu_percent: number | null, memory_most_bytes: number | null, cpu_most_percent: number | null, restarts: number, noise: number, };
 
 /**
- * Chooses the encrypted file as the place of secrets, and makes it if there is none.
+ * Stores secrets in the encrypted file, creating it if necessary.
  */
 export type UseVault = { passphrase: string, };
 
 /**
- * Waits for the end of the sign-in that is under way.
+ * Waits for the end of the running sign-in.
  */
 export type WaitForSignIn = { server: string, };
 
@@ -1130,17 +1131,17 @@ export type WaitForSignIn = { server: string, };
 export type Whereabouts = { "at": string } | "built_in" | { "not_executable": string } | { "missing": { command: string, instead: Array<string>, looked: Array<string>, } };
 
 /**
- * Why something is held back.
+ * Why a definition is held back.
  */
 export type Why = "changed" | "added" | "new" | "alarming" | "lost";
 
 /**
- * Writes the whole setup into a file: a new one, or one in the place of an older setup.
+ * Exports the complete setup into a file: a new one, or one that replaces an older setup.
  */
 export type WriteSetup = { path: string, passphrase?: string | null, };
 
 /**
- * What went into a file.
+ * The result of an export.
  */
 export type WrittenSetup = { path: string, servers: number, others: number, secrets: number, left: Array<Left>, };
 

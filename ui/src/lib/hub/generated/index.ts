@@ -4,27 +4,27 @@ import type { Refusal, Snapshot } from "./hub";
 export type * from "./hub";
 
 /**
- * Unknown is a value: what has not been told yet is neither zero nor fine.
+ * Has a value for unknown: what has not been reported is neither zero nor fine.
  */
 export type HubState = { "hub": "opening" } | { "hub": "open", snapshot: Snapshot, refused: Refused | null, } | { "hub": "held", pid: number | null, url: string | null, } | { "hub": "stopped", message: string, };
 
 /**
- * A switch of a server that did not move, and why.
+ * A server's switch that was refused, and why.
  */
 export type Refused = { server: string, refusal: Refusal, };
 
 /**
- * What this program is and where it keeps its files.
+ * Facts about this program.
  */
 export type About = { version: string, config_file: string, logs: string, sandbox: boolean, };
 
 /**
- * A file or folder of Satchel's own.
+ * One of Satchel's own files or folders.
  */
 export type OwnPlace = "configuration" | "logs" | { "server_log": string };
 
 /**
- * What is chosen.
+ * What to choose.
  */
 export type WantedFile = { "kind": "open", endings: Array<string>, } | { "kind": "save", name: string, } | { "kind": "folder" };
 
@@ -44,26 +44,26 @@ export type Choices = { notifications: Notify, closing: Closing, tray: boolean, 
 export type Notify = "all" | "questions" | "none";
 
 /**
- * What becomes of the hub when the window is closed.
+ * What closing the window does.
  */
 export type Closing = "serve" | "quit";
 
 /**
- * Are newer versions of this program looked for?
+ * Whether to look for updates.
  */
 export type LookForUpdates = "not_asked" | "on" | "off";
 
 /**
- * All that the window shows.
+ * What the window shows about updates.
  */
 export type UpdatesView = { known: boolean, by: ReplacedBy, now: Standing, taken_back: string | null, };
 
 /**
- * Who replaces this program.
+ * How this program is updated.
  */
 export type ReplacedBy = "itself" | "apt" | "rpm" | "pacman" | "nix" | "homebrew" | "scoop" | "hand";
 
 /**
- * What is known of newer versions.
+ * The state of updates.
  */
 export type Standing = { "standing": "unknown" } | { "standing": "looking" } | { "standing": "newest", at_ms: number, } | { "standing": "newer", version: string, notes: string, } | { "standing": "ready", version: string, notes: string, } | { "standing": "waiting", version: string, } | { "standing": "failed", message: string, action: string, };
