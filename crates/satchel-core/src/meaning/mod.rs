@@ -321,7 +321,7 @@ impl Meanings {
         let mut vectors = Vectors::clone(&known);
         if vectors.len() > texts.len() + SPARE {
             let wanted: HashSet<u64> = texts.iter().map(|(number, _)| *number).collect();
-            vectors.keep(|number| wanted.contains(&number));
+            vectors = vectors.only(|number| wanted.contains(&number));
         }
         let mut failed = false;
         for (at, portion) in (1..).zip(missing.chunks(PORTION)) {
@@ -399,7 +399,7 @@ fn read(path: &Path, origin: &VectorOrigin) -> Vectors {
 }
 
 fn write(path: &Path, origin: VectorOrigin, vectors: &Vectors) -> std::io::Result<()> {
-    let coded = |(number, vector): (u64, &Vector)| (number, BASE64_STANDARD.encode(vector.to_bytes()));
+    let coded = |(number, vector): (u64, Vector)| (number, BASE64_STANDARD.encode(vector.to_bytes()));
     let mut vectors: Vec<(u64, String)> = vectors.all().map(coded).collect();
     vectors.sort_unstable();
     files::replace(path, &serde_json::to_vec(&VectorFile { format: FORMAT, origin, vectors })?)
@@ -419,8 +419,8 @@ mod tests {
         vectors.put(7, vector.clone());
         write(&path, origin("m"), &vectors).unwrap();
         let back = read(&path, &origin("m"));
-        let all: Vec<(u64, &Vector)> = back.all().collect();
-        assert_eq!(all, [(7, &vector)]);
+        let all: Vec<(u64, Vector)> = back.all().collect();
+        assert_eq!(all, [(7, vector)]);
         assert!(read(&path, &origin("other")).is_empty());
         std::fs::write(&path, "{\"format\":2").unwrap();
         assert!(read(&path, &origin("m")).is_empty());
