@@ -1,4 +1,4 @@
-//! The sentence model, and what it said of texts: kept below the target directory, so that only the first run waits.
+//! The sentence model, and its vectors of tools: kept below the target directory, so that only the first run waits.
 
 use std::{
     cell::RefCell,
@@ -16,6 +16,7 @@ use satchel_embed::Model;
 pub(crate) struct Sentences {
     model: Model,
     known: RefCell<HashMap<String, Vec<f32>>>,
+    requests: RefCell<HashMap<Vec<String>, Vec<Vec<f32>>>>,
     file: PathBuf,
     read: usize,
 }
@@ -29,7 +30,13 @@ impl Sentences {
         let model = Model::read(fs::read(file).ok()?).ok()?;
         let file = target.join(format!("retrieval-{:x}.vectors", model.id()));
         let known = fs::read(&file).map(|bytes| unpack(&bytes, model.length())).unwrap_or_default();
-        Some(Self { read: known.len(), known: RefCell::new(known), model, file })
+        Some(Self {
+            read: known.len(),
+            known: RefCell::new(known),
+            requests: RefCell::default(),
+            model,
+            file,
+        })
     }
 
     fn of(&self, text: &str) -> Vec<f32> {
@@ -41,12 +48,15 @@ impl Sentences {
         })
     }
 
+    /// A request's vectors as the hub makes them.
     pub(crate) fn of_new_request(&self, parts: &[String]) -> Vec<Vec<f32>> {
-        parts.iter().map(|part| self.model.embed(part, TOKENS)).collect()
+        self.model.embed_request(parts)
     }
 
+    /// The same; several tables ask for each request.
     pub(crate) fn of_request(&self, parts: &[String]) -> Vec<Vec<f32>> {
-        parts.iter().map(|part| self.of(part)).collect()
+        let mut requests = self.requests.borrow_mut();
+        requests.entry(parts.to_vec()).or_insert_with(|| self.of_new_request(parts)).clone()
     }
 
     pub(crate) fn of_tools(&self, catalog: &Catalog) -> Vectors {

@@ -3,15 +3,17 @@
 //! threads compute, and what is cached.
 //!
 //! `file` reads and writes the weights, `tokens` cuts texts, `forward` is the network, `kernel` the loops that take the
-//! time.
+//! time, `budget` shares a bounded number of tokens among the parts of a request.
 
 #![warn(missing_docs)]
 
+mod budget;
 mod forward;
 mod kernel;
 mod weights_file;
 mod wordpiece;
 
+pub use budget::REQUEST_TOKENS;
 pub use forward::Model;
 pub use weights_file::{HEAD, ModelError, Tensors, id, quantise, toy};
 

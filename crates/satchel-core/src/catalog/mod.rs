@@ -19,7 +19,7 @@ pub mod validate;
 pub mod versions;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
@@ -73,13 +73,29 @@ pub struct Found<'a> {
     pub shares: Option<search::Shares>,
 }
 
-/// Does a request contain a tool's name in the form that only a program would write?
-fn names(request: &str, tool: &str) -> bool {
-    let of_a_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
-    let is_written = |c: char| matches!(c, '_' | '-' | '.' | '/');
-    let inside = tool.char_indices().skip(1).any(|(_, c)| is_written(c) || c.is_uppercase());
-    let mut words = request.split(|c| !of_a_name(c)).map(|word| word.trim_matches(is_written));
-    request.trim() == tool || inside && words.any(|word| word == tool)
+/// The words of a request that may be names of tools, as only a program would write them. Mostly there are none.
+struct WrittenNames<'a> {
+    whole: &'a str,
+    words: HashSet<&'a str>,
+}
+
+/// What stands between the words of a name.
+fn joins_words(c: char) -> bool {
+    matches!(c, '_' | '-' | '.' | '/')
+}
+
+impl<'a> WrittenNames<'a> {
+    fn of(request: &'a str) -> Self {
+        let words = request.split(|c: char| !c.is_alphanumeric() && !joins_words(c));
+        let is_written = |word: &&str| word.chars().skip(1).any(|c| joins_words(c) || c.is_uppercase());
+        let words = words.map(|word| word.trim_matches(joins_words)).filter(is_written).collect();
+        Self { whole: request.trim(), words }
+    }
+
+    /// Does the request have this name in it?
+    fn has(&self, tool: &str) -> bool {
+        self.whole == tool || self.words.contains(tool)
+    }
 }
 
 /// The text that is embedded for a tool.
@@ -173,10 +189,12 @@ impl Catalog {
         }
         let all: Vec<_> = self.tools().collect();
         let meant = aids.meaning.and_then(|meaning| meaning.meant(self.meant_texts()));
-        let named = || all.iter().enumerate().filter(|(_, (_, tool))| names(query, &tool.name));
+        let written = meant.as_ref().map(|_| WrittenNames::of(query));
+        let is_named = |tool: &ToolEntry| written.as_ref().is_some_and(|written| written.has(&tool.name));
+        let named = all.iter().enumerate().filter(|(_, (_, tool))| is_named(tool));
         let beside = search::Beside {
             lifts: self.lifts(query, aids.habits),
-            named: meant.iter().flat_map(|_| named().map(|(at, _)| at)).collect(),
+            named: named.map(|(at, _)| at).collect(),
             meant: meant.as_ref(),
         };
         let hits = self.index().ranked_beside(query, |at| wanted(&all[at]), &beside);
@@ -276,7 +294,7 @@ mod tests {
             ("create an issue", "create_issue", false),
             ("create_issues", "create_issue", false),
         ] {
-            assert_eq!(names(request, tool), expected, "{request}");
+            assert_eq!(WrittenNames::of(request).has(tool), expected, "{request}");
         }
     }
 }

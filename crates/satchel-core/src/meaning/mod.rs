@@ -36,7 +36,7 @@ use sentences::Sentences;
 const FORMAT: u32 = 2;
 /// How long a search waits for vectors of a source that is asked over the network, …
 const ASKED: Duration = Duration::from_millis(400);
-/// … and of the built-in model. It takes 3 ms for each part, and 30 more where it has to be read.
+/// … and of the built-in model. It takes 20 ms for the longest request, and 30 more where it has to be read.
 const COMPUTED: Duration = Duration::from_millis(150);
 /// How long a portion of tools may take: the source may have to load its model first.
 const PORTION_TIME: Duration = Duration::from_secs(120);
@@ -54,9 +54,9 @@ const LOOK: Duration = Duration::from_secs(10);
 const MOMENT: Duration = Duration::from_millis(300);
 /// Searches whose vectors are remembered.
 const QUERIES: usize = 64;
-/// Characters of a search that are asked for.
-const LONGEST: usize = 1_000;
-/// A request of more parts is taken as a whole.
+/// Characters of a search that are asked for: as many as are read for its words, so that both see the same parts.
+const LONGEST: usize = 2_000;
+/// A named source is asked for the whole of a request of more parts. The built-in model bounds its work itself.
 const PARTS: usize = 6;
 /// Vectors of tools that are no longer offered are kept up to so many.
 const SPARE: usize = 5_000;
@@ -135,12 +135,14 @@ impl Giver {
     async fn of_request(&self, parts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
         match self {
             Self::Named(_, source) => {
-                let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-                source.embed(&parts, ASKED).await
+                let asked = if parts.len() > PARTS + 1 { &parts[..1] } else { parts };
+                let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
+                source.embed(&asked, ASKED).await
             }
             Self::BuiltIn(sentences) => {
                 let late = || EmbedError::Answer(format!("nothing within {COMPUTED:?}"));
-                tokio::time::timeout(COMPUTED, compute(sentences, parts)).await.map_err(|_| late())?
+                let computed = compute(sentences, parts, Sentences::of_request);
+                tokio::time::timeout(COMPUTED, computed).await.map_err(|_| late())?
             }
         }
     }
@@ -155,7 +157,8 @@ impl Giver {
                 let mut vectors = Vec::new();
                 for text in texts {
                     let began = Instant::now();
-                    vectors.append(&mut compute(sentences, std::slice::from_ref(text)).await?);
+                    let text = std::slice::from_ref(text);
+                    vectors.append(&mut compute(sentences, text, Sentences::of_tools).await?);
                     tokio::time::sleep(began.elapsed().mul_f64(REST)).await;
                 }
                 Ok(vectors)
@@ -164,9 +167,13 @@ impl Giver {
     }
 }
 
-async fn compute(sentences: &Sentences, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+async fn compute(
+    sentences: &Sentences,
+    texts: &[String],
+    how: fn(&Sentences, &[String]) -> Option<Vec<Vec<f32>>>,
+) -> Result<Vec<Vec<f32>>, EmbedError> {
     let (sentences, texts) = (sentences.clone(), texts.to_vec());
-    let computed = tokio::task::spawn_blocking(move || sentences.embed(&texts)).await;
+    let computed = tokio::task::spawn_blocking(move || how(&sentences, &texts)).await;
     computed.ok().flatten().ok_or_else(|| EmbedError::Answer("nothing: its file cannot be used".to_owned()))
 }
 
@@ -220,11 +227,7 @@ impl Meanings {
             }
             (giver, known.vectors.clone())
         };
-        let mut parts = parts(&query);
-        if parts.len() > PARTS + 1 {
-            parts.truncate(1);
-        }
-        let answer = giver.of_request(&parts).await;
+        let answer = giver.of_request(&parts(&query)).await;
         let mut known = self.known();
         match answer {
             Ok(answer) => {
@@ -321,7 +324,7 @@ impl Meanings {
         let mut vectors = Vectors::clone(&known);
         if vectors.len() > texts.len() + SPARE {
             let wanted: HashSet<u64> = texts.iter().map(|(number, _)| *number).collect();
-            vectors.keep(|number| wanted.contains(&number));
+            vectors = vectors.only(|number| wanted.contains(&number));
         }
         let mut failed = false;
         for (at, portion) in (1..).zip(missing.chunks(PORTION)) {
@@ -399,7 +402,7 @@ fn read(path: &Path, origin: &VectorOrigin) -> Vectors {
 }
 
 fn write(path: &Path, origin: VectorOrigin, vectors: &Vectors) -> std::io::Result<()> {
-    let coded = |(number, vector): (u64, &Vector)| (number, BASE64_STANDARD.encode(vector.to_bytes()));
+    let coded = |(number, vector): (u64, Vector)| (number, BASE64_STANDARD.encode(vector.to_bytes()));
     let mut vectors: Vec<(u64, String)> = vectors.all().map(coded).collect();
     vectors.sort_unstable();
     files::replace(path, &serde_json::to_vec(&VectorFile { format: FORMAT, origin, vectors })?)
@@ -419,8 +422,8 @@ mod tests {
         vectors.put(7, vector.clone());
         write(&path, origin("m"), &vectors).unwrap();
         let back = read(&path, &origin("m"));
-        let all: Vec<(u64, &Vector)> = back.all().collect();
-        assert_eq!(all, [(7, &vector)]);
+        let all: Vec<(u64, Vector)> = back.all().collect();
+        assert_eq!(all, [(7, vector)]);
         assert!(read(&path, &origin("other")).is_empty());
         std::fs::write(&path, "{\"format\":2").unwrap();
         assert!(read(&path, &origin("m")).is_empty());

@@ -86,8 +86,17 @@ impl Sentences {
         Ok(Self { file: file.to_owned(), id: satchel_embed::id(&head)?, loaded: Arc::default() })
     }
 
-    /// A vector for each text, or none where the file is no longer what it was. Computes; not for async workers.
-    pub(super) fn embed(&self, texts: &[String]) -> Option<Vec<Vec<f32>>> {
+    /// A vector for each tool's text, or none where the file is no longer what it was. Computes; not for async workers.
+    pub(super) fn of_tools(&self, texts: &[String]) -> Option<Vec<Vec<f32>>> {
+        self.with_model(|model| texts.iter().map(|text| model.embed(text, TOKENS)).collect())
+    }
+
+    /// The same for a request, which has the whole first, then its parts.
+    pub(super) fn of_request(&self, request: &[String]) -> Option<Vec<Vec<f32>>> {
+        self.with_model(|model| model.embed_request(request))
+    }
+
+    fn with_model<T>(&self, compute: impl FnOnce(&Model) -> T) -> Option<T> {
         let model = {
             let mut loaded = self.loaded();
             loaded.used = Some(Instant::now());
@@ -96,8 +105,7 @@ impl Sentences {
         let model = model.get_or_init(|| {
             self.read().inspect_err(|error| tracing::warn!(%error, "searching by words only")).ok()
         });
-        let model = model.as_ref()?;
-        Some(texts.iter().map(|text| model.embed(text, TOKENS)).collect())
+        model.as_ref().map(compute)
     }
 
     fn read(&self) -> Result<Model, SentencesError> {
@@ -145,7 +153,7 @@ mod tests {
         std::fs::write(&file, "something else, and long enough").unwrap();
         assert!(matches!(Sentences::open(&file), Err(SentencesError::Model(ModelError::Kind))));
         std::fs::write(&file, &satchel_embed::toy(&[&["read"]])[..200]).unwrap();
-        assert_eq!(Sentences::open(&file).unwrap().embed(&["read a file".to_owned()]), None);
+        assert_eq!(Sentences::open(&file).unwrap().of_tools(&["read a file".to_owned()]), None);
     }
 
     #[tokio::test(start_paused = true)]
@@ -156,10 +164,10 @@ mod tests {
         let sentences = Sentences::open(&file).unwrap();
         assert!(!sentences.rest());
         let texts = ["read a file".to_owned()];
-        let before = sentences.embed(&texts).unwrap();
+        let before = sentences.of_tools(&texts).unwrap();
         assert!(sentences.rest());
         tokio::time::advance(IDLE).await;
         assert!(!sentences.rest());
-        assert_eq!(sentences.embed(&texts).unwrap(), before);
+        assert_eq!(sentences.of_request(&texts).unwrap(), before);
     }
 }

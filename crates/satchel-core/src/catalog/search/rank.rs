@@ -148,18 +148,28 @@ impl Index {
         meant: &Meant,
         wanted: impl Fn(usize) -> bool,
     ) {
-        let known: HashSet<usize> = hits.iter().map(|hit| hit.at).collect();
+        let mut known = vec![false; self.count(Among::Tools)];
+        hits.iter().for_each(|hit| known[hit.at] = true);
+        let mut added = vec![false; known.len()];
+        let most_first =
+            |(a_at, a): &(usize, f32), (b_at, b): &(usize, f32)| b.total_cmp(a).then(a_at.cmp(b_at));
         for meant in std::iter::once(&meant.whole).chain(&meant.parts) {
-            let mut most: Vec<(usize, f32)> = meant.iter().copied().enumerate().collect();
-            most.retain(|(at, meant)| *meant >= self.weights.alike && !known.contains(at) && wanted(*at));
-            most.sort_unstable_by(|(a_at, a), (b_at, b)| b.total_cmp(a).then(a_at.cmp(b_at)));
-            for (at, _) in most.into_iter().take(MORE) {
-                if hits.iter().all(|hit| hit.at != at) {
+            let all = meant.iter().copied().enumerate();
+            let mut most: Vec<(usize, f32)> = all
+                .filter(|(at, meant)| *meant >= self.weights.alike && !known[*at] && wanted(*at))
+                .collect();
+            if most.len() > MORE {
+                most.select_nth_unstable_by(MORE, most_first);
+                most.truncate(MORE);
+            }
+            most.sort_unstable_by(most_first);
+            for (at, _) in most {
+                if !std::mem::replace(&mut added[at], true) {
                     hits.push(Hit { at, score: 0.0, shares: None });
                 }
             }
         }
-        rest.retain(|hit| hits[known.len()..].iter().all(|more| more.at != hit.at));
+        rest.retain(|hit| !added[hit.at]);
     }
 
     /// Puts what words say and what is meant on one scale, and together. Whoever writes a tool's name means that tool.

@@ -1,17 +1,34 @@
 //! Compares queries and tools by sentence vectors. Pure; `meaning` supplies the vectors, and `rank` combines similarity
 //! with word evidence.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+};
 
-/// So many tokens of a request are read, and so many of what stands for a tool.
+/// So many tokens are read of what stands for a tool.
 pub const TOKENS: usize = 128;
 
-/// Numbers that are multiplied side by side.
-const LANES: usize = 16;
+/// So many products of a tool's numbers (127 at most) and a request's fit into 32 bits.
+const CHUNK: usize = 1_024;
+/// The greatest number of a request's vector.
+const MOST: i16 = 16_000;
 
-/// Vectors of length one, by the number of the text they stand for.
+/// Vectors of length one, by the number of the text they stand for. Their numbers lie side by side: a search reads all of
+/// them, and waits for memory more than it computes.
 #[derive(Debug, Clone, Default)]
-pub struct Vectors(HashMap<u64, Arc<Vector>>);
+pub struct Vectors {
+    rows: HashMap<u64, VectorRow>,
+    numbers: Vec<i8>,
+}
+
+/// Where the numbers of a vector lie.
+#[derive(Debug, Clone, Copy)]
+struct VectorRow {
+    scale: f32,
+    length: u32,
+    at: usize,
+}
 
 /// A vector with eight bits a number.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,10 +40,16 @@ pub struct Vector {
 /// A request's vectors, and those of the tools.
 #[derive(Debug, Clone)]
 pub struct Meaning {
-    whole: Arc<[f32]>,
-    /// One for each part of a request that has several.
-    parts: Vec<Arc<[f32]>>,
+    /// Of the request as a whole; then of each part where it has several.
+    request: Vec<Arc<RequestVector>>,
     vectors: Arc<Vectors>,
+}
+
+/// A vector of a request, in whole numbers: products of sixteen bits are summed several at a time on every processor.
+#[derive(Debug)]
+struct RequestVector {
+    scale: f32,
+    numbers: Box<[i16]>,
 }
 
 /// How much each tool is meant, by its position: 1 for the one that is meant most, 0 for what is meant no more than usual.
@@ -65,50 +88,73 @@ impl Vector {
         }
         (scale.is_finite() && scale > 0.0).then_some(Self { scale, numbers })
     }
+}
 
-    fn likeness(&self, query: &[f32]) -> f32 {
-        let (numbers, rest) = self.numbers.as_chunks::<LANES>();
-        let (query, query_rest) = query.as_chunks::<LANES>();
-        let mut sums = [0.0f32; LANES];
-        for (numbers, query) in numbers.iter().zip(query) {
-            for ((sum, number), query) in sums.iter_mut().zip(numbers).zip(query) {
-                *sum += f32::from(*number) * query;
-            }
-        }
-        let rest = rest.iter().zip(query_rest).map(|(number, query)| f32::from(*number) * query);
-        self.scale * (sums.iter().sum::<f32>() + rest.sum::<f32>())
+/// The sum of all products. Wrapping, as a check for each would keep the compiler from taking several at once; [`CHUNK`]
+/// and [`MOST`] see to it that nothing runs over.
+fn product(numbers: &[i8], asked: &[i16]) -> i32 {
+    let products = numbers.iter().zip(asked).map(|(number, asked)| i32::from(*number) * i32::from(*asked));
+    products.fold(0, i32::wrapping_add)
+}
+
+impl RequestVector {
+    /// To a vector of the same length, before its scale.
+    fn likeness(&self, numbers: &[i8]) -> f32 {
+        let chunks = numbers.chunks(CHUNK).zip(self.numbers.chunks(CHUNK));
+        let sum: i64 = chunks.map(|(numbers, asked)| i64::from(product(numbers, asked))).sum();
+        self.scale * sum as f32
+    }
+
+    fn of(vector: &[f32]) -> Option<Self> {
+        let vector = unit(vector)?;
+        let greatest = vector.iter().fold(0.0f32, |greatest, number| greatest.max(number.abs()));
+        let scale = greatest / f32::from(MOST);
+        Some(Self { scale, numbers: vector.iter().map(|number| (number / scale).round() as i16).collect() })
     }
 }
 
 impl Vectors {
-    /// Takes in a vector.
-    pub fn put(&mut self, text: u64, vector: Vector) {
-        self.0.insert(text, Arc::new(vector));
+    /// Takes in a vector, for a text that has none.
+    pub fn put(&mut self, text: u64, Vector { scale, numbers }: Vector) {
+        let Ok(length) = u32::try_from(numbers.len()) else { return };
+        if let Entry::Vacant(entry) = self.rows.entry(text) {
+            entry.insert(VectorRow { scale, length, at: self.numbers.len() });
+            self.numbers.extend_from_slice(&numbers);
+        }
     }
 
     /// Is it known?
     pub fn knows(&self, text: u64) -> bool {
-        self.0.contains_key(&text)
+        self.rows.contains_key(&text)
     }
 
     /// Is none known?
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.rows.is_empty()
     }
 
     /// How many are known.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.rows.len()
     }
 
     /// All of them, in no order.
-    pub fn all(&self) -> impl Iterator<Item = (u64, &Vector)> {
-        self.0.iter().map(|(text, vector)| (*text, &**vector))
+    pub fn all(&self) -> impl Iterator<Item = (u64, Vector)> {
+        self.rows
+            .iter()
+            .map(|(text, row)| (*text, Vector { scale: row.scale, numbers: self.numbers_of(row).into() }))
     }
 
-    /// Forgets those of other texts.
-    pub fn keep(&mut self, is_wanted: impl Fn(u64) -> bool) {
-        self.0.retain(|text, _| is_wanted(*text));
+    /// These without those of other texts.
+    #[must_use]
+    pub fn only(&self, is_wanted: impl Fn(u64) -> bool) -> Self {
+        let mut only = Self::default();
+        self.all().filter(|(text, _)| is_wanted(*text)).for_each(|(text, vector)| only.put(text, vector));
+        only
+    }
+
+    fn numbers_of(&self, row: &VectorRow) -> &[i8] {
+        &self.numbers[row.at..][..row.length as usize]
     }
 }
 
@@ -116,31 +162,32 @@ impl Meaning {
     /// Of the vectors of [`Catalog::parts`](crate::catalog::Catalog::parts): the request as a whole, then its parts.
     /// `None` where one points nowhere.
     pub fn of(request: &[Vec<f32>], vectors: Arc<Vectors>) -> Option<Self> {
-        let units: Option<Vec<Arc<[f32]>>> = request.iter().map(|vector| unit(vector)).collect();
-        let mut units = units?.into_iter();
-        Some(Self { whole: units.next()?, parts: units.collect(), vectors })
+        let asked = |vector: &Vec<f32>| RequestVector::of(vector).map(Arc::new);
+        let request: Option<Vec<Arc<RequestVector>>> = request.iter().map(asked).collect();
+        Some(Self { request: request.filter(|request| !request.is_empty())?, vectors })
     }
 
     /// How much the tools are meant whose texts have these numbers; `None` where nothing is known of any.
     pub(in crate::catalog) fn meant(&self, texts: &[Option<u64>]) -> Option<Meant> {
-        let known: Vec<Option<&Vector>> = texts
-            .iter()
-            .map(|text| {
-                let vector = self.vectors.0.get(&(*text)?)?;
-                (vector.numbers.len() == self.whole.len()).then_some(&**vector)
-            })
-            .collect();
-        known.iter().any(Option::is_some).then(|| Meant {
-            whole: stand_out(&self.whole, &known),
-            parts: self.parts.iter().map(|part| stand_out(part, &known)).collect(),
-        })
+        let length = self.request.first()?.numbers.len();
+        let mut alike = vec![vec![None; texts.len()]; self.request.len()];
+        for (at, text) in texts.iter().enumerate() {
+            let row = text.and_then(|text| self.vectors.rows.get(&text));
+            let Some(row) = row.filter(|row| row.length as usize == length) else { continue };
+            // A tool's numbers are read from memory once for all parts.
+            let numbers = self.vectors.numbers_of(row);
+            for (alike, asked) in alike.iter_mut().zip(&self.request) {
+                alike[at] = Some(row.scale * asked.likeness(numbers));
+            }
+        }
+        let known = alike.first()?.iter().any(Option::is_some);
+        let mut meant = alike.into_iter().map(stand_out);
+        known.then_some(Meant { whole: meant.next()?, parts: meant.collect() })
     }
 }
 
 /// Models differ in what is much, and so do queries: what counts is how far a tool stands out.
-fn stand_out(query: &[f32], vectors: &[Option<&Vector>]) -> Vec<f32> {
-    let alike: Vec<Option<f32>> =
-        vectors.iter().map(|vector| vector.map(|vector| vector.likeness(query))).collect();
+fn stand_out(alike: Vec<Option<f32>>) -> Vec<f32> {
     let known = || alike.iter().copied().flatten();
     let usual = known().sum::<f32>() / known().count().max(1) as f32;
     let most = known().fold(f32::MIN, f32::max);
@@ -148,10 +195,10 @@ fn stand_out(query: &[f32], vectors: &[Option<&Vector>]) -> Vec<f32> {
         Some(alike) if most > usual => ((alike - usual) / (most - usual)).clamp(0.0, 1.0),
         _ => 0.0,
     };
-    alike.into_iter().map(far).collect()
+    alike.iter().copied().map(far).collect()
 }
 
-fn unit(vector: &[f32]) -> Option<Arc<[f32]>> {
+fn unit(vector: &[f32]) -> Option<Box<[f32]>> {
     let length = vector.iter().map(|part| part * part).sum::<f32>().sqrt();
     (length.is_finite() && length > 0.0).then(|| vector.iter().map(|part| part / length).collect())
 }
@@ -185,6 +232,27 @@ mod tests {
     }
 
     #[test]
+    fn long_vectors_of_great_numbers_do_not_run_over() {
+        let numbers = vec![1.0; 16 * 1_024];
+        let (meaning, texts) =
+            meaning(&numbers, &[&numbers, &[&[-1.0; 8 * 1_024][..], &[1.0; 8 * 1_024]].concat()]);
+        assert_eq!(meaning.meant(&texts).unwrap().whole, [1.0, 0.0]);
+    }
+
+    #[test]
+    fn vectors_of_other_texts_are_left_out_and_the_rest_stays_the_same() {
+        let mut vectors = Vectors::default();
+        for (text, vector) in [(1, [1.0, 0.0]), (2, [0.0, 1.0]), (3, [1.0, 1.0])] {
+            vectors.put(text, Vector::of(&vector).unwrap());
+        }
+        let only = vectors.only(|text| text != 2);
+        let mut all: Vec<(u64, Vector)> = only.all().collect();
+        all.sort_by_key(|(text, _)| *text);
+        assert_eq!(all, [(1, Vector::of(&[1.0, 0.0]).unwrap()), (3, Vector::of(&[1.0, 1.0]).unwrap())]);
+        assert!(only.knows(3) && !only.knows(2) && only.len() == 2);
+    }
+
+    #[test]
     fn a_vector_that_points_nowhere_is_none() {
         for vector in [&[0.0, 0.0][..], &[f32::NAN, 1.0], &[f32::INFINITY, 1.0], &[]] {
             assert!(
@@ -202,6 +270,7 @@ mod tests {
         let numbers: Vec<f32> = (0..100).map(|at| ((at * 37) % 41) as f32 - 20.0).collect();
         let vector = Vector::of(&numbers).unwrap();
         assert_eq!(Vector::from_bytes(&vector.to_bytes()).as_ref(), Some(&vector));
-        assert!((vector.likeness(&unit(&numbers).unwrap()) - 1.0).abs() < 0.001);
+        let likeness = vector.scale * RequestVector::of(&numbers).unwrap().likeness(&vector.numbers);
+        assert!((likeness - 1.0).abs() < 0.001, "{likeness}");
     }
 }
