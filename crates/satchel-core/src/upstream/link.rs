@@ -129,21 +129,21 @@ pub struct Outgoing {
     /// So many of its bytes have left already.
     pub(super) begun: usize,
     /// Held while it waits for others, where some are written by those who send them.
-    pub(super) _turn: Option<Turn>,
+    pub(super) _turn: Option<QueuedWrite>,
 }
 
 /// A message that waits to be written. While there is one, no other goes before it.
 #[derive(Debug)]
-pub(super) struct Turn(Arc<AtomicUsize>);
+pub(super) struct QueuedWrite(Arc<AtomicUsize>);
 
-impl Turn {
+impl QueuedWrite {
     pub(super) fn of(waiting: &Arc<AtomicUsize>) -> Self {
         waiting.fetch_add(1, Ordering::SeqCst);
         Self(waiting.clone())
     }
 }
 
-impl Drop for Turn {
+impl Drop for QueuedWrite {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -329,7 +329,7 @@ impl Link {
     fn write_at_once(&self, outgoing: Outgoing) -> Option<Outgoing> {
         let Some(transport) = self.inner.at_once.get() else { return Some(outgoing) };
         let left = transport.write(outgoing, &self.inner.waiting)?;
-        Some(Outgoing { _turn: Some(Turn::of(&self.inner.waiting)), ..left })
+        Some(Outgoing { _turn: Some(QueuedWrite::of(&self.inner.waiting)), ..left })
     }
 
     /// Adds what every request of the stateless revisions says, where those are spoken.
