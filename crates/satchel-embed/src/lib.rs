@@ -2,7 +2,7 @@
 //! (all-MiniLM-L6-v2) with eight-bit weights. Pure: bytes in, numbers out. Callers decide where the file lies, which
 //! threads compute, and what is cached.
 //!
-//! `file` reads and writes the weights, `tokens` cuts texts, `forward` is the network, `kernel` the loops that take the
+//! `weights_file` reads and writes the weights, `wordpiece` cuts texts, `forward` is the network, `kernel` the loops that take the
 //! time, `budget` shares a bounded number of tokens among the parts of a request.
 
 #![warn(missing_docs)]

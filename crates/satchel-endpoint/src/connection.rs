@@ -133,7 +133,7 @@ enum Doing {
 
 /// Why a connection has to end.
 #[derive(Debug, Clone, Copy)]
-enum Wanted {
+enum EndReason {
     /// Its place is needed.
     Place,
     /// The endpoint ends.
@@ -377,9 +377,9 @@ impl ClientConnection {
     }
 
     /// What it has to end for, where it has to.
-    fn wanted(&self) -> Option<Wanted> {
-        let ending = || self.ending.load(Ordering::Acquire).then_some(Wanted::End);
-        self.give_way.is_cancelled().then_some(Wanted::Place).or_else(ending)
+    fn wanted(&self) -> Option<EndReason> {
+        let ending = || self.ending.load(Ordering::Acquire).then_some(EndReason::End);
+        self.give_way.is_cancelled().then_some(EndReason::Place).or_else(ending)
     }
 
     /// A request has begun, and it is not known whose.
@@ -422,7 +422,7 @@ where
                 return Poll::Ready(false);
             }
             match connection.wanted() {
-                Some(Wanted::Place) if !ending && connection.is_begun_by_nobody() => {
+                Some(EndReason::Place) if !ending && connection.is_begun_by_nobody() => {
                     return Poll::Ready(false);
                 }
                 // A request that arrived at this very moment is still answered.

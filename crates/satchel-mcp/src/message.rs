@@ -140,7 +140,7 @@ impl Message {
     /// [`ParseError`] if the text is not JSON, not an object with `"jsonrpc": "2.0"`, or a request and a response at the
     /// same time.
     pub fn parse(json: &str) -> Result<Self, ParseError> {
-        let fields: Fields<'_> = serde_json::from_str(json).map_err(|error| match error.classify() {
+        let fields: Envelope<'_> = serde_json::from_str(json).map_err(|error| match error.classify() {
             serde_json::error::Category::Data if json.trim_start().starts_with('[') => {
                 ParseError::Shape("an array of messages is not supported by this protocol revision")
             }
@@ -152,7 +152,7 @@ impl Message {
         Self::from_fields(fields)
     }
 
-    fn from_fields(fields: Fields<'_>) -> Result<Self, ParseError> {
+    fn from_fields(fields: Envelope<'_>) -> Result<Self, ParseError> {
         let text = |raw: &RawValue| serde_json::from_str::<String>(raw.get()).ok();
         if !fields.jsonrpc.is_some_and(|raw| raw.get() == "\"2.0\"" || text(raw).as_deref() == Some("2.0")) {
             return Err(ParseError::Shape("a message must have \"jsonrpc\": \"2.0\""));
@@ -274,7 +274,7 @@ impl Message {
 
 /// The fields of a message that mean something, as they stand in its text.
 #[derive(Default)]
-struct Fields<'a> {
+struct Envelope<'a> {
     jsonrpc: Option<&'a RawValue>,
     id: Option<&'a RawValue>,
     method: Option<&'a RawValue>,
@@ -283,24 +283,24 @@ struct Fields<'a> {
     error: Option<&'a RawValue>,
 }
 
-impl<'de> Deserialize<'de> for Fields<'de> {
+impl<'de> Deserialize<'de> for Envelope<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ReadFields)
+        deserializer.deserialize_map(ReadEnvelope)
     }
 }
 
-struct ReadFields;
+struct ReadEnvelope;
 
-impl<'de> Visitor<'de> for ReadFields {
-    type Value = Fields<'de>;
+impl<'de> Visitor<'de> for ReadEnvelope {
+    type Value = Envelope<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-        let (mut fields, mut others) = (Fields::default(), HashSet::<Cow<'de, str>>::new());
-        while let Some(Key(key)) = map.next_key()? {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
+        let (mut fields, mut others) = (Envelope::default(), HashSet::<Cow<'de, str>>::new());
+        while let Some(EnvelopeKey(key)) = map.next_key()? {
             // Two readers could take different ones of two.
             let twice = |key: &str| A::Error::custom(format_args!("the key {key:?} occurs twice"));
             let field = match &*key {
@@ -327,17 +327,17 @@ impl<'de> Visitor<'de> for ReadFields {
 }
 
 /// A key, where it stands unless it is written with escapes.
-struct Key<'a>(Cow<'a, str>);
+struct EnvelopeKey<'a>(Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Key<'de> {
+impl<'de> Deserialize<'de> for EnvelopeKey<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(ReadKey).map(Key)
+        deserializer.deserialize_str(ReadEnvelopeKey).map(EnvelopeKey)
     }
 }
 
-struct ReadKey;
+struct ReadEnvelopeKey;
 
-impl<'de> Visitor<'de> for ReadKey {
+impl<'de> Visitor<'de> for ReadEnvelopeKey {
     type Value = Cow<'de, str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -214,13 +214,13 @@ struct Amount {
 }
 
 /// The texts of a call, each hashed once.
-struct Texts {
+struct CallTexts {
     request: Option<(Hash, Arc<str>)>,
     answer: Option<(Hash, Arc<str>)>,
     direct: Option<(Hash, Arc<str>)>,
 }
 
-impl Texts {
+impl CallTexts {
     fn of(called: &Called) -> Self {
         let hashed = |body: &Body| body.text.as_ref().map(|text| (hash(text), text.clone()));
         Self {
@@ -232,7 +232,7 @@ impl Texts {
 }
 
 /// The tokens of a call.
-enum Tokens {
+enum CallTokens {
     /// They are known: those of its request and of its answer.
     Known(i64, i64),
     /// They will be.
@@ -621,14 +621,14 @@ impl State {
             self.baseline(transaction, &key, &called.offers)?;
         }
         let Some(open) = self.sessions.get(&key).cloned() else { return Ok(()) };
-        let texts = Texts::of(called);
+        let texts = CallTexts::of(called);
         self.row(transaction, called, &open, &texts)?;
         if called.visit.face {
             return Ok(());
         }
         let share =
             |called: &Called| Share { server: called.server.clone(), tool: called.tool.clone(), weight: 1 };
-        let Texts { request, answer, direct } = texts;
+        let CallTexts { request, answer, direct } = texts;
         match called.kind {
             CallKind::Find | CallKind::Describe | CallKind::Resources => {
                 let part = if called.kind == CallKind::Describe { Part::Describe } else { Part::Find };
@@ -689,12 +689,12 @@ impl State {
         transaction: &Transaction<'_>,
         called: &Called,
         open: &Open,
-        texts: &Texts,
+        texts: &CallTexts,
     ) -> Result<(), StoreError> {
         let tokens = self.tokens_of(transaction, called, texts)?;
         let (request_tokens, result_tokens) = match tokens {
-            Tokens::Known(request, result) => (Some(request), Some(result)),
-            Tokens::Awaited | Tokens::Never => (None, None),
+            CallTokens::Known(request, result) => (Some(request), Some(result)),
+            CallTokens::Awaited | CallTokens::Never => (None, None),
         };
         let us = |time: std::time::Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         let (time, end) = (&called.time, &called.end);
@@ -752,15 +752,15 @@ impl State {
             self.count_minute(called.at_ms, failed);
         }
         match tokens {
-            Tokens::Known(request, result) => self.sums.counted(&hours, request, result),
-            Tokens::Awaited => {
+            CallTokens::Known(request, result) => self.sums.counted(&hours, request, result),
+            CallTokens::Awaited => {
                 let [request, answer] =
                     [&texts.request, &texts.answer].map(|text| text.as_ref().map(|(hash, _)| *hash));
                 let needs = request.into_iter().chain(answer).collect();
                 self.dues
                     .push(Due { needs, what: What::Tokens { call: self.newest, hours, request, answer } });
             }
-            Tokens::Never => {}
+            CallTokens::Never => {}
         }
         Ok(())
     }
@@ -831,24 +831,24 @@ impl State {
         &mut self,
         transaction: &Transaction<'_>,
         called: &Called,
-        texts: &Texts,
-    ) -> Result<Tokens, StoreError> {
+        texts: &CallTexts,
+    ) -> Result<CallTokens, StoreError> {
         let bodies = [(&called.request, &texts.request), (&called.answer, &texts.answer)];
         // Too large to count: stays uncounted.
         if bodies.iter().any(|(body, text)| text.is_none() && body.bytes > 0) {
-            return Ok(Tokens::Never);
+            return Ok(CallTokens::Never);
         }
         let there = || bodies.iter().filter_map(|(_, text)| text.as_ref());
         let wanted = there().map(|(hash, text)| (*hash, Text::Here(text.clone()))).collect();
         if !self.want(transaction, wanted)? {
-            return Ok(Tokens::Never);
+            return Ok(CallTokens::Never);
         }
         if !there().all(|(hash, _)| self.counts.contains_key(hash)) {
-            return Ok(Tokens::Awaited);
+            return Ok(CallTokens::Awaited);
         }
         let [request, answer] =
             bodies.map(|(_, text)| text.as_ref().map_or(0, |(hash, _)| self.counted(hash)));
-        Ok(Tokens::Known(request, answer))
+        Ok(CallTokens::Known(request, answer))
     }
 
     fn counted(&self, hash: &Hash) -> i64 {

@@ -23,7 +23,7 @@ pub(super) const QUESTIONS_OPEN: usize = 16;
 /// A call in flight.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
-    inbox: Mutex<Inbox>,
+    inbox: Mutex<FlightInbox>,
     notes: AtomicUsize,
     questions: AtomicUsize,
     sent: AtomicU8,
@@ -35,7 +35,7 @@ pub(super) struct Flight {
 }
 
 #[derive(Debug, Default)]
-struct Inbox {
+struct FlightInbox {
     events: VecDeque<Event>,
     /// Nothing comes after it.
     end: Option<Event>,
@@ -158,7 +158,7 @@ impl Flight {
         }
     }
 
-    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+    fn inbox(&self) -> MutexGuard<'_, FlightInbox> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -131,21 +131,21 @@ pub struct Outgoing {
     /// Number of bytes already written.
     pub(super) begun: usize,
     /// Held while it waits for earlier messages, if senders may write directly.
-    pub(super) _turn: Option<Turn>,
+    pub(super) _turn: Option<QueuedWrite>,
 }
 
 /// A message that waits to be written. No later message may overtake it.
 #[derive(Debug)]
-pub(super) struct Turn(Arc<AtomicUsize>);
+pub(super) struct QueuedWrite(Arc<AtomicUsize>);
 
-impl Turn {
+impl QueuedWrite {
     pub(super) fn of(waiting: &Arc<AtomicUsize>) -> Self {
         waiting.fetch_add(1, Ordering::SeqCst);
         Self(waiting.clone())
     }
 }
 
-impl Drop for Turn {
+impl Drop for QueuedWrite {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -331,7 +331,7 @@ impl Link {
     fn write_at_once(&self, outgoing: Outgoing) -> Option<Outgoing> {
         let Some(transport) = self.inner.at_once.get() else { return Some(outgoing) };
         let left = transport.write(outgoing, &self.inner.waiting)?;
-        Some(Outgoing { _turn: Some(Turn::of(&self.inner.waiting)), ..left })
+        Some(Outgoing { _turn: Some(QueuedWrite::of(&self.inner.waiting)), ..left })
     }
 
     /// Adds the `_meta` fields of stateless requests, on connections of that era.

@@ -1,7 +1,7 @@
 //! The standard input of a server's process. Whoever sends a message writes it there where nothing waits before it; what
 //! the process does not take at once is left to one task, which also writes what waits in the queue.
 //!
-//! Theory of operation: messages that wait hold a [`Turn`], and no message is written at once while there is one. A
+//! Theory of operation: messages that wait hold a [`QueuedWrite`], and no message is written at once while there is one. A
 //! message of which only the beginning was taken waits in here, before those of the queue.
 
 use std::{
@@ -19,15 +19,15 @@ use tokio::{
 
 use crate::{
     tasks::{faults_are_planted, may_fail_here},
-    upstream::link::{AtOnce, Outbox, Outgoing, Turn},
+    upstream::link::{AtOnce, Outbox, Outgoing, QueuedWrite},
 };
 
 /// The input of one process. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(super) struct ServerInput(Arc<Shared>);
+pub(super) struct ServerInput(Arc<InputShared>);
 
 #[derive(Debug)]
-struct Shared {
+struct InputShared {
     state: Mutex<InputState>,
     /// Something waits in here.
     left: Notify,
@@ -42,7 +42,7 @@ struct InputState {
 }
 
 /// The process takes nothing more; how much it took of this message.
-pub(super) struct Refused(pub(super) Outgoing);
+pub(super) struct InputRefused(pub(super) Outgoing);
 
 impl ServerInput {
     /// Nothing may be written before `orders` are.
@@ -52,14 +52,14 @@ impl ServerInput {
     pub(super) async fn open(mut pipe: ChildStdin, orders: &[u8]) -> io::Result<Self> {
         pipe.write_all(orders).await?;
         let state = Mutex::new(InputState { pipe: Some(pipe), begun: None });
-        Ok(Self(Arc::new(Shared { state, left: Notify::new() })))
+        Ok(Self(Arc::new(InputShared { state, left: Notify::new() })))
     }
 
     /// Writes what waits, until there will be nothing more. Dropping this closes nothing ([`Self::close`] does).
     ///
     /// # Errors
-    /// [`Refused`] where the process takes nothing more.
-    pub(super) async fn carry(&self, outbox: &mut Outbox) -> Result<(), Refused> {
+    /// [`InputRefused`] where the process takes nothing more.
+    pub(super) async fn carry(&self, outbox: &mut Outbox) -> Result<(), InputRefused> {
         loop {
             tokio::select! {
                 outgoing = outbox.recv() => match outgoing {
@@ -84,7 +84,7 @@ impl ServerInput {
     }
 
     /// Writes the rest of what was begun.
-    async fn finish(&self) -> Result<(), Refused> {
+    async fn finish(&self) -> Result<(), InputRefused> {
         let begun = self.state().begun.take();
         match begun {
             Some(begun) => self.whole(begun).await,
@@ -92,9 +92,9 @@ impl ServerInput {
         }
     }
 
-    async fn whole(&self, mut outgoing: Outgoing) -> Result<(), Refused> {
+    async fn whole(&self, mut outgoing: Outgoing) -> Result<(), InputRefused> {
         let written = std::future::poll_fn(|context| self.poll_whole(&mut outgoing, context)).await;
-        written.map_err(|_| Refused(outgoing))
+        written.map_err(|_| InputRefused(outgoing))
     }
 
     fn poll_whole(&self, outgoing: &mut Outgoing, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -132,7 +132,7 @@ impl AtOnce for ServerInput {
                 Some(outgoing)
             }
             Poll::Pending | Poll::Ready(Err(_)) => {
-                state.begun = Some(Outgoing { _turn: Some(Turn::of(waiting)), ..outgoing });
+                state.begun = Some(Outgoing { _turn: Some(QueuedWrite::of(waiting)), ..outgoing });
                 self.0.left.notify_one();
                 None
             }
@@ -191,7 +191,7 @@ mod tests {
         json: &str,
     ) {
         if let Some(left) = input.write(message(json), waiting) {
-            let waits = Outgoing { _turn: Some(Turn::of(waiting)), ..left };
+            let waits = Outgoing { _turn: Some(QueuedWrite::of(waiting)), ..left };
             queue.send(waits).await.unwrap();
         }
     }
@@ -240,6 +240,6 @@ mod tests {
         let (queue, mut outbox) = mpsc::channel(1);
         queue.send(left).await.unwrap();
         let refused = input.carry(&mut outbox).await;
-        assert!(refused.is_err_and(|Refused(outgoing)| outgoing.begun == 0));
+        assert!(refused.is_err_and(|InputRefused(outgoing)| outgoing.begun == 0));
     }
 }

@@ -24,7 +24,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     Connection, Signs,
-    stdin::{Refused, ServerInput},
+    stdin::{InputRefused, ServerInput},
     unasked::Unasked,
 };
 use crate::{
@@ -225,9 +225,9 @@ async fn write(
     };
     clear_text(&mut orders);
     link.write_by(Box::new(input.clone()));
-    let _closed = Closed(&input);
+    let _closed = InputCloser(&input);
     tokio::select! {
-        carried = input.carry(&mut outbox) => if let Err(Refused(outgoing)) = carried {
+        carried = input.carry(&mut outbox) => if let Err(InputRefused(outgoing)) = carried {
             // It may still write, but cannot receive requests.
             let _ = refuses.send(InputClosed(outgoing.id.filter(|_| outgoing.begun == 0)));
         },
@@ -236,9 +236,9 @@ async fn write(
 }
 
 /// Closes a process's input when its writer ends, including by a panic.
-struct Closed<'a>(&'a ServerInput);
+struct InputCloser<'a>(&'a ServerInput);
 
-impl Drop for Closed<'_> {
+impl Drop for InputCloser<'_> {
     fn drop(&mut self) {
         self.0.close();
     }
