@@ -93,7 +93,6 @@ pub(crate) struct ClientConnection {
     number: u64,
     all: Arc<Connections>,
     stage: Mutex<Stage>,
-    changed: Notify,
     /// Cancelled when its place is needed.
     give_way: CancellationToken,
     /// The endpoint ends.

@@ -120,7 +120,7 @@ pub async fn serve(hub: &Hub, port: Result<Port, ServeError>) -> Result<Endpoint
         tracker.spawn(accept(listener, answers, connections, stop.clone(), tracker.clone()));
     }
     #[cfg(unix)]
-    tracker.spawn(sockets::follow(hub.clone(), router, connections, stop.clone(), tracker.clone()));
+    tracker.spawn(sockets::follow(hub.clone(), answers, stop.clone(), tracker.clone()));
     let address = AddressFile::write(hub.places(), &url, &socket).map_err(ServeError::Address)?;
     hub.set_endpoint(Some(url.clone()));
     otlp::begin(hub, &stop, &tracker);

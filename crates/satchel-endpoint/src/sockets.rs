@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use axum::{Extension, Router};
+use axum::{body::Body, extract::Request};
 use satchel_core::{
     config::Config,
     hub::Hub,
@@ -24,7 +24,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    connection::{self, CONNECTIONS, Connections},
+    connection::{self, Answers, CONNECTIONS, Connections},
     http::OnlyFor,
 };
 
@@ -46,13 +46,7 @@ impl Drop for ClientSocket {
 }
 
 /// Listens where the configuration says, until `stop`.
-pub(crate) async fn follow(
-    hub: Hub,
-    router: Router,
-    connections: Arc<Connections>,
-    stop: CancellationToken,
-    tracker: TaskTracker,
-) {
+pub(crate) async fn follow(hub: Hub, answers: Answers, stop: CancellationToken, tracker: TaskTracker) {
     let home = Environment::of_this_process().home();
     let mut config = hub.watch_config();
     let mut sockets: BTreeMap<String, ClientSocket> = BTreeMap::new();
@@ -66,17 +60,8 @@ pub(crate) async fn follow(
             match bind(&path).await {
                 Ok(listener) => {
                     tracing::info!(client, path = %path.display(), "serving one client at a socket");
-                    let (router, stop) = (
-                        router.clone().layer(Extension(OnlyFor(client.as_str().into()))),
-                        stop.child_token(),
-                    );
-                    tracker.spawn(accept(
-                        listener,
-                        router,
-                        connections.clone(),
-                        stop.clone(),
-                        tracker.clone(),
-                    ));
+                    let (answers, stop) = (only_for(&client, answers.clone()), stop.child_token());
+                    tracker.spawn(accept(listener, answers, stop.clone(), tracker.clone()));
                     sockets.insert(client, ClientSocket { path, stop });
                 }
                 Err(error) => {
@@ -92,6 +77,15 @@ pub(crate) async fn follow(
             () = stop.cancelled() => return,
         }
     }
+}
+
+/// The same answers, for this client alone.
+fn only_for(client: &str, answers: Answers) -> Answers {
+    let only = OnlyFor(client.into());
+    Arc::new(move |mut request: Request<Body>| {
+        request.extensions_mut().insert(only.clone());
+        answers(request)
+    })
 }
 
 fn wanted(config: &Config, home: Option<&Path>) -> BTreeMap<String, PathBuf> {
@@ -125,17 +119,13 @@ async fn bind(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-async fn accept(
-    listener: UnixListener,
-    router: Router,
-    connections: Arc<Connections>,
-    stop: CancellationToken,
-    tracker: TaskTracker,
-) {
+/// Accepts connections until `stop`, which ends them too.
+async fn accept(listener: UnixListener, answers: Answers, stop: CancellationToken, tracker: TaskTracker) {
+    let connections: Arc<Connections> = Arc::default();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = stop.cancelled() => return,
+            () = stop.cancelled() => return connections.end(),
         };
         let stream = match accepted {
             Ok((stream, _)) => stream,
@@ -147,7 +137,7 @@ async fn accept(
         };
         match connections.enter().await {
             Some(place) => {
-                tracker.spawn(connection::carry(stream, router.clone(), place, stop.clone()));
+                tracker.spawn(connection::carry(stream, answers.clone(), place));
             }
             None => {
                 tracker.spawn(async move {

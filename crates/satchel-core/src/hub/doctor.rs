@@ -50,13 +50,6 @@ const FAMILIES: [&[&str]; 4] = [
     &["docker", "podman"],
 ];
 
-/// Common launchers, and where to get them.
-const RUNTIMES: [(&str, &str); 3] = [
-    ("npx", "Install Node.js from https://nodejs.org."),
-    ("uvx", "Install uv from https://docs.astral.sh/uv/."),
-    ("docker", "Install Docker or Podman."),
-];
-
 /// Findings that need no hub: the configuration file and the search mode.
 pub fn without_hub(places: &Places) -> Vec<DoctorFinding> {
     let (configuration, config) = look_at_config(&places.config_file);

@@ -36,8 +36,6 @@ use super::{
 
 /// A request may continue as long as it reports progress, up to this limit.
 pub const LONGEST_CALL: Duration = Duration::from_secs(600);
-/// Number of progress notifications buffered for a slow caller; older ones are superseded anyway.
-const NOTES_KEPT: usize = 256;
 /// A timer that fires this late means that the computer slept.
 const OVERSLEPT: Duration = Duration::from_secs(1);
 /// How long to read what arrived in the meantime.
