@@ -458,12 +458,6 @@ pub(crate) async fn refuse(mut stream: impl AsyncWrite + Unpin, status: &str, me
     let _ = tokio::time::timeout(REFUSING, saying).await;
 }
 
-async fn until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline).await,
-        None => std::future::pending().await,
-    }
-}
 
 /// A stream that records when data arrives.
 struct Heard<S> {
