@@ -2,8 +2,7 @@
 //!
 //! On X11 a copied text lives in the program it came from, so ours is held as long as we run.
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use satchel_core::model::{Code, control::Refusal};
 
 /// Opened at first use: a hub in the tray may never need it.
@@ -13,7 +12,7 @@ pub(crate) struct Clipboard(Mutex<Option<arboard::Clipboard>>);
 impl Clipboard {
     /// Replaces the content of the clipboard.
     pub(crate) fn copy(&self, text: &str) -> Result<(), Refusal> {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.0.lock();
         let clipboard = match held.take() {
             Some(clipboard) => held.insert(clipboard),
             None => held.insert(arboard::Clipboard::new().map_err(refusal)?),

@@ -33,8 +33,10 @@ use std::{
     io::Write,
     path::PathBuf,
     process::{ExitCode, Stdio},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
+
+use parking_lot::Mutex;
 
 use satchel_core::files::{Places, keep_new_files_private};
 use tauri::{AppHandle, Manager, RunEvent};
@@ -130,16 +132,16 @@ struct Again(Arc<Mutex<Option<Vec<String>>>>);
 
 impl Again {
     fn ask(&self, words: Vec<String>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
+        *self.0.lock() = Some(words);
     }
 
     fn is_asked(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.0.lock().is_some()
     }
 
     /// Starts it after this instance has released everything.
     fn start(&self) {
-        let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let asked = self.0.lock().take();
         let Some(words) = asked else { return };
         let started = std::env::current_exe()
             .and_then(|own| std::process::Command::new(own).args(words).stdin(Stdio::null()).spawn());

@@ -2,11 +2,9 @@
 //! address: it names one that the hub or a result contained; files are named by what they are, not by path. Never goes
 //! through a shell.
 
-use std::{
-    collections::VecDeque,
-    path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::VecDeque, path::Path};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use satchel_core::model::{
     Code,
@@ -67,7 +65,7 @@ impl Shown {
     }
 
     fn shown(&self) -> MutexGuard<'_, VecDeque<Vec<String>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -5,8 +5,9 @@
 use std::{
     collections::{VecDeque, hash_map::RandomState},
     hash::BuildHasher,
-    sync::{Mutex, MutexGuard, PoisonError},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use satchel_core::model::{
     Code,
@@ -104,7 +105,7 @@ impl AppPages {
     }
 
     fn held(&self) -> MutexGuard<'_, VecDeque<HeldPage>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

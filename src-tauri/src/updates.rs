@@ -111,7 +111,7 @@ struct UpdatesState {
     dir: PathBuf,
     own: Version,
     now: watch::Sender<Standing>,
-    ready: std::sync::Mutex<Option<Ready>>,
+    ready: parking_lot::Mutex<Option<Ready>>,
     /// Limits checks to one at a time.
     looks: Mutex<()>,
     wanted: Notify,
@@ -143,7 +143,7 @@ impl Updates {
         own: Version,
     ) -> Self {
         let (now, _) = watch::channel(Standing::default());
-        let ready = std::sync::Mutex::default();
+        let ready = parking_lot::Mutex::default();
         let (looks, wanted) = (Mutex::default(), Notify::new());
         let (again, hurried) = (AtomicBool::new(false), AtomicBool::new(false));
         Self(Arc::new(UpdatesState {
@@ -218,8 +218,8 @@ impl Updates {
         Ok(Standing::Ready { version, notes })
     }
 
-    fn ready(&self) -> std::sync::MutexGuard<'_, Option<Ready>> {
-        self.0.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn ready(&self) -> parking_lot::MutexGuard<'_, Option<Ready>> {
+        self.0.ready.lock()
     }
 
     /// The setting for looking for updates has changed.

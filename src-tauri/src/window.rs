@@ -2,12 +2,11 @@
 
 use std::{
     path::PathBuf,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
+
+use parking_lot::Mutex;
 
 use tauri::{
     AppHandle, Emitter, Manager, Url, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
@@ -41,7 +40,7 @@ pub(crate) struct WantedWindow {
 impl WantedWindow {
     /// The location to show, once.
     pub(crate) fn take_place(&self) -> Option<String> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.place.lock().take()
     }
 
     /// Should it say what closing means? Once.
@@ -50,7 +49,7 @@ impl WantedWindow {
     }
 
     fn put_place(&self, place: &str) {
-        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place.to_owned());
+        *self.place.lock() = Some(place.to_owned());
     }
 }
 

@@ -197,8 +197,18 @@ const HTTP_CLIENTS: &[&str] = &[
 const LOGS: &[&str] = &["crates/satchel-cli/src/logging.rs", "src-tauri/src/logging.rs"];
 
 /// Crates that every room may use; `tokio` within the limits below.
-const EVERYWHERE: &[&str] =
-    &["base64", "getrandom", "serde", "serde_json", "sha2", "thiserror", "tokio", "tokio_util", "tracing"];
+const EVERYWHERE: &[&str] = &[
+    "base64",
+    "getrandom",
+    "parking_lot",
+    "serde",
+    "serde_json",
+    "sha2",
+    "thiserror",
+    "tokio",
+    "tokio_util",
+    "tracing",
+];
 
 /// Rooms that decide without a runtime: time is an input, effects are outputs.
 const WITHOUT_TOKIO: &[&str] = &[

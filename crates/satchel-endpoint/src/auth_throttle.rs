@@ -1,10 +1,8 @@
 //! Counts wrong tokens. Each guess costs a new connection; clients with a token are unaffected.
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::VecDeque, time::Duration};
+
+use parking_lot::Mutex;
 
 use tokio::time::Instant;
 
@@ -21,7 +19,7 @@ impl AuthThrottle {
     /// Counts another wrong token. Returns true if there were too many within the last minute.
     pub(crate) fn refuses_another(&self) -> bool {
         let now = Instant::now();
-        let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut times = self.0.lock();
         while times.front().is_some_and(|time| now - *time >= MINUTE) {
             times.pop_front();
         }
@@ -43,7 +41,7 @@ mod tests {
         let throttle = AuthThrottle::default();
         assert!((0..WRONG).all(|_| !throttle.refuses_another()));
         assert!((0..1_000).all(|_| throttle.refuses_another()));
-        assert!(throttle.0.lock().unwrap().len() <= WRONG + 1, "it takes no more room");
+        assert!(throttle.0.lock().len() <= WRONG + 1, "it takes no more room");
         tokio::time::advance(MINUTE).await;
         assert!(!throttle.refuses_another());
     }

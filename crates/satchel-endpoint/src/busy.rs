@@ -1,9 +1,8 @@
 //! Per-client quotas, so that a flooding client harms only itself.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
+
+use parking_lot::Mutex;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -30,7 +29,7 @@ impl Shares {
 
     /// This client's share.
     pub(crate) fn of(&self, client: &str) -> Arc<Semaphore> {
-        let mut of = self.of.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut of = self.of.lock();
         match of.get(client) {
             Some(share) => share.clone(),
             None => {

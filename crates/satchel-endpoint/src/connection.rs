@@ -18,12 +18,14 @@ use std::{
     io,
     pin::{Pin, pin},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     task::{Context, Poll, ready},
     time::Duration,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use axum::{
     body::{Body, Bytes, HttpBody},
@@ -218,7 +220,7 @@ impl Connections {
     }
 
     fn state(&self) -> MutexGuard<'_, ConnectionState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 
@@ -388,7 +390,7 @@ impl ClientConnection {
     }
 
     fn stage(&self) -> MutexGuard<'_, Stage> {
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+        self.stage.lock()
     }
 }
 
@@ -457,7 +459,6 @@ pub(crate) async fn refuse(mut stream: impl AsyncWrite + Unpin, status: &str, me
     // The client has gone.
     let _ = tokio::time::timeout(REFUSING, saying).await;
 }
-
 
 /// A stream that records when data arrives.
 struct Heard<S> {

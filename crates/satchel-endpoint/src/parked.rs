@@ -4,11 +4,9 @@
 //! `requestState` is a random handle and nothing else: whatever a client changes in it names no call. It is good once,
 //! for the same client, surface, method and parameters, and for a limited time.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use satchel_core::{bridge::Question, hub::Underway};
@@ -161,7 +159,7 @@ impl ParkedCalls {
 }
 
 fn lock(waiting: &Mutex<HashMap<String, Parked>>) -> MutexGuard<'_, HashMap<String, Parked>> {
-    waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    waiting.lock()
 }
 
 /// A question for a stateless client: without the id that only sessions use for pages.

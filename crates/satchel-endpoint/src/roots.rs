@@ -4,7 +4,9 @@
 //! Stateless clients are not asked: their revision has requests of ours only within a call, and lists come before calls.
 //! They choose a profile by their address.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use percent_encoding::percent_decode_str;
 use satchel_core::hub::Hub;
@@ -53,7 +55,7 @@ impl Standing {
 
     /// Changes the state; returns whether a request was opened.
     fn turn(&self, turn: impl FnOnce(RootsRequest) -> RootsRequest) -> bool {
-        let mut asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut asked = self.0.lock();
         let before = *asked;
         *asked = turn(before);
         before != RootsRequest::Open && *asked == RootsRequest::Open

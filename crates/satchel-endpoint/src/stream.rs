@@ -1,11 +1,9 @@
 //! A resumable event stream: sent events are numbered and kept for a while, so that a reconnecting client continues
 //! where it was (`2025-11-25/basic/transports.mdx#resumability-and-redelivery`).
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use axum::body::Bytes;
 use futures_util::{Stream, stream};
@@ -141,7 +139,7 @@ impl Outlet {
     }
 
     fn state(&self) -> MutexGuard<'_, StreamState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

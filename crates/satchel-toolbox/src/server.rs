@@ -2,12 +2,11 @@
 
 use std::{
     io::{self, BufRead, Write},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
     thread,
 };
+
+use parking_lot::Mutex;
 
 use serde_json::{Map, Value, json};
 
@@ -76,7 +75,7 @@ fn read(input: &mut dyn BufRead) -> io::Result<Result<Option<Value>, RequestErro
 fn say(output: &Mutex<&mut (dyn Write + Send)>, answer: &Value) -> io::Result<()> {
     let mut line = serde_json::to_vec(answer)?;
     line.push(b'\n');
-    let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut output = output.lock();
     output.write_all(&line)?;
     output.flush()
 }

@@ -1,8 +1,7 @@
 //! The menu's items. Created once and changed in place, because a Linux tray host keeps the first menu it gets: every
 //! item exists from the start and is inserted and removed as needed.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+use parking_lot::{Mutex, MutexGuard};
 use tauri::{
     AppHandle, Wry,
     menu::{CheckMenuItem, IsMenuItem, Menu, MenuItem, PredefinedMenuItem, Submenu},
@@ -222,7 +221,7 @@ impl Entries {
     }
 
     fn now(&self) -> MutexGuard<'_, Now> {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+        self.now.lock()
     }
 
     fn rename(&self, now: &Now) -> tauri::Result<()> {

@@ -1,11 +1,9 @@
 //! Circuit breakers per tool: a tool that timed out or lost its server several times in a row is not called for a
 //! while.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, time::Duration};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use tokio::time::Instant;
 
@@ -45,7 +43,7 @@ impl Breakers {
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<ToolPath, Breaker>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

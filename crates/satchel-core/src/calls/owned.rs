@@ -3,8 +3,10 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
+
+use parking_lot::Mutex;
 
 use satchel_mcp::{ErrorObject, Raw, RawObject, errors, meta};
 
@@ -30,7 +32,7 @@ pub struct Owned(Mutex<HashMap<(ServerName, Named), ByClient>>);
 impl Owned {
     /// Assigns the id to this client or to nobody, replacing an earlier owner: a restarted server may reuse ids.
     fn give(&self, server: &ServerName, named: Named, id: &str, client: Option<&Arc<str>>) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         let of_server = all.entry((server.clone(), named)).or_default();
         of_server.values_mut().for_each(|ids| ids.retain(|known| known != id));
         let Some(client) = client else { return };
@@ -43,14 +45,14 @@ impl Owned {
 
     /// Does it belong to this client?
     fn has(&self, client: &str, server: &ServerName, named: Named, id: &str) -> bool {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.0.lock();
         let ids = all.get(&(server.clone(), named)).and_then(|of_server| of_server.get(client));
         ids.is_some_and(|ids| ids.iter().any(|known| known == id))
     }
 
     /// Forgets a server: the next one of that name is a different server.
     pub fn forget(&self, server: &ServerName) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         all.retain(|(known, _), _| known != server);
     }
 }

@@ -1,12 +1,9 @@
 //! Cuts results that exceed a client's limit and keeps the full text for a while, readable page by page or by JSONPath.
 //! Non-text content is never changed.
 
-use std::{
-    borrow::Cow,
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{borrow::Cow, collections::VecDeque, sync::Arc, time::Duration};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use satchel_mcp::{ErrorObject, Raw, RawObject, exact, object::fields};
@@ -139,7 +136,7 @@ impl Results {
 
 impl Results {
     fn lock(&self) -> MutexGuard<'_, VecDeque<KeptResult>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Stores a text and returns its address. A text that exceeds the limit by itself is stored in part.

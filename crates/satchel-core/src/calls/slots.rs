@@ -6,9 +6,11 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use tokio::{sync::oneshot, time::Instant};
 
@@ -126,7 +128,7 @@ impl Slots {
     }
 
     fn state(&self) -> MutexGuard<'_, Queues> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock()
     }
 }
 

@@ -4,11 +4,9 @@
 //! Theory of operation: whoever makes the call holds a [`Try`], tells it what the server says, and gives up when it is
 //! cancelled. Dropping it ends whoever follows.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -78,7 +76,7 @@ impl Tries {
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<String, Under>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -4,8 +4,10 @@
 use std::{
     collections::VecDeque,
     hash::{DefaultHasher, Hash, Hasher},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
+
+use parking_lot::Mutex;
 
 use satchel_mcp::{Raw, object};
 
@@ -77,7 +79,7 @@ pub(super) struct Lists {
 
 impl Lists {
     fn place(&self, asked: &Asked) -> ListCell {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = self.made.lock();
         let known = made.iter().position(|(known, _)| known == asked).and_then(|at| made.remove(at));
         let (asked, place) = known.unwrap_or_else(|| (asked.clone(), Arc::default()));
         made.push_front((asked, place.clone()));
@@ -104,13 +106,13 @@ impl Catalog {
             let known = marks.iter().find(|(of, list, _)| of.as_ref() == server && *list == key);
             known.map(|(_, _, mark)| *mark)
         };
-        if let Some(mark) = known(&self.0.lists.marks.lock().unwrap_or_else(PoisonError::into_inner)) {
+        if let Some(mark) = known(&self.0.lists.marks.lock()) {
             return mark;
         }
         let mut hasher = DefaultHasher::new();
         items().iter().for_each(|item| item.get().hash(&mut hasher));
         let mark = hasher.finish();
-        let mut marks = self.0.lists.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut marks = self.0.lists.marks.lock();
         if marks.len() < MARKS {
             marks.push((server.cloned(), key, mark));
         }
@@ -157,7 +159,7 @@ mod tests {
                 "{}".into()
             });
         }
-        assert!(made > 0 && catalog.0.lists.made.lock().unwrap().len() == KEPT);
+        assert!(made > 0 && catalog.0.lists.made.lock().len() == KEPT);
     }
 
     #[test]

@@ -20,8 +20,10 @@ pub mod versions;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
+
+use parking_lot::Mutex;
 
 use crate::model::{ServerName, ToolPath};
 pub use entry::{Offer, ResourceEntry, Said, ToolEntry};
@@ -121,7 +123,7 @@ impl Catalog {
         let before = match self.0.index.get() {
             Some(_) => Some(self.0.index.clone()),
             // It was never searched; its predecessor's index is still the latest.
-            None => self.0.before.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            None => self.0.before.lock().clone(),
         };
         Self(Arc::new(CatalogParts { servers, before: Mutex::new(before), ..CatalogParts::default() }))
     }
@@ -256,7 +258,7 @@ impl Catalog {
     /// Built at the first search after a change: lists change more often than people search.
     fn index(&self) -> &search::Index {
         let read = || {
-            let before = self.0.before.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let before = self.0.before.lock().take();
             search::Indexed::new(&self.0.servers, before.as_ref().and_then(|before| before.get()))
         };
         &self.0.index.get_or_init(read).index

@@ -5,9 +5,11 @@ use std::{
     io::Read,
     path::Path,
     process::{ExitCode, Stdio},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use tokio::{io::AsyncWriteExt, process::Command, sync::Semaphore};
 
@@ -86,7 +88,7 @@ impl Counter {
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<Arc<Offer>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock()
     }
 }
 

@@ -3,8 +3,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
+
+use parking_lot::Mutex;
 
 use super::{
     Hub, ruled,
@@ -44,7 +46,7 @@ impl Sight {
         let Some(offered) = all.iter().find(|offered| offered.server == server) else {
             return Offers::default();
         };
-        let mut of_one = self.of_one.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut of_one = self.of_one.lock();
         of_one.entry(server.to_owned()).or_insert_with(|| Arc::new(vec![offered.clone()])).clone()
     }
 }
@@ -94,7 +96,7 @@ fn sight(hub: &Hub) -> Arc<Sight> {
     let viewer = hub.context.ruled_name();
     let through = || (viewer, lens.names().map(ToOwned::to_owned).collect());
     let (viewer, hidden) = ((!sees_all).then(through), hidden.unwrap_or_default());
-    let mut audiences = hub.inner.clients.audiences.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut audiences = hub.inner.clients.audiences.lock();
     let known = audiences.get(&viewer);
     let is_this = |known: &&Arc<Sight>| {
         known.of.is_same(&whole) && Arc::ptr_eq(&known.by, &config) && known.hidden == hidden

@@ -1,9 +1,8 @@
 //! Holds what the hub knows of clients: their tokens, our edits in their files, and what each of them may see.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::{BTreeSet, HashMap};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use tokio::sync::watch;
 
@@ -65,17 +64,17 @@ impl Clients {
 
     /// Records that a client's address names a profile, whose servers are then in use.
     pub(super) fn names_profile(&self, profile: &str) {
-        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut named = self.named.lock();
         if !named.contains(profile) {
             named.insert(profile.to_owned());
         }
     }
 
     pub(super) fn named_profiles(&self) -> BTreeSet<String> {
-        self.named.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.named.lock().clone()
     }
 
     pub(super) fn watching(&self) -> MutexGuard<'_, Watching> {
-        self.watching.lock().unwrap_or_else(PoisonError::into_inner)
+        self.watching.lock()
     }
 }

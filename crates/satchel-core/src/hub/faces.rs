@@ -3,9 +3,11 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use tokio::sync::{Notify, Semaphore, watch};
 
@@ -107,7 +109,7 @@ impl Faces {
     }
 
     pub(super) fn live(&self) -> MutexGuard<'_, Live> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+        self.live.lock()
     }
 
     /// The last snapshot. It may be old if nobody follows it.
@@ -125,7 +127,7 @@ impl Faces {
 
     /// Composes and publishes a snapshot.
     pub(super) fn renew(&self, compose: impl FnOnce() -> Snapshot) {
-        let _turn = self.composing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.composing.lock();
         self.show(compose());
     }
 

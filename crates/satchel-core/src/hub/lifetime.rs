@@ -1,9 +1,8 @@
 //! Owns the hub's lifetime: its task tracker, the staged shutdown, and the lock on the data directory.
 
-use std::{
-    fs::File,
-    sync::{Mutex, PoisonError},
-};
+use std::fs::File;
+
+use parking_lot::Mutex;
 
 use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -67,6 +66,6 @@ impl Lifetime {
 
     /// Releases the data directory.
     pub(super) fn unlock(&self) {
-        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.lock.lock().take();
     }
 }

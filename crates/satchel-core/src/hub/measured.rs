@@ -1,9 +1,8 @@
 //! The latest measurement of the processes of servers, and the most of each.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
+
+use parking_lot::Mutex;
 
 use tokio::sync::Notify;
 
@@ -30,12 +29,12 @@ impl Measurements {
     }
 
     pub(super) fn tree(&self, pid: u32) -> Option<Tree> {
-        self.trees.lock().unwrap_or_else(PoisonError::into_inner).get(&pid).copied()
+        self.trees.lock().get(&pid).copied()
     }
 
     /// A server's peak.
     pub(super) fn most(&self, server: &ServerName) -> Option<Tree> {
-        self.most.lock().unwrap_or_else(PoisonError::into_inner).get(server).copied()
+        self.most.lock().get(server).copied()
     }
 
     /// Stores the measurements of the servers with these processes, and drops those of removed servers.
@@ -45,7 +44,7 @@ impl Measurements {
         roots: &[(ServerName, u32)],
         is_known: impl Fn(&ServerName) -> bool,
     ) {
-        let mut most = self.most.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut most = self.most.lock();
         most.retain(|server, _| is_known(server));
         for (server, pid) in roots {
             let Some(tree) = trees.get(pid).filter(|_| is_known(server)) else { continue };
@@ -54,7 +53,7 @@ impl Measurements {
             known.cpu_percent = known.cpu_percent.max(tree.cpu_percent);
             known.processes = known.processes.max(tree.processes);
         }
-        *self.trees.lock().unwrap_or_else(PoisonError::into_inner) = trees;
+        *self.trees.lock() = trees;
     }
 }
 

@@ -73,12 +73,9 @@ mod view;
 mod visit;
 mod watching;
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{Arc, MutexGuard},
-    time::Duration,
-};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+
+use parking_lot::MutexGuard;
 
 use satchel_mcp::RawObject;
 use tokio::{
@@ -419,7 +416,7 @@ impl Hub {
         self.inner.faces.live()
     }
 
-    fn servers(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<ServerName, Registered>> {
+    fn servers(&self) -> parking_lot::RwLockReadGuard<'_, BTreeMap<ServerName, Registered>> {
         self.inner.servers.all()
     }
 

@@ -4,11 +4,13 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use satchel_mcp::{ErrorObject, Raw, RawObject, errors};
 use serde_json::{json, value::to_raw_value};
@@ -202,7 +204,7 @@ impl Script {
     }
 
     fn answered(&self, finished: &Finished) -> Box<Raw> {
-        let blocks = self.hands.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let blocks = self.hands.blocks.lock();
         let result = scripts::answer(finished, &blocks, self.hub.result_cap(&self.client));
         let fault = finished.outcome.as_ref().err().map(|wrong| match wrong {
             // The message is a server's or the script's own text, which the history must not store.
@@ -321,7 +323,7 @@ enum Word {
 
 impl Hands {
     fn made(&self) -> MutexGuard<'_, Made> {
-        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+        self.made.lock()
     }
 
     fn tell_all(&self, word: impl Fn() -> Word) {
@@ -370,7 +372,7 @@ impl Carry for Hands {
         Box::pin(async move {
             let end = end.await;
             let failed = matches!(end, Settlement::Failure(_));
-            made.lock().unwrap_or_else(PoisonError::into_inner).end(at, began.elapsed(), failed, &observer);
+            made.lock().end(at, began.elapsed(), failed, &observer);
             end
         })
     }
@@ -421,7 +423,7 @@ impl One {
                     let _ = self.told.send(Step::Question(question)).await;
                 }
                 Step::End(Ok(result)) => {
-                    return self.blocks.lock().unwrap_or_else(PoisonError::into_inner).value(&result);
+                    return self.blocks.lock().value(&result);
                 }
                 Step::End(Err(Failed::Upstream(error))) => return Settlement::Failure(error.to_string()),
                 Step::End(Err(Failed::Hub(failure))) => return Settlement::Failure(words_of(&failure)),

@@ -3,8 +3,9 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use serde_json::{Map, Value, json};
 
@@ -86,7 +87,7 @@ pub(super) fn remember_removed(hub: &Hub, name: &str, entry: Option<&Value>) {
 }
 
 pub(super) fn removed(hub: &Hub) -> MutexGuard<'_, BTreeMap<String, Value>> {
-    hub.inner.configured.entries.removed.lock().unwrap_or_else(PoisonError::into_inner)
+    hub.inner.configured.entries.removed.lock()
 }
 
 fn named(transport: &TransportConfig) -> BTreeSet<String> {

@@ -5,10 +5,12 @@ use std::{
     collections::BTreeMap,
     ops::Deref,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
+
+use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
 
 use tokio::{
     sync::{Semaphore, watch},
@@ -100,16 +102,16 @@ impl Default for Servers {
 
 impl Servers {
     pub(super) fn all(&self) -> RwLockReadGuard<'_, BTreeMap<ServerName, Registered>> {
-        self.all.read().unwrap_or_else(PoisonError::into_inner)
+        self.all.read()
     }
 
     /// Adds a server and returns the one it replaces.
     pub(super) fn insert(&self, name: ServerName, server: Registered) -> Option<Registered> {
-        self.all.write().unwrap_or_else(PoisonError::into_inner).insert(name, server)
+        self.all.write().insert(name, server)
     }
 
     pub(super) fn remove(&self, name: &ServerName) -> Option<Registered> {
-        self.all.write().unwrap_or_else(PoisonError::into_inner).remove(name)
+        self.all.write().remove(name)
     }
 
     /// Changes a server; `None` if there is none of that name.
@@ -118,15 +120,11 @@ impl Servers {
         name: &ServerName,
         change: impl FnOnce(&mut RegisteredServer) -> T,
     ) -> Option<T> {
-        self.all
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_mut(name)
-            .map(|server| change(Arc::make_mut(&mut server.0)))
+        self.all.write().get_mut(name).map(|server| change(Arc::make_mut(&mut server.0)))
     }
 
     pub(super) fn offers(&self) -> MutexGuard<'_, BTreeMap<ServerName, Arc<Offer>>> {
-        self.offers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.offers.lock()
     }
 
     /// The complete catalog: what the enabled servers offer, as far as approved.

@@ -1,10 +1,9 @@
 //! Keeps the guarded settings that a person accepted. A setting in the configuration file that loosens protection takes
 //! effect only after a person has accepted exactly that value.
 
-use std::{
-    path::PathBuf,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::path::PathBuf;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use serde_json::Value;
 
@@ -104,7 +103,7 @@ impl AcceptedSettings {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Guarded>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock()
     }
 }
 

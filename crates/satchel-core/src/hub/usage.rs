@@ -2,7 +2,6 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::PoisonError,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -54,7 +53,7 @@ fn tell_measured(hub: &Hub, lasted: Duration) {
         return;
     }
     let trees: Vec<Tree> = {
-        let trees = hub.inner.faces.measured.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        let trees = hub.inner.faces.measured.trees.lock();
         trees.values().copied().collect()
     };
     let clients = hub.view().clients();
@@ -85,7 +84,7 @@ pub(super) async fn measure(hub: &Hub) {
         if pids.is_empty() {
             return HashMap::new();
         }
-        meter.lock().unwrap_or_else(PoisonError::into_inner).measure(&pids, &ours)
+        meter.lock().measure(&pids, &ours)
     });
     if let Ok(trees) = measuring.await {
         let known: HashSet<ServerName> = hub.servers().keys().cloned().collect();

@@ -22,8 +22,10 @@ pub mod ways;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use self::{
     known::Known,
@@ -103,7 +105,7 @@ impl Listings {
     }
 
     fn kept(&self) -> MutexGuard<'_, BTreeMap<String, KnownRegistry>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock()
     }
 
     fn file(&self, url: &Url) -> PathBuf {
@@ -123,7 +125,7 @@ impl Listings {
     /// What these registries offer.
     pub fn shelf(&self, registries: &[Registry]) -> Arc<Shelf> {
         let known: Vec<Arc<Known>> = registries.iter().map(|registry| self.of(&registry.url).known).collect();
-        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shelf = self.shelf.lock();
         match shelf.as_ref().filter(|shelf| shelf.is_of(&known)) {
             Some(shelf) => shelf.clone(),
             None => shelf.insert(Arc::new(Shelf::of(known))).clone(),
@@ -132,13 +134,13 @@ impl Listings {
 
     /// Why this installed server is no longer started: its registry has deleted it.
     pub fn withdrawn(&self, server: &str) -> Option<String> {
-        let mut withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut withdrawn = self.withdrawn.lock();
         withdrawn.get_or_insert_with(|| read_withdrawn(&self.withdrawn_file())).get(server).cloned()
     }
 
     /// Replaces the set of such servers. Returns those that are new.
     pub fn set_withdrawn(&self, now: BTreeMap<String, String>) -> Vec<String> {
-        let mut withdrawn = self.withdrawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut withdrawn = self.withdrawn.lock();
         let before = withdrawn.get_or_insert_with(|| read_withdrawn(&self.withdrawn_file()));
         if *before == now {
             return vec![];

@@ -11,9 +11,11 @@ mod sentences;
 use std::{
     collections::{HashSet, VecDeque},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Serialize};
@@ -190,7 +192,7 @@ impl Meanings {
     }
 
     fn known(&self) -> MutexGuard<'_, KnownVector> {
-        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.known.lock()
     }
 }
 

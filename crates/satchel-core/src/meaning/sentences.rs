@@ -4,9 +4,11 @@ use std::{
     fs::File,
     io::Read,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     time::Duration,
 };
+
+use parking_lot::Mutex;
 
 use satchel_embed::{HEAD, Model, ModelError};
 use tokio::time::Instant;
@@ -124,8 +126,8 @@ impl Sentences {
         loaded.used.is_some()
     }
 
-    fn loaded(&self) -> std::sync::MutexGuard<'_, Loaded> {
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    fn loaded(&self) -> parking_lot::MutexGuard<'_, Loaded> {
+        self.loaded.lock()
     }
 }
 

@@ -1,10 +1,8 @@
 //! Broadcasts events to listeners, and counts how servers' lists are read.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use tokio::sync::broadcast;
 
@@ -101,7 +99,7 @@ impl Events {
     }
 
     fn counts(&self) -> MutexGuard<'_, BTreeMap<ServerName, Discovery>> {
-        self.discoveries.lock().unwrap_or_else(PoisonError::into_inner)
+        self.discoveries.lock()
     }
 }
 

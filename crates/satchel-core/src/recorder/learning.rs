@@ -10,11 +10,13 @@ use std::{
     collections::VecDeque,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
 use tokio::{sync::Notify, time::Instant};
@@ -117,15 +119,15 @@ impl Learning {
     }
 
     fn habits(&self) -> MutexGuard<'_, Arc<Habits>> {
-        self.habits.lock().unwrap_or_else(PoisonError::into_inner)
+        self.habits.lock()
     }
 
     fn shapes(&self) -> MutexGuard<'_, Arc<Shapes>> {
-        self.shapes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shapes.lock()
     }
 
     fn searches(&self) -> MutexGuard<'_, VecDeque<Search>> {
-        self.searches.lock().unwrap_or_else(PoisonError::into_inner)
+        self.searches.lock()
     }
 
     fn searched(&self, visit: &Visit, query: &str, shown: Vec<String>) {
@@ -179,7 +181,7 @@ impl Learning {
     }
 
     fn write(&self) {
-        let _file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let _file = self.file.lock();
         if !self.unwritten.swap(false, Ordering::AcqRel) {
             return;
         }
@@ -197,7 +199,7 @@ impl Learning {
     }
 
     fn forget(&self) -> std::io::Result<()> {
-        let _file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let _file = self.file.lock();
         self.searches().clear();
         *self.habits() = Arc::default();
         *self.shapes() = Arc::default();

@@ -18,11 +18,13 @@ mod task;
 use std::{
     path::PathBuf,
     sync::{
-        Arc, Mutex, OnceLock,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
+
+use parking_lot::Mutex;
 
 use tokio::{
     sync::{Semaphore, mpsc, oneshot, watch},

@@ -1,9 +1,11 @@
 //! Collects the facts of one call and queues its record when the last handle is dropped.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use satchel_mcp::{ErrorObject, Raw, RawObject, object::fields};
 use tokio::{sync::mpsc, time::Instant};
@@ -305,7 +307,7 @@ impl Observer {
 
 impl CallFacts {
     fn draft(&self) -> MutexGuard<'_, Draft> {
-        self.draft.lock().unwrap_or_else(PoisonError::into_inner)
+        self.draft.lock()
     }
 }
 
@@ -332,7 +334,7 @@ impl Draft {
 
 impl Drop for CallFacts {
     fn drop(&mut self) {
-        let draft = self.draft.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let draft = self.draft.get_mut();
         draft.pause();
         let whole = draft.over.unwrap_or_else(Instant::now) - self.began;
         let Some(mut called) = draft.called.take() else { return };

@@ -12,7 +12,6 @@ use crate::{
     },
     stats::{activity, audit, call_log, report},
 };
-use std::sync::PoisonError;
 
 impl Recorder {
     /// The report of calls and savings. Waits until earlier calls are counted.
@@ -96,7 +95,7 @@ impl Recorder {
 
     /// The ledger's part of the snapshot.
     pub fn view(&self) -> LedgerView {
-        let view = self.0.view.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let view = self.0.view.lock().clone();
         let days = self.0.settings.config.borrow().history().days;
         LedgerView { records: self.is_recording(), learns: self.learns(), days, ..view }
     }

@@ -1,9 +1,8 @@
 //! Rate-limits records of refused requests: the first of a minute have a record each, the rest are counted.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use tokio::time::Instant;
 
@@ -26,7 +25,7 @@ struct Turned {
 impl Refusals {
     /// Counts one more. Returns whether to report it, and how many unreported ones preceded it.
     pub(super) fn one_more(&self, now: Instant) -> (bool, u64) {
-        let mut turned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turned = self.0.lock();
         let mut more = 0;
         if turned.since.is_none_or(|since| now - since >= MINUTE) {
             more = std::mem::take(&mut turned.more);
@@ -41,7 +40,7 @@ impl Refusals {
     }
 
     pub(super) fn rest(&self) -> u64 {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).more)
+        std::mem::take(&mut self.0.lock().more)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::{
     collections::VecDeque,
     path::{Path, PathBuf},
-    sync::PoisonError,
     time::Duration,
 };
 
@@ -328,7 +327,7 @@ impl Writer {
     async fn show(&mut self) {
         let view = self.with(|store| store.view(now_ms())).await;
         if let Some(Ok(view)) = view {
-            *self.recorder.0.view.lock().unwrap_or_else(PoisonError::into_inner) = view;
+            *self.recorder.0.view.lock() = view;
             self.recorder.0.health.send_modify(|health| health.views += 1);
         }
     }

@@ -6,8 +6,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
+
+use parking_lot::Mutex;
 
 use super::{Entry, Review, Table, judge::defined, secrets};
 use crate::{
@@ -75,7 +77,7 @@ impl Review {
 
 impl Lists {
     fn forget_others(&self, table: &Table) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|name, _| table.contains_key(name));
+        self.0.lock().retain(|name, _| table.contains_key(name));
     }
 
     /// The definitions of a server that need attention.
@@ -86,7 +88,7 @@ impl Lists {
         offer: &Arc<Offer>,
         servers: &Arc<BTreeSet<String>>,
     ) -> Arc<Vec<ApprovalItem>> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        let known = self.0.lock().get(name).cloned();
         let around_is_same =
             |known: &ListedItems| Arc::ptr_eq(&known.offer, offer) && known.servers == *servers;
         if let Some(known) = &known
@@ -106,7 +108,7 @@ impl Lists {
             findings,
             items: items.clone(),
         };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone(), shown);
+        self.0.lock().insert(name.clone(), shown);
         items
     }
 }

@@ -13,11 +13,9 @@ mod secrets;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+use parking_lot::RwLock;
 
 use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
@@ -215,7 +213,7 @@ impl Review {
 
     /// The present state.
     pub fn table(&self) -> Arc<Table> {
-        self.table.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.table.read().clone()
     }
 
     fn entry(&self, name: &ServerName) -> Option<Arc<Entry>> {
@@ -224,7 +222,7 @@ impl Review {
 
     /// Only while holding the writer's turn.
     fn put(&self, name: &ServerName, entry: Option<Entry>) {
-        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.table.write();
         let table = Arc::make_mut(&mut table);
         match entry {
             Some(entry) => table.insert(name.clone(), Arc::new(entry)),
@@ -234,7 +232,7 @@ impl Review {
 
     /// The same for many, replacing the table once.
     fn put_all(&self, entries: impl Iterator<Item = (ServerName, Entry)>) {
-        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.table.write();
         Arc::make_mut(&mut table).extend(entries.map(|(name, entry)| (name, Arc::new(entry))));
     }
 

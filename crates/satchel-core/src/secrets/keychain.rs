@@ -3,7 +3,9 @@
 //! The stores are used directly over `keyring-core`, not through the `keyring` crate: that one looks for a store
 //! once in a process's life, so a keychain that starts or is unlocked later would never be found.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use keyring_core::{CredentialStore, Entry, Error};
 

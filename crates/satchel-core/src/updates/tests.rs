@@ -48,14 +48,14 @@ impl Signer {
 /// Serves its files until the test ends.
 struct Site {
     address: String,
-    held: Arc<std::sync::Mutex<BTreeMap<String, Vec<u8>>>>,
+    held: Arc<parking_lot::Mutex<BTreeMap<String, Vec<u8>>>>,
 }
 
 impl Site {
     fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let held = Arc::new(std::sync::Mutex::new(BTreeMap::<String, Vec<u8>>::new()));
+        let held = Arc::new(parking_lot::Mutex::new(BTreeMap::<String, Vec<u8>>::new()));
         let answers = held.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
@@ -64,7 +64,7 @@ impl Site {
                 let read = stream.read(&mut asked).unwrap_or_default();
                 let asked = String::from_utf8_lossy(&asked[..read]).into_owned();
                 let path = asked.split(' ').nth(1).unwrap_or_default().to_owned();
-                let body = answers.lock().unwrap().get(&path).cloned();
+                let body = answers.lock().get(&path).cloned();
                 let status = if body.is_some() { "200 OK" } else { "404 Not Found" };
                 let body = body.unwrap_or_default();
                 let head = format!(
@@ -78,7 +78,7 @@ impl Site {
     }
 
     fn holds(&self, path: &str, body: impl Into<Vec<u8>>) {
-        self.held.lock().unwrap().insert(path.to_owned(), body.into());
+        self.held.lock().insert(path.to_owned(), body.into());
     }
 
     fn source(&self, key: &Signer) -> UpdateSource {

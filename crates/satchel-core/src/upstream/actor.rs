@@ -8,9 +8,11 @@
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
+
+use parking_lot::Mutex;
 
 use tokio::{
     sync::{broadcast, mpsc, oneshot, watch},
@@ -832,7 +834,7 @@ impl Start {
                         );
                     }
                     let known = (way, Instant::now());
-                    *self.way.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
+                    *self.way.lock() = Some(known);
                     return Ok(started);
                 }
                 Err(refused) => refused,
@@ -870,7 +872,7 @@ impl Start {
     }
 
     fn remembered(&self, hosted: bool) -> Option<Way> {
-        let known = *self.way.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = *self.way.lock();
         let (way, since) = known?;
         let fresh = !hosted || way == Way::Modern || since.elapsed() < REMEMBERED;
         (fresh && self.may_speak(way)).then_some(way)

@@ -5,7 +5,9 @@
 //! all the time that its lists changed does not keep its callers out: what was the same in several readings, one after the
 //! other, may be used.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use tokio::sync::{Notify, watch};
 
@@ -201,7 +203,7 @@ impl Dirty {
     }
 
     fn state(&self) -> MutexGuard<'_, ListState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -3,9 +3,11 @@
 //! since it last looked.
 
 use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
+    Arc,
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use tokio::{sync::mpsc, time::Instant};
 
@@ -107,13 +109,13 @@ impl Gate {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Arc<Hold>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 }
 
 fn close_unused(open: &mut Option<Arc<Hold>>) -> Option<Instant> {
     let hold = open.take_if(|hold| hold.leases.load(Ordering::Acquire) == 0)?;
-    let last = *hold.last.lock().unwrap_or_else(PoisonError::into_inner);
+    let last = *hold.last.lock();
     Some(last)
 }
 
@@ -129,7 +131,7 @@ impl Hold {
 
     /// Returns a lease.
     pub(super) fn leave(&self, mail: &mpsc::UnboundedSender<Mail>) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.last.lock() = Instant::now();
         self.leases.fetch_sub(1, Ordering::AcqRel);
         self.changed(mail);
     }

@@ -13,11 +13,13 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, errors, headers, meta};
 use serde::Serialize;
@@ -565,7 +567,7 @@ impl Link {
     }
 
     fn pending(&self) -> MutexGuard<'_, HashMap<u64, Pending>> {
-        self.inner.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.pending.lock()
     }
 }
 

@@ -7,10 +7,12 @@ use std::{
     io::Write,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::reason;
 use crate::{
@@ -185,7 +187,7 @@ impl ServerLog {
     }
 
     fn state(&self) -> MutexGuard<'_, LogFile> {
-        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.state.lock()
     }
 }
 

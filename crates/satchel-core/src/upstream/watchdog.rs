@@ -12,9 +12,11 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
     process::Stdio,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
+
+use parking_lot::Mutex;
 
 use tokio::{io::AsyncWriteExt, process::Command, sync::mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -127,8 +129,8 @@ impl Watchdog {
         let _ = self.lines.send(orphan.gone());
     }
 
-    fn watched(&self) -> std::sync::MutexGuard<'_, Watched> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    fn watched(&self) -> parking_lot::MutexGuard<'_, Watched> {
+        self.watched.lock()
     }
 }
 
@@ -177,7 +179,7 @@ async fn keep_one(
         }
     };
     let Some(mut pipe) = child.stdin.take() else { return false };
-    let known = watched.lock().unwrap_or_else(PoisonError::into_inner).lines();
+    let known = watched.lock().lines();
     if pipe.write_all(known.as_bytes()).await.is_err() {
         return false;
     }

@@ -1,10 +1,9 @@
 //! An MCP server inside the test's own process: one HTTP endpoint on loopback, JSON answers, no sessions. Speaks the
 //! legacy revisions. Counts nothing and checks nothing that a test does not ask for.
 
-use std::{
-    net::SocketAddr,
-    sync::{Arc, Mutex},
-};
+use std::{net::SocketAddr, sync::Arc};
+
+use parking_lot::Mutex;
 
 use serde_json::{Value, json};
 use tokio::{
@@ -68,12 +67,12 @@ impl TestServer {
 
     /// Offers other tools from now on, and tells nobody.
     pub(super) fn offer(&self, tools: Vec<Value>) {
-        *self.state.tools.lock().unwrap() = tools;
+        *self.state.tools.lock() = tools;
     }
 
     /// The parameters of the calls that came, in order.
     pub(super) fn called(&self) -> Vec<Value> {
-        self.state.called.lock().unwrap().clone()
+        self.state.called.lock().clone()
     }
 
     /// Lets one call of `slow` be answered.
@@ -160,7 +159,7 @@ async fn answer(state: &State, message: &Value) -> Option<Value> {
             "serverInfo": { "name": "test", "version": "1" },
         }),
         "ping" => json!({}),
-        "tools/list" => json!({ "tools": *state.tools.lock().unwrap() }),
+        "tools/list" => json!({ "tools": *state.tools.lock() }),
         "resources/list" => json!({ "resources": [{ "uri": "note://one", "name": "one" }] }),
         "resources/templates/list" => json!({ "resourceTemplates": [] }),
         "resources/read" => json!({ "contents": [{ "uri": params["uri"], "text": "a note" }] }),
@@ -169,7 +168,7 @@ async fn answer(state: &State, message: &Value) -> Option<Value> {
             json!({ "messages": [{ "role": "user", "content": { "type": "text", "text": "hello" } }] })
         }
         "tools/call" => {
-            state.called.lock().unwrap().push(params.clone());
+            state.called.lock().push(params.clone());
             call(state, params).await
         }
         method => {

@@ -6,11 +6,9 @@
 //! open for what the server wants to say unasked, where it offers one. In the stateless ones there is no session;
 //! headers repeat what the request is about, and closing its stream takes it back.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
 
 use reqwest::{
     Client, RequestBuilder, Response, StatusCode,
@@ -800,6 +798,6 @@ pub(super) fn head(text: &str) -> String {
     text.chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> parking_lot::MutexGuard<'_, T> {
+    mutex.lock()
 }

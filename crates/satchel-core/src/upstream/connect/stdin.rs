@@ -7,9 +7,11 @@
 use std::{
     io::{self, ErrorKind},
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicUsize, atomic::Ordering},
+    sync::{Arc, atomic::AtomicUsize, atomic::Ordering},
     task::{Context, Poll, Waker},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use tokio::{
     io::{AsyncWrite, AsyncWriteExt},
@@ -104,7 +106,7 @@ impl ServerInput {
     }
 
     fn state(&self) -> MutexGuard<'_, InputState> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock()
     }
 }
 

@@ -3,12 +3,9 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests wait for their tasks by joining them")]
 
-use std::{
-    collections::HashMap,
-    ops::RangeInclusive,
-    path::Path,
-    sync::{Arc, Mutex},
-};
+use std::{collections::HashMap, ops::RangeInclusive, path::Path, sync::Arc};
+
+use parking_lot::Mutex;
 
 use serde_json::json;
 use tokio::{
