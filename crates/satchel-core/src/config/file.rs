@@ -1114,7 +1114,7 @@ mod tests {
                 r#"{"command": "x", "sandbox": {"container": {"image": "a", "engine": "lxc"}}}"#,
                 "\"podman\" or",
             ),
-            (r#"{"command": "x", "sandbox": {"container": {"picture": "a"}}}"#, "neither"),
+            (r#"{"command": "x", "sandbox": {"container": {"picture": "a"}}}"#, "has no \"picture\""),
         ] {
             let error = fault(entry);
             assert!(error.message.contains(said), "{entry}: {error}");

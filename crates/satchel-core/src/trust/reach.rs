@@ -41,10 +41,18 @@ fn origin(text: &str, schemes: &[&str]) -> Option<String> {
         && labels.len() > 1
         && labels.iter().all(|label| is_label(label))
         // No address, and no name of this computer or its network.
+        && !is_number(last)
         && last.contains(|c: char| c.is_ascii_alphabetic())
         && !NEAR.contains(last);
     let port = port.map(|port| format!(":{port}")).unwrap_or_default();
     of_the_web.then(|| format!("{scheme}://{host}{port}"))
+}
+
+/// Browsers read a host whose last label is a number as an IPv4 address, also in hexadecimal digits
+/// (<https://url.spec.whatwg.org/#ends-in-a-number-checker>).
+fn is_number(label: &str) -> bool {
+    let hex = label.strip_prefix("0x").is_some_and(|rest| rest.chars().all(|c| c.is_ascii_hexdigit()));
+    hex || label.chars().all(|c| c.is_ascii_digit())
 }
 
 fn is_label(label: &str) -> bool {

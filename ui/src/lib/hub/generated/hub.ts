@@ -129,7 +129,7 @@ export type Caution = { code: CautionCode, parts: Array<string>, text: string, }
 export type CautionCode = "sets_loader" | "runs_several" | "tells_engine" | "shares_network" | "shares_processes" | "shares_namespaces" | "gives_every_right" | "passes_variable" | "weakens_isolation" | "hands_socket" | "mounts_disk" | "mounts_place" | "runs_other_package" | "tells_launcher" | "brings_other_code" | "has_credentials" | "breaks_header" | "sets_header" | "leads_inside" | "lacks_way" | "listens" | "has_two_ways" | "names_no_package" | "builds_with" | "has_unknown_kind" | "names_range" | "names_no_version" | "names_no_image" | "takes_image_from" | "names_no_digest" | "names_bad_digest" | "names_no_bundle" | "fetches_plain" | "fetches_inside" | "takes_package_from" | "speaks_over" | "names_bad_address" | "names_no_address" | "names_other_address" | "names_no_host" | "has_unexplained" | "has_bad_header" | "sets_bad_variable" | "has_unpassable" | "runs_another" | "tells_unknown" | "tells_harmful" | "takes_no_input" | "has_no_input" | "takes_one_value" | "needs_passable" | "needs_choice" | "needs_number" | "needs_boolean" | "needs_path" | "needs_host_part" | "needs_path_part" | "mixed_title" | "hidden_characters" | "other_owner" | "name_in_other_case" | "other_link" | "reads_like_order" | "other_launcher" | "bundle_checked" | "image_pinned" | "address_inside" | "address_plain" | "deprecated" | "deprecated_for" | "changed_in_place" | "held_package" | "known_there" | "said" | "deleted_there" | "deleted_for" | "not_listed" | "version_not_listed" | "not_listed_any_more" | "up_to_date" | "update_held" | "way_is_gone" | "release_changed" | "not_from_registry" | "still_needs" | "wants_consent" | "shown_before" | "image_unknown";
 
 /**
- * One change of the configuration, from whichever face.
+ * A change to the configuration.
  */
 export type Change = { "change": "add", name: string, target: Target, startup: Startup | null, era?: Era | null, replace: boolean, } | { "change": "put", name: string, entry: Record<string, unknown>, replace: boolean, rules?: unknown[], } | { "change": "edit", name: string, entry: Record<string, unknown>, } | { "change": "duplicate", name: string, to: string, } | { "change": "remove", name: string, } | { "change": "set_enabled", name: string, enabled: boolean, } | { "change": "set_permit", tool: string, client: string | null, permit: Permit | null, } | { "change": "set_keep_calls", name: string, keep: boolean, } | { "change": "set_sandbox", name: string, sandbox: Sandbox | null, } | { "change": "set_learning", learn: boolean, } | { "change": "set_pictures", show: boolean, } | { "change": "use_profile", name: string | null, } | { "change": "put_profile", name: string, was: string | null, profile: Profile, } | { "change": "remove_profile", name: string, } | { "change": "bind_folder", folder: string, profile: string | null, };
 
@@ -591,7 +591,7 @@ export type Minute = { calls: number, failures: number, };
 export type MissingRuntime = { program: string, part_of: string, command: string | null, page: string, };
 
 /**
- * Why a name was not taken as it is.
+ * Why a name was changed.
  */
 export type NameFault = "path" | "control" | "blank" | "unseen" | "nothing" | { "long": number } | { "look_alikes": string } | { "taken": string };
 
@@ -601,7 +601,7 @@ export type NameFault = "path" | "control" | "blank" | "unseen" | "nothing" | { 
 export type NameProof = "account" | "domain" | "unknown" | "bundled";
 
 /**
- * What is known of a tool before it is called.
+ * What is known about a tool before a call.
  */
 export type Nature = { effect: Effect, stated: boolean, safety: Safety, commands: boolean, idempotent: boolean, open_world: boolean, needs_auth: boolean, deprecated: boolean, };
 
@@ -822,8 +822,7 @@ export type RunDoctor = { environment?: { [key in string]: string }, };
 export type Safety = "safe" | "moderate" | "dangerous";
 
 /**
- * What a server in a sandbox may reach besides what every program needs. The system's own sandbox exists on Linux only;
- * a container is one wherever podman or Docker is.
+ * What a sandboxed server may access beyond what every program needs. Linux only.
  */
 export type Sandbox = { read: Array<string>, write: Array<string>, network: boolean, container?: ContainerSandbox | null, };
 
