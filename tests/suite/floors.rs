@@ -529,7 +529,7 @@ fn few_types_have_a_name_that_several_rooms_use() {
     const ROOMS: usize = 2;
     let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for source in rust_files(&["crates", "src-tauri"]) {
-        let Some(place) = Place::of(&source.path) else { continue };
+        let Some(place) = Place::of(&source.path).filter(|_| !is_of_tests(&source.path)) else { continue };
         for name in types(&source.text) {
             rooms.entry(name).or_default().insert(place.room.0.clone());
         }
@@ -563,6 +563,11 @@ fn a_module_name_in_three_rooms_is_found() {
     assert_eq!(module_rooms(paths("src-tauri/src/rules.rs"), &subject)["rules"].len(), 3);
 }
 
+/// Names inside tests are no part of the product.
+fn is_of_tests(path: &str) -> bool {
+    path.contains("/tests/") || path.ends_with("/tests.rs")
+}
+
 /// Which rooms have a module of each name; `subject` lists rooms that count as one.
 fn module_rooms<'a>(
     paths: impl Iterator<Item = &'a str>,
@@ -572,7 +577,7 @@ fn module_rooms<'a>(
     const NAMELESS: &[&str] = &["mod", "lib", "main", "tests"];
     let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for path in paths {
-        let Some(place) = Place::of(path) else { continue };
+        let Some(place) = Place::of(path).filter(|_| !is_of_tests(path)) else { continue };
         let file = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let room = place.room.0;
         // The file that is a room of its own, such as `clock.rs`.

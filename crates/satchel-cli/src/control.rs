@@ -122,13 +122,13 @@ fn connected_to(builder: reqwest::ClientBuilder, socket: &Path) -> reqwest::Clie
 
 /// Does anybody listen at this socket?
 #[cfg(unix)]
-pub(crate) async fn knock(socket: &Path) -> std::io::Result<()> {
+pub(crate) async fn probe(socket: &Path) -> std::io::Result<()> {
     tokio::net::UnixStream::connect(socket).await.map(drop)
 }
 
 /// There are none.
 #[cfg(windows)]
-pub(crate) async fn knock(_socket: &Path) -> std::io::Result<()> {
+pub(crate) async fn probe(_socket: &Path) -> std::io::Result<()> {
     Err(std::io::Error::other("clients' own sockets exist on Linux and macOS only"))
 }
 

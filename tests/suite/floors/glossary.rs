@@ -46,8 +46,6 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/satchel-core/src/upstream/hold.rs", "gate"),
     ("crates/satchel-core/src/upstream/actor.rs", "gate"),
     // Until the module is called `auth_throttle`.
-    ("crates/satchel-endpoint/src/", "knocks"),
-    ("docs/trust.md", "knocks"),
 ];
 
 #[test]

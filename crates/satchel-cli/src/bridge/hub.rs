@@ -56,7 +56,7 @@ async fn at_socket(socket: &ClientSocket, profile: &str) -> anyhow::Result<Endpo
     let headers = [("authorization".to_owned(), format!("Bearer {}", token_in(&text)))].into();
     let endpoint = Endpoint::at_socket(path, format!("http://localhost/mcp{profile}"), &headers)?;
     let mut waited = Duration::ZERO;
-    while let Err(error) = crate::control::knock(path).await {
+    while let Err(error) = crate::control::probe(path).await {
         if waited >= ENDING_TIME {
             bail!("no hub answers at {}: {error}", path.display());
         }

@@ -89,7 +89,8 @@ impl TransportConfig {
     }
 }
 
-/// What a sandboxed server may access beyond what every program needs. Linux only.
+/// What a sandboxed server may access beyond what every program needs. Linux has its own sandbox; a container works
+/// wherever podman or Docker is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Sandbox {
