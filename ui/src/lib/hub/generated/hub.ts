@@ -822,7 +822,8 @@ export type RunDoctor = { environment?: { [key in string]: string }, };
 export type Safety = "safe" | "moderate" | "dangerous";
 
 /**
- * What a sandboxed server may access beyond what every program needs. Linux only.
+ * What a sandboxed server may access beyond what every program needs. Linux has its own sandbox; a container works
+ * wherever podman or Docker is.
  */
 export type Sandbox = { read: Array<string>, write: Array<string>, network: boolean, container?: ContainerSandbox | null, };
 
