@@ -45,7 +45,6 @@ const ALLOWED: &[(&str, &str)] = &[
     // A gate that is open while leases can be taken.
     ("crates/satchel-core/src/upstream/hold.rs", "gate"),
     ("crates/satchel-core/src/upstream/actor.rs", "gate"),
-    // Until the module is called `auth_throttle`.
 ];
 
 #[test]
