@@ -169,10 +169,13 @@ impl Giver {
     }
 }
 
+/// Makes a vector of each text; `None` without the model.
+type Embedding = fn(&Sentences, &[String]) -> Option<Vec<Vec<f32>>>;
+
 async fn compute(
     sentences: &Sentences,
     texts: &[String],
-    how: fn(&Sentences, &[String]) -> Option<Vec<Vec<f32>>>,
+    how: Embedding,
 ) -> Result<Vec<Vec<f32>>, EmbedError> {
     let (sentences, texts) = (sentences.clone(), texts.to_vec());
     let computed = tokio::task::spawn_blocking(move || how(&sentences, &texts)).await;

@@ -11,7 +11,10 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
 };
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
 
 /// The largest request that a test makes, in bytes.
 const LARGEST: usize = 1024 * 1024;
@@ -39,8 +42,9 @@ impl TestServer {
         let state =
             Arc::new(State { tools: Mutex::new(tools), called: Mutex::default(), slow: Semaphore::new(0) });
         let end = CancellationToken::new();
-        let (serving, ended) = (state.clone(), end.clone());
-        tokio::spawn(async move {
+        let (serving, ended, tracker) = (state.clone(), end.clone(), TaskTracker::new());
+        let connections = tracker.clone();
+        tracker.spawn(async move {
             loop {
                 let accepted = tokio::select! {
                     accepted = listener.accept() => accepted,
@@ -49,7 +53,7 @@ impl TestServer {
                 let (Ok((stream, _)), state, ended) = (accepted, serving.clone(), ended.clone()) else {
                     continue;
                 };
-                tokio::spawn(async move {
+                connections.spawn(async move {
                     tokio::select! {
                         _ = serve(stream, &state) => {}
                         () = ended.cancelled() => {}

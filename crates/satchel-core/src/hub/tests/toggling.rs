@@ -165,7 +165,7 @@ async fn requests_about_an_unknown_server_say_so() {
 async fn a_server_that_is_put_to_sleep_keeps_its_tools_and_wakes_for_a_call() {
     let (house, server) = notes().await;
     house.ask(Restart { server: "notes".into() }).await.unwrap();
-    house.until("notes", |view| is_ready(view)).await;
+    house.until("notes", is_ready).await;
     house.ask(Rest { server: "notes".into() }).await.unwrap();
     house.until("notes", |view| !is_ready(view)).await;
     assert_eq!(house.tools_of("editor"), ["notes:echo"]);

@@ -194,7 +194,7 @@ mod tests {
     ) {
         if let Some(left) = input.write(message(json), waiting) {
             let waits = Outgoing { _turn: Some(QueuedWrite::of(waiting)), ..left };
-            queue.send(waits).await.unwrap();
+            queue.send(waits).await.expect("the queue is read");
         }
     }
 
