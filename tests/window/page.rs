@@ -237,7 +237,7 @@ impl Page {
     }
 
     /// Goes on within a frame.
-    pub(crate) async fn into_frame(&self, css: &str) {
+    pub(crate) async fn enter_frame_at(&self, css: &str) {
         self.find(css).await.enter_frame().await.expect("the frame is there");
     }
 

@@ -83,7 +83,7 @@ async fn a_page_is_shown_with_its_call_and_reaches_only_what_is_its_servers() {
         "It can reach https://api.example.com and nothing else. Not allowed: http://127.0.0.1:9",
     )
     .await;
-    page.into_frame("iframe[data-page]").await;
+    page.enter_frame_at("iframe[data-page]").await;
     page.says("#result", "shown {}").await;
     page.run("press()").await;
     page.says("#called", "-32601").await;
@@ -108,7 +108,7 @@ async fn a_page_is_shown_with_its_call_and_reaches_only_what_is_its_servers() {
     .await;
     page.says("[role=group]", "https://example.com/docs").await;
     page.click("[role=group] .tail > button").await;
-    page.into_frame("iframe[data-page]").await;
+    page.enter_frame_at("iframe[data-page]").await;
     page.says("#asked", "the person did not open it").await;
     page.out_of_frame().await;
     // Its calls are calls as any other.
@@ -131,7 +131,7 @@ async fn a_page_is_shown_with_its_call_and_reaches_only_what_is_its_servers() {
 async fn a_page_reaches_neither_the_window_nor_the_network_nor_this_program() {
     let (port, visitors) = visitors().await;
     let (desktop, page) = shown(port, &attacker(port)).await;
-    page.into_frame("iframe[data-page]").await;
+    page.enter_frame_at("iframe[data-page]").await;
     page.says("#result", "shown").await;
     let found = page.run_until_done("attack()").await;
     let reached: Vec<_> =
@@ -151,7 +151,7 @@ async fn a_page_reaches_neither_the_window_nor_the_network_nor_this_program() {
         "const frame = document.createElement('iframe'); frame.id = 'again'; frame.src = {again}; document.body.append(frame)"
     );
     page.run(&again).await;
-    page.into_frame("#again").await;
+    page.enter_frame_at("#again").await;
     page.settled().await;
     assert_eq!(page.run("return document.body.innerText.trim()").await, "");
     page.out_of_frame().await;
@@ -161,7 +161,7 @@ async fn a_page_reaches_neither_the_window_nor_the_network_nor_this_program() {
 #[tokio::test]
 async fn a_page_written_with_the_official_sdk_works() {
     let (_desktop, page) = shown(9, &official()).await;
-    page.into_frame("iframe[data-page]").await;
+    page.enter_frame_at("iframe[data-page]").await;
     page.says("#result", "shown").await;
     page.says("#called", "beside it Satchel").await;
     page.out_of_frame().await;
