@@ -103,7 +103,7 @@ fn main() {
     report("search with every letter", times);
     report("a page while scrolling", scrolled(&shelf));
     let whole = |typed: &&str| spent(|| shelf.suggested(typed)).1;
-    report("a suggestion for a model", TYPED.iter().map(|typed| whole(typed)).collect());
+    report("a suggestion for a model", TYPED.iter().map(whole).collect());
 }
 
 fn scrolled(shelf: &Shelf) -> Vec<Duration> {
