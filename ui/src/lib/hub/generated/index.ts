@@ -34,7 +34,7 @@ export type WantedFile = { "kind": "open", endings: Array<string>, } | { "kind":
 export type PageFrame = { id: string, address: string, connect: Array<string>, load: Array<string>, refused: Array<string>, border: boolean | null, };
 
 /**
- * All of them. What is missing in the file is as it was before anybody chose.
+ * All choices. Missing ones have their defaults.
  */
 export type Choices = { notifications: Notify, closing: Closing, tray: boolean, updates: LookForUpdates, };
 
