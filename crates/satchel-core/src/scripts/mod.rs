@@ -11,7 +11,7 @@ mod value;
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -67,7 +67,7 @@ impl Scripts {
     /// [`StartError`] if too many are running, or no process can be started.
     pub fn begin(&self, client: &Arc<str>, task: &Task, patience: Duration) -> Result<Run, StartError> {
         let turn = self.turn(client)?;
-        let warm = lock(&self.0.warm).process.take();
+        let warm = self.0.warm.lock().process.take();
         let warm = warm.and_then(|mut process| process.is_there().then_some(process));
         let process = warm.map_or_else(|| Runner::start(&self.0.program), Ok)?;
         self.keep_warm();
@@ -75,7 +75,7 @@ impl Scripts {
     }
 
     fn turn(&self, client: &Arc<str>) -> Result<Turn, StartError> {
-        let mut running = lock(&self.0.running);
+        let mut running = self.0.running.lock();
         if running.values().sum::<usize>() >= ALL {
             return Err(StartError::TooMany(ALL));
         }
@@ -97,7 +97,7 @@ impl Scripts {
                 () = end.cancelled() => {}
             }
             let Some(inner) = inner.upgrade() else { return };
-            let mut warm = lock(&inner.warm);
+            let mut warm = inner.warm.lock();
             let gone = if warm.number == number { warm.process.take() } else { None };
             drop(warm);
             drop(gone);
@@ -110,7 +110,7 @@ impl Inner {
     fn warm_up(&self) -> Option<u64> {
         // If it cannot be started, the next script reports why.
         let process = Runner::start(&self.program).ok()?;
-        let mut warm = lock(&self.warm);
+        let mut warm = self.warm.lock();
         warm.number += 1;
         warm.process = Some(process);
         Some(warm.number)
@@ -119,7 +119,7 @@ impl Inner {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let mut running = lock(&self.scripts.0.running);
+        let mut running = self.scripts.0.running.lock();
         if let Some(own) = running.get_mut(&self.client) {
             *own -= 1;
             if *own == 0 {
@@ -127,10 +127,6 @@ impl Drop for Turn {
             }
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
 }
 
 #[cfg(test)]
@@ -151,7 +147,7 @@ mod tests {
         let task = Task { script: String::new(), input };
         let begin = || scripts.begin(&"a".into(), &task, WARM).unwrap();
         let number = || {
-            let warm = lock(&scripts.0.warm);
+            let warm = scripts.0.warm.lock();
             warm.process.is_some().then_some(warm.number)
         };
         assert_eq!(number(), None, "none before the first script");
@@ -170,7 +166,7 @@ mod tests {
         tokio::time::sleep(WARM + WARM / 2).await;
         assert_eq!(number(), None, "it goes when nobody needs it");
         drop((first, second));
-        assert!(lock(&scripts.0.running).is_empty());
+        assert!(scripts.0.running.lock().is_empty());
     }
 
     #[test]
@@ -183,6 +179,6 @@ mod tests {
         turns.pop();
         assert!(scripts.turn(&a).is_ok());
         drop(turns);
-        assert!(lock(&scripts.0.running).is_empty());
+        assert!(scripts.0.running.lock().is_empty());
     }
 }

@@ -212,14 +212,14 @@ impl Http {
         let Some(id) = outgoing.id else { return };
         let opening = outgoing.method.as_deref() == Some("initialize");
         if opening {
-            *lock(&self.opening) = Some(outgoing.json.clone());
+            *self.opening.lock() = Some(outgoing.json.clone());
         }
         if !outgoing.sent.leaves() {
             return;
         }
         let mut renewals = 0;
         let response = loop {
-            let session = lock(&self.session).clone();
+            let session = self.session.lock().clone();
             let response = match self.send(&outgoing).await {
                 Ok(response) => response,
                 Err(error) => return self.link.fail(id, error.into()),
@@ -247,7 +247,7 @@ impl Http {
         if opening
             && let Some(session) = response.headers().get("mcp-session-id").and_then(|id| id.to_str().ok())
         {
-            *lock(&self.session) = Some(session.to_owned());
+            *self.session.lock() = Some(session.to_owned());
         }
         let status = response.status();
         if status.is_success() {
@@ -261,15 +261,15 @@ impl Http {
     /// available.
     async fn renew(&self, forgotten: Option<String>) -> bool {
         let _turn = self.renewing.lock().await;
-        if *lock(&self.session) != forgotten {
+        if *self.session.lock() != forgotten {
             return true;
         }
-        let Some(opening) = lock(&self.opening).clone() else { return false };
+        let Some(opening) = self.opening.lock().clone() else { return false };
         let session = match tokio::time::timeout(RENEWAL_TIME, self.open_again(opening)).await {
             Ok(Some(session)) => session,
             Ok(None) | Err(_) => return false,
         };
-        *lock(&self.session) = Some(session);
+        *self.session.lock() = Some(session);
         self.log.hub("it no longer knew its session; opened a new one");
         let initialized = Message::notification("notifications/initialized", None).to_json();
         let told =
@@ -323,7 +323,7 @@ impl Http {
             _ => None,
         })?;
         let revision = satchel_mcp::RawObject::parse(&answer).ok()?.text("protocolVersion");
-        (revision == *lock(&self.revision)).then_some(session)
+        (revision == *self.revision.lock()).then_some(session)
     }
 
     /// Sends a request, and resends it if the server did not accept it.
@@ -544,7 +544,7 @@ impl Http {
 
     /// Tells the server that the session is over, best effort.
     async fn close(&self) {
-        if lock(&self.session).is_some() {
+        if self.session.lock().is_some() {
             let delete = || self.session_headers(self.client.delete(self.url.clone()));
             let _ = tokio::time::timeout(Duration::from_secs(1), self.deliver("the end", delete)).await;
         }
@@ -583,10 +583,10 @@ impl Http {
     }
 
     fn session_headers(&self, mut request: RequestBuilder) -> RequestBuilder {
-        if let Some(session) = &*lock(&self.session) {
+        if let Some(session) = &*self.session.lock() {
             request = request.header("mcp-session-id", session);
         }
-        if let Some(revision) = &*lock(&self.revision) {
+        if let Some(revision) = &*self.revision.lock() {
             request = request.header("mcp-protocol-version", revision);
         }
         request
@@ -594,7 +594,7 @@ impl Http {
 
     /// Reads the negotiated revision from the first response, which is that to `initialize`, for later requests.
     fn remember_revision(&self, message: &Message) {
-        let mut revision = lock(&self.revision);
+        let mut revision = self.revision.lock();
         if revision.is_none()
             && let Message::Response { outcome: Ok(result), .. } = message
         {
@@ -796,8 +796,4 @@ pub(super) fn plain(error: &reqwest::Error) -> String {
 
 pub(super) fn head(text: &str) -> String {
     text.chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> parking_lot::MutexGuard<'_, T> {
-    mutex.lock()
 }

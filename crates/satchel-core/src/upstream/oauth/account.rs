@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use tokio::sync::watch;
 use url::Url;
@@ -186,13 +186,13 @@ impl Account {
     }
 
     pub(super) fn last_challenge(&self) -> Option<Challenge> {
-        lock(&self.challenge).clone()
+        self.challenge.lock().clone()
     }
 
     fn note(&self, challenge: Option<Challenge>) {
         // Keep the more informative one.
         if let Some(challenge) = challenge.filter(|challenge| *challenge != Challenge::default()) {
-            *lock(&self.challenge) = Some(challenge);
+            *self.challenge.lock() = Some(challenge);
         }
     }
 
@@ -222,7 +222,7 @@ impl Account {
     /// Makes the record's token available to requests.
     pub(super) fn publish(&self, state: &State, renewed: bool) {
         let tokens = state.record.as_ref().and_then(|record| record.tokens.as_ref());
-        if let Some((tokens, log)) = tokens.zip(lock(&self.log).clone()) {
+        if let Some((tokens, log)) = tokens.zip(self.log.lock().clone()) {
             [&tokens.access, &tokens.refresh]
                 .into_iter()
                 .flatten()
@@ -319,7 +319,7 @@ impl Credential {
         let has_own = headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
         let server = Url::parse(url).ok().filter(|_| !settings.never && !has_own)?;
         let account = accounts.of(name);
-        *lock(&account.log) = Some(log.clone());
+        *account.log.lock() = Some(log.clone());
         Some(Self { account, settings, server })
     }
 
@@ -656,8 +656,4 @@ enum WantedToken {
 pub(super) fn host_of(issuer: &str) -> String {
     let url = Url::parse(issuer).ok();
     url.and_then(|url| url.host_str().map(ToOwned::to_owned)).unwrap_or_else(|| super::address::shown(issuer))
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
 }

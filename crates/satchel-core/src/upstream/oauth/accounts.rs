@@ -17,10 +17,7 @@ use tokio::{
 };
 use tokio_util::task::TaskTracker;
 
-use super::{
-    account::{Account, lock},
-    request,
-};
+use super::{account::Account, request};
 use crate::{
     clock::Clock,
     files,
@@ -137,7 +134,7 @@ impl Accounts {
 
     /// The account of a server.
     pub fn of(&self, server: &ServerName) -> Arc<Account> {
-        let mut accounts = lock(&self.accounts);
+        let mut accounts = self.accounts.lock();
         let account = accounts
             .entry(server.clone())
             .or_insert_with(|| Arc::new(Account::new(server.clone(), self.shared.clone())));
@@ -152,7 +149,7 @@ impl Accounts {
     /// A ticket for a page on which a person may begin a sign-in to this server, once. `None` without random numbers.
     pub fn ticket(&self, server: &ServerName) -> Option<String> {
         let ticket = request::random().ok()?.reveal().to_owned();
-        let mut tickets = lock(&self.shared.tickets);
+        let mut tickets = self.shared.tickets.lock();
         tickets.retain(|_, (_, since)| since.elapsed() < TICKET);
         if tickets.len() < TICKETS {
             tickets.insert(ticket.clone(), (server.clone(), Instant::now()));
@@ -163,13 +160,13 @@ impl Accounts {
 
     /// The server of this ticket, which is used up.
     pub fn take_ticket(&self, ticket: &str) -> Option<ServerName> {
-        let (server, since) = lock(&self.shared.tickets).remove(ticket)?;
+        let (server, since) = self.shared.tickets.lock().remove(ticket)?;
         (since.elapsed() < TICKET).then_some(server)
     }
 
     /// Deletes everything about a removed server's sign-in.
     pub async fn forget(&self, server: &ServerName) {
-        let account = lock(&self.accounts).remove(server);
+        let account = self.accounts.lock().remove(server);
         let account = account.unwrap_or_else(|| Arc::new(Account::new(server.clone(), self.shared.clone())));
         if self.shared.view(server).is_none() {
             return;
@@ -209,7 +206,7 @@ impl Shared {
     }
 
     pub(super) fn view(&self, server: &ServerName) -> Option<SignInView> {
-        lock(&self.shown).get(server.as_str()).cloned()
+        self.shown.lock().get(server.as_str()).cloned()
     }
 
     /// Does the keychain contain a usable sign-in?
@@ -231,7 +228,7 @@ impl Shared {
         state: SignInState,
         with: impl FnOnce(&mut SignInView),
     ) {
-        let mut shown = lock(&self.shown);
+        let mut shown = self.shown.lock();
         let before = shown.get(server.as_str()).cloned();
         let mut view = before.clone().unwrap_or(SignInView {
             state: SignInState::SignedOut,
@@ -267,17 +264,17 @@ impl Shared {
     }
 
     fn forget(self: &Arc<Self>, server: &ServerName) {
-        if lock(&self.shown).remove(server.as_str()).is_some() {
+        if self.shown.lock().remove(server.as_str()).is_some() {
             self.save();
         }
-        lock(&self.refused).remove(server);
+        self.refused.lock().remove(server);
         self.made.send_modify(|made| *made += 1);
         let _ = self.changed.send(Changed::Shown(server.clone()));
     }
 
     /// Writes the displayed state soon.
     fn save(self: &Arc<Self>) {
-        let mut saving = lock(&self.saving);
+        let mut saving = self.saving.lock();
         saving.wanted += 1;
         if std::mem::replace(&mut saving.running, true) {
             return;
@@ -286,14 +283,14 @@ impl Shared {
         let shared = self.clone();
         self.tracker.spawn(async move {
             loop {
-                let wanted = lock(&shared.saving).wanted;
-                let (shown, file) = (lock(&shared.shown).clone(), shared.file.clone());
+                let wanted = shared.saving.lock().wanted;
+                let (shown, file) = (shared.shown.lock().clone(), shared.file.clone());
                 let written = tokio::task::spawn_blocking(move || write(&file, &shown)).await;
                 if let Err(error) = written.map_err(std::io::Error::other).flatten() {
                     tracing::warn!(%error, "cannot keep what is shown of sign-ins");
                 }
                 shared.saved.send_replace(wanted);
-                let mut saving = lock(&shared.saving);
+                let mut saving = shared.saving.lock();
                 if saving.wanted == wanted {
                     saving.running = false;
                     return;
@@ -304,7 +301,7 @@ impl Shared {
 
     /// Resolves when the present state is on disk, or writing failed.
     pub(super) async fn saved(&self) {
-        let wanted = lock(&self.saving).wanted;
+        let wanted = self.saving.lock().wanted;
         // The sender lives as long as `self`.
         let _ = self.saved.subscribe().wait_for(|saved| *saved >= wanted).await;
     }
@@ -315,12 +312,12 @@ impl Shared {
 
     /// Records scopes that were requested and not granted; empty if all were.
     pub(super) fn note_refused(&self, server: &ServerName, scopes: Vec<String>) {
-        lock(&self.refused).insert(server.clone(), scopes);
+        self.refused.lock().insert(server.clone(), scopes);
     }
 
     /// Were these requested and not granted?
     pub(super) fn was_refused(&self, server: &ServerName, scopes: &[String]) -> bool {
-        let refused = lock(&self.refused);
+        let refused = self.refused.lock();
         refused.get(server).is_some_and(|known| scopes.iter().any(|scope| known.contains(scope)))
     }
 }

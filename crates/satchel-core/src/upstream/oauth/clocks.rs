@@ -19,10 +19,7 @@ use tokio::{
 };
 use url::Url;
 
-use super::{
-    account::lock,
-    histories::{Authority, World, serve},
-};
+use super::histories::{Authority, World, serve};
 use crate::{
     clock::Clock,
     model::{Code, oauth::SignInState},
@@ -71,7 +68,7 @@ impl Laptop {
     }
 
     fn renewals(&self) -> u64 {
-        lock(&self.authority).renewed.values().sum()
+        self.authority.lock().renewed.values().sum()
     }
 
     async fn switch_the_provider_off(&mut self) {
@@ -107,7 +104,7 @@ async fn a_clock_that_is_set_forward_or_back_costs_one_renewal_at_most() {
     assert_eq!(laptop.renewals(), 1);
     // The token is valid for three hours here, for one hour at the server.
     laptop.world.calls("one", true, 4).await;
-    assert_eq!((laptop.renewals(), lock(&laptop.authority).reused), (2, 0));
+    assert_eq!((laptop.renewals(), laptop.authority.lock().reused), (2, 0));
 }
 
 #[tokio::test]
@@ -116,7 +113,7 @@ async fn after_a_night_in_the_bag_many_calls_renew_once() {
     for night in 1..=3 {
         laptop.forward(9 * HOUR);
         laptop.world.calls("one", false, 20).await;
-        assert_eq!((laptop.renewals(), lock(&laptop.authority).reused), (night, 0));
+        assert_eq!((laptop.renewals(), laptop.authority.lock().reused), (night, 0));
     }
 }
 
@@ -133,7 +130,7 @@ async fn a_provider_that_is_gone_for_ten_minutes_signs_nobody_out() {
     }
     laptop.switch_the_provider_on();
     laptop.world.calls("one", false, 4).await;
-    assert_eq!((laptop.renewals(), lock(&laptop.authority).reused), (1, 0));
+    assert_eq!((laptop.renewals(), laptop.authority.lock().reused), (1, 0));
     assert!(matches!(laptop.state(), SignInState::SignedIn { .. }), "{:?}", laptop.state());
 }
 

@@ -16,13 +16,8 @@ use tokio_util::task::TaskTracker;
 use url::Url;
 
 use super::{
-    account::{Credential, lock},
-    accounts::Accounts,
-    client,
-    discovery::Discovered,
-    documents::Provider,
-    record::Record,
-    token_response::Tokens,
+    account::Credential, accounts::Accounts, client, discovery::Discovered, documents::Provider,
+    record::Record, token_response::Tokens,
 };
 use crate::{
     clock::Clock,
@@ -117,7 +112,7 @@ async fn converse(mut stream: TcpStream, authority: Arc<Mutex<Authority>>) {
             break body.to_owned();
         }
     };
-    let answer = lock(&authority).answer(&body);
+    let answer = authority.lock().answer(&body);
     if let Some((status, body)) = answer {
         let head = format!(
             "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
@@ -223,7 +218,7 @@ impl World {
 async fn history(seed: u64, secrets: &Secrets, server: &Url, authority: &Mutex<Authority>) {
     let mut dice = Dice(seed);
     let mut world = World::new(secrets, server, Clock::system());
-    *lock(authority) = Authority::default();
+    *authority.lock() = Authority::default();
     for _ in 0..STEPS {
         let name = NAMES[usize::try_from(dice.roll(3)).unwrap()];
         match dice.roll(8) {
@@ -231,14 +226,14 @@ async fn history(seed: u64, secrets: &Secrets, server: &Url, authority: &Mutex<A
             2 => world.sign_out(name).await,
             3 => world.restart().await,
             4 => {
-                lock(authority).lose_next = world.signed_in.contains_key(name);
+                authority.lock().lose_next = world.signed_in.contains_key(name);
                 world.calls(name, true, 1).await;
-                lock(authority).lose_next = false;
+                authority.lock().lose_next = false;
             }
             5 => {
-                let before: u64 = lock(authority).renewed.values().sum();
+                let before: u64 = authority.lock().renewed.values().sum();
                 world.calls(name, true, 4).await;
-                let renewed = lock(authority).renewed.values().sum::<u64>() - before;
+                let renewed = authority.lock().renewed.values().sum::<u64>() - before;
                 assert!(renewed <= 1, "{renewed} refreshes for four calls");
             }
             _ => world.calls(name, false, 2).await,
@@ -247,7 +242,7 @@ async fn history(seed: u64, secrets: &Secrets, server: &Url, authority: &Mutex<A
     for name in NAMES {
         world.calls(name, false, 1).await;
     }
-    assert_eq!(lock(authority).reused, 0, "a refresh token was used twice");
+    assert_eq!(authority.lock().reused, 0, "a refresh token was used twice");
     // All histories share one file of secrets.
     for name in NAMES {
         world.credential(name).account.leave(false, None).await;

@@ -8,7 +8,7 @@ use url::Url;
 
 use super::{
     Trouble,
-    account::{Account, Credential, State, host_of, lock},
+    account::{Account, Credential, State, host_of},
     client::{self, Client, Identity},
     documents::Provider,
     guarded_http::Registration,
@@ -127,7 +127,7 @@ impl Credential {
         let (ended, end) = watch::channel(None);
         let cancel = CancellationToken::new();
         let shown = page.clone();
-        *lock(&account.signing) = Some(Signing { page: page.clone(), paste, end, cancel: cancel.clone() });
+        *account.signing.lock() = Some(Signing { page: page.clone(), paste, end, cancel: cancel.clone() });
         let before = account.view().map(|view| view.state);
         account.show(SignInState::SigningIn { until_ms: page.until_ms }, |view| {
             view.provider = Some(host_of(&request.found.provider.issuer));
@@ -374,12 +374,12 @@ impl Credential {
 
 impl Account {
     fn waiting(&self) -> Option<Signing> {
-        lock(&self.signing).clone().filter(|signing| signing.end.borrow().is_none())
+        self.signing.lock().clone().filter(|signing| signing.end.borrow().is_none())
     }
 
     /// Waits for the end of the latest sign-in; `None` if there was none.
     pub async fn outcome(&self) -> Option<Result<(), Trouble>> {
-        let mut end = lock(&self.signing).clone()?.end;
+        let mut end = self.signing.lock().clone()?.end;
         match end.wait_for(Option::is_some).await {
             Ok(outcome) => outcome.clone(),
             Err(_) => Some(Err(Trouble::Cancelled)),
@@ -410,7 +410,7 @@ impl Account {
 
     /// Cancels the running sign-in.
     pub fn cancel(&self) {
-        if let Some(signing) = &*lock(&self.signing) {
+        if let Some(signing) = &*self.signing.lock() {
             signing.cancel.cancel();
         }
     }
