@@ -102,7 +102,7 @@ async fn servers_of_both_families_ask_in_it_and_their_name_is_ours() {
         page.write("[role=alertdialog] .fields .field:nth-child(1) input", "ada").await;
         live(&page, YES).await;
         page.click(YES).await;
-        page.says("[role=alertdialog] .fields", "email is needed").await;
+        page.says("[role=alertdialog] .fields", "email is required").await;
         page.write("[role=alertdialog] .fields .field:nth-child(2) input", "ada@example.com").await;
         live(&page, YES).await;
         page.click(YES).await;

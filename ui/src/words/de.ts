@@ -1590,7 +1590,7 @@ export const de: Words = {
     unreachable: "Prüfe die Adresse und das Netz.",
     tls: "Prüfe die Adresse sowie Zertifikate und Uhr dieses Computers.",
     http_401: "Setze ein Token in die Kopfzeilen, zum Beispiel Bearer ${secret:NAME}.",
-    http_403: "Prüfe die Rechte des Tokens in den Kopfzeilen.",
+    http_403: "Bitte den Betreiber, es deinem Konto oder dem Token in den Kopfzeilen zu erlauben.",
     http_404: "Prüfe den Pfad der Adresse. Viele Server antworten unter /mcp.",
     http_5xx: "Der Fehler liegt auf der anderen Seite. Beim nächsten Aufruf wird es wieder versucht.",
     keychain_locked: "Öffne den Schlüsselbund und versuche es noch einmal.",

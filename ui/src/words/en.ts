@@ -1362,7 +1362,7 @@ export const en = {
     unreachable: "Check the address and the network.",
     tls: "Check the address, and this computer’s certificates and clock.",
     http_401: "Set a token in its headers, for example Bearer ${secret:NAME}.",
-    http_403: "Check the rights of the token in its headers.",
+    http_403: "Ask whoever runs it to allow this to your account, or to the token in its headers.",
     http_404: "Check the path of its address. Many servers answer at /mcp.",
     http_5xx: "The fault is on the other side. It is tried again at the next call.",
     keychain_locked: "Unlock the keyring, then try again.",

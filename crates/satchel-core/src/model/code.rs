@@ -341,7 +341,9 @@ impl Code {
             Code::Unreachable => "Check the address and the network.",
             Code::Tls => "Check the address and this computer's certificates and clock.",
             Code::Http401 => "Set a token in its \"headers\", for example \"Bearer ${secret:NAME}\".",
-            Code::Http403 => "Check the rights of the token in its \"headers\".",
+            Code::Http403 => {
+                "Ask whoever runs it to allow this to your account, or to the token in its \"headers\"."
+            }
             Code::Http404 => "Check the path of its \"url\"; many servers answer at /mcp.",
             Code::Http5xx => "The fault is on the server's side; the next call tries again.",
             Code::KeychainLocked => "Unlock the keychain, then try again.",

@@ -365,19 +365,29 @@ impl Credential {
         self.account.needs_sign_in()
     }
 
-    /// Handles a response that requires more scopes.
+    /// Handles a response that requires more scopes. A sign-in that was made to get them, and got them, is not asked
+    /// for again: the specification wants a limit, and the same sign-in would end in the same refusal.
     pub fn lacks_rights(&self, challenge: Challenge, wanted_by: &str) -> Need {
         let granted = self.account.view().map(|view| view.scopes).unwrap_or_default();
         let missing: Vec<String> =
             challenge.scopes.iter().filter(|scope| !granted.contains(scope)).cloned().collect();
+        let server = &self.account.server;
+        let answer = self.account.shared.last_answer(server);
+        let was_for = |lacked: &Vec<String>| challenge.scopes.iter().all(|scope| lacked.contains(scope));
+        if missing.is_empty() && answer.lacked.as_ref().is_some_and(was_for) {
+            let rights = challenge.scopes.join(", ");
+            let message =
+                format!("\"{server}\" refuses this although the sign-in now has the rights: {rights}");
+            return Need::new(Code::Http403, message);
+        }
         let missing = if missing.is_empty() { challenge.scopes.clone() } else { missing };
         self.account.note(Some(challenge));
-        let asked = self.account.shared.was_refused(&self.account.server, &missing);
         let wanted_by = wanted_by.to_owned();
         let rights = missing.join(", ");
+        let was_refused = missing.iter().any(|scope| answer.refused.contains(scope));
         self.account.show(SignInState::NeedsMoreRights { missing, wanted_by }, |_| {});
-        let server = &self.account.server;
-        let before = if asked { "; the provider did not grant them when it was asked last" } else { "" };
+        let before =
+            if was_refused { "; the provider did not grant them when it was asked last" } else { "" };
         Need::new(Code::NeedsMoreRights, format!("\"{server}\" needs more rights for this: {rights}{before}"))
     }
 
@@ -656,4 +666,59 @@ enum WantedToken {
 pub(super) fn host_of(issuer: &str) -> String {
     let url = Url::parse(issuer).ok();
     url.and_then(|url| url.host_str().map(ToOwned::to_owned)).unwrap_or_else(|| super::address::shown(issuer))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio_util::task::TaskTracker;
+
+    use super::*;
+    use crate::{
+        secrets::Secrets,
+        upstream::oauth::accounts::{Accounts, ScopeAnswer},
+    };
+
+    const HELD: SignInState = SignInState::SignedIn { ends_ms: None, renews: true };
+
+    fn challenge(scope: &str) -> Challenge {
+        let scopes = scope.split_whitespace().map(ToOwned::to_owned).collect();
+        Challenge { scopes, error: Some("insufficient_scope".to_owned()), ..Challenge::default() }
+    }
+
+    #[tokio::test]
+    async fn a_sign_in_that_got_the_rights_a_call_lacked_is_not_asked_for_once_more() {
+        let dir = tempfile::tempdir().unwrap();
+        let (accounts, _) = Accounts::open(dir.path(), Secrets::open(dir.path()), TaskTracker::new());
+        let server: ServerName = "files".parse().unwrap();
+        let credential = Credential {
+            account: accounts.of(&server),
+            settings: OAuth::default(),
+            server: Url::parse("https://files.example/mcp").unwrap(),
+        };
+        let signed_in = |scopes: &[&str], answer: ScopeAnswer| {
+            let scopes: Vec<String> = scopes.iter().map(|&scope| scope.to_owned()).collect();
+            credential.account.show(HELD, |view| view.scopes = scopes);
+            credential.account.shared.note_answer(&server, answer);
+        };
+        let state = || credential.account.view().map(|view| view.state);
+
+        signed_in(&["read"], ScopeAnswer::default());
+        assert_eq!(credential.lacks_rights(challenge("read"), "get").code, Code::NeedsMoreRights);
+        signed_in(&["read"], ScopeAnswer::default());
+        assert_eq!(credential.lacks_rights(challenge("write"), "put").code, Code::NeedsMoreRights);
+        assert!(matches!(state(), Some(SignInState::NeedsMoreRights { .. })));
+
+        let lacked = Some(vec!["write".to_owned()]);
+        signed_in(&["read", "write"], ScopeAnswer { refused: vec![], lacked });
+        let need = credential.lacks_rights(challenge("write"), "put");
+        assert_eq!(need.code, Code::Http403);
+        assert!(need.message.contains("although the sign-in now has the rights: write"), "{}", need.message);
+        assert_eq!(state(), Some(HELD), "the sign-in itself is good");
+        assert_eq!(credential.lacks_rights(challenge("admin"), "drop").code, Code::NeedsMoreRights);
+
+        signed_in(&["read"], ScopeAnswer { refused: vec!["admin".to_owned()], lacked: None });
+        let need = credential.lacks_rights(challenge("admin"), "drop");
+        assert_eq!(need.code, Code::NeedsMoreRights);
+        assert!(need.message.contains("did not grant them when it was asked last"), "{}", need.message);
+    }
 }

@@ -32,6 +32,15 @@ use crate::{
 const TICKET: Duration = Duration::from_secs(10 * 60);
 const TICKETS: usize = 256;
 
+/// What a provider answered to the scopes of a sign-in.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ScopeAnswer {
+    /// Those that were asked for and not granted.
+    pub(super) refused: Vec<String>,
+    /// Those that a call had lacked, if the sign-in was made to get them.
+    pub(super) lacked: Option<Vec<String>>,
+}
+
 /// A change of a server's sign-in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Changed {
@@ -61,8 +70,8 @@ pub struct Shared {
     saving: Mutex<Saving>,
     /// The [`Saving::wanted`] that is on disk.
     saved: watch::Sender<u64>,
-    /// Scopes that a provider was asked for and did not grant.
-    refused: Mutex<HashMap<ServerName, Vec<String>>>,
+    /// What each provider last answered to the scopes it was asked for.
+    answers: Mutex<HashMap<ServerName, ScopeAnswer>>,
     /// Sign-in pages that someone was asked to open, by random ticket.
     tickets: Mutex<HashMap<String, (ServerName, Instant)>>,
     changed: mpsc::UnboundedSender<Changed>,
@@ -112,7 +121,7 @@ impl Accounts {
         let home = Sha256::digest(data.to_string_lossy().as_bytes());
         let home = home.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
         let (changed, changes) = mpsc::unbounded_channel();
-        let (shown, refused, tickets) = (Mutex::new(shown), Mutex::default(), Mutex::default());
+        let (shown, answers, tickets) = (Mutex::new(shown), Mutex::default(), Mutex::default());
         let made = watch::Sender::new(0);
         let (saving, saved) = (Mutex::default(), watch::Sender::new(0));
         let shared = Arc::new(Shared {
@@ -124,7 +133,7 @@ impl Accounts {
             shown,
             saving,
             saved,
-            refused,
+            answers,
             tickets,
             changed,
             made,
@@ -267,7 +276,7 @@ impl Shared {
         if self.shown.lock().remove(server.as_str()).is_some() {
             self.save();
         }
-        self.refused.lock().remove(server);
+        self.answers.lock().remove(server);
         self.made.send_modify(|made| *made += 1);
         let _ = self.changed.send(Changed::Shown(server.clone()));
     }
@@ -310,15 +319,14 @@ impl Shared {
         let _ = self.changed.send(Changed::Unstored(server.clone(), error.to_string()));
     }
 
-    /// Records scopes that were requested and not granted; empty if all were.
-    pub(super) fn note_refused(&self, server: &ServerName, scopes: Vec<String>) {
-        self.refused.lock().insert(server.clone(), scopes);
+    /// Records what a provider answered to the scopes that it was asked for.
+    pub(super) fn note_answer(&self, server: &ServerName, answer: ScopeAnswer) {
+        self.answers.lock().insert(server.clone(), answer);
     }
 
-    /// Were these requested and not granted?
-    pub(super) fn was_refused(&self, server: &ServerName, scopes: &[String]) -> bool {
-        let refused = self.refused.lock();
-        refused.get(server).is_some_and(|known| scopes.iter().any(|scope| known.contains(scope)))
+    /// What the provider answered last.
+    pub(super) fn last_answer(&self, server: &ServerName) -> ScopeAnswer {
+        self.answers.lock().get(server).cloned().unwrap_or_default()
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Request {
     pub client: Client,
     /// The requested scopes.
     pub scopes: Vec<String>,
+    /// Those that a call lacked, if this sign-in was begun to get them.
+    pub lacked: Option<Vec<String>>,
     state: Secret,
     verifier: Secret,
 }
@@ -52,7 +54,7 @@ impl Request {
         scopes: Vec<String>,
         (state, verifier): (Secret, Secret),
     ) -> Self {
-        Self { found, client, scopes, state, verifier }
+        Self { found, client, scopes, lacked: None, state, verifier }
     }
 
     /// The URL to open.

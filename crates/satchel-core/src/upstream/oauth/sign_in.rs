@@ -9,6 +9,7 @@ use url::Url;
 use super::{
     Trouble,
     account::{Account, Credential, State, host_of},
+    accounts::ScopeAnswer,
     client::{self, Client, Identity},
     documents::Provider,
     guarded_http::Registration,
@@ -191,10 +192,11 @@ impl Credential {
         let before = before.filter(|client| !is_over(client));
         state.record = kept;
         let asked = state.record.as_ref().map(|record| record.asked.clone()).unwrap_or_default();
-        let more: Vec<String> = match account.view().map(|view| view.state) {
-            Some(SignInState::NeedsMoreRights { missing, .. }) => missing.into_iter().chain(asked).collect(),
-            _ => vec![],
+        let lacked = match account.view().map(|view| view.state) {
+            Some(SignInState::NeedsMoreRights { missing, .. }) => Some(missing),
+            _ => None,
         };
+        let more = lacked.as_ref().map(|lacked| [lacked.clone(), asked].concat()).unwrap_or_default();
         let wanted = found.asked(&more);
         let scopes = found.registered_for(&wanted);
         let listening = me.listen(callbacks, before.as_ref()).await?;
@@ -232,7 +234,8 @@ impl Credential {
                 }
             }
         };
-        let request = Request::new(found, client, wanted, (random()?, random()?));
+        let mut request = Request::new(found, client, wanted, (random()?, random()?));
+        request.lacked = lacked;
         let url = request.page(&me.settings)?;
         let door = account.door(state, &self.server).await?;
         door.allowed().check(&url).map_err(|why| Trouble::Refused(format!("its sign-in page {why}")))?;
@@ -328,8 +331,9 @@ impl Credential {
                     granted.as_ref().is_some_and(|granted| !granted.contains(scope))
                         && *scope != "offline_access"
                 };
-                let refused = request.scopes.iter().filter(not_granted).cloned().collect();
-                account.shared.note_refused(&account.server, refused);
+                let refused: Vec<String> = request.scopes.iter().filter(not_granted).cloned().collect();
+                let lacked = request.lacked.clone();
+                account.shared.note_answer(&account.server, ScopeAnswer { refused, lacked });
                 Ok(())
             }
             Err(Unanswered::Client(why)) => {
@@ -448,7 +452,7 @@ impl Account {
             tracing::warn!(server = %self.server, %error, "a sign-in cannot be deleted from the keychain");
         }
         self.publish(&state, false);
-        self.shared.note_refused(&self.server, vec![]);
+        self.shared.note_answer(&self.server, ScopeAnswer::default());
         self.show(SignInState::SignedOut, |view| {
             view.account = None;
             view.scopes.clear();
