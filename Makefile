@@ -88,6 +88,7 @@ test: ui/dist/index.html
 	cargo build $(TESTED)
 	@node scripts/test.mjs $(TESTED) --test conformance
 	@SATCHEL_FUZZ_SECONDS=$(FUZZED) node scripts/test.mjs $(TESTED) --no-fail-fast \
+	  --beside --no-fail-fast --test auth --test window \
 	  --beside --test chaos -- --test-threads $(CHAOS_AT_ONCE)
 	@TESTED="$(TESTED)" scripts/windows.sh --if-installed
 
@@ -140,7 +141,7 @@ ui/dist-fake/index.html: $(UI_SOURCES) ui/node_modules/.package-lock.json
 lint: ui/dist/index.html
 	cargo fmt --all --check
 	cargo clippy $(TESTED) --all-targets -- -D warnings
-	cargo clippy $(TESTED) --test agents --test strangers --test chaos --test conformance -- -D warnings
+	cargo clippy $(TESTED) --test agents --test auth --test chaos --test conformance --test strangers --test window -- -D warnings
 
 fmt:
 	cargo fmt --all
