@@ -187,12 +187,21 @@ fuzz:
 	scripts/fuzz.sh $(FUZZ_SECONDS) $(FUZZ)
 
 # What a call costs through the hub, what recording it adds, and how fast a million records are reported, with optimised
-# programs.
+# programs. With PEERS=1 instead: Satchel beside other hubs and a bare relay (tests/peers), which are installed for it; MEASURES
+# are words for tests/peers/run.py, such as "calls big --rounds 1 --hubs satchel,relay".
+ifdef PEERS
+bench:
+	@scripts/setup.sh hub
+	@scripts/peers.sh
+	cargo build --release -p satchel-cli -p satchel-reaper -p satchel-peers
+	CARGO_TARGET_DIR="$(abspath $(TARGET))" python3 tests/peers/run.py $(MEASURES)
+else
 bench:
 	@scripts/setup.sh hub
 	cargo build --release -p satchel-cli -p satchel-reaper -p satchel-tests
 	cargo bench -p satchel-tests --bench calls
 	cargo bench -p satchel-tests --bench listings
+endif
 
 # How often the first tools found are the right ones, whether the arguments proposed for them fit, and what answers cost
 # in tokens. RETRIEVAL_DIR names a collection of tools and queries, which is not part of the repository. PARTS picks
