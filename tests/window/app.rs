@@ -1,8 +1,14 @@
 //! The desktop app under test: started, spoken to as a client, and ended.
 
-use std::{fs::File, path::PathBuf, process::ExitStatus, time::Duration};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    process::ExitStatus,
+    sync::LazyLock,
+    time::{Duration, SystemTime},
+};
 
-use satchel_tests::{Client, Connection, eventually, process, program};
+use satchel_tests::{Client, Connection, eventually, process, program, repository};
 use serde_json::Value;
 use tokio::process::{Child, Command};
 
@@ -17,7 +23,35 @@ pub(crate) struct App {
 
 /// The program; `SATCHEL_APP` names another, for example an installed one.
 pub(crate) fn satchel_app() -> PathBuf {
-    std::env::var_os("SATCHEL_APP").map_or_else(|| program("satchel-app"), PathBuf::from)
+    std::env::var_os("SATCHEL_APP").map_or_else(built, PathBuf::from)
+}
+
+/// The program of this workspace. Its pages are compiled in: old ones would show what no source says any more.
+fn built() -> PathBuf {
+    static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let (program, pages) = (program("satchel-app"), repository().join("ui/dist/index.html"));
+        let newest = newest(&repository().join("ui/src"));
+        assert!(newest <= changed(&pages), "ui/dist is older than ui/src: run `make build`");
+        assert!(changed(&pages) <= changed(&program), "satchel-app is older than ui/dist: run `make build`");
+        program
+    });
+    BUILT.clone()
+}
+
+fn changed(path: &Path) -> SystemTime {
+    let about = std::fs::metadata(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    about.modified().expect("this system records when a file was changed")
+}
+
+/// When a source of the pages was last changed; their own tests are not among them.
+fn newest(directory: &Path) -> SystemTime {
+    let entries =
+        std::fs::read_dir(directory).expect("ui/src can be read").flatten().map(|entry| entry.path());
+    let is_test = |path: &PathBuf| path.to_string_lossy().ends_with(".test.ts");
+    let times = entries
+        .filter(|path| !is_test(path))
+        .map(|path| if path.is_dir() { newest(&path) } else { changed(&path) });
+    times.max().unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 impl Desktop {
