@@ -71,9 +71,10 @@ workflows:
 ways-in:
 	@node --test scripts/ways-in/test.mjs
 
-# The sentence model, fetched and written with eight bits a weight, in a file below the target directory.
+# The sentence model, fetched and written with eight bits a weight, in a file below the target directory; MODEL=multilingual
+# makes the one that reads many languages.
 model:
-	@scripts/model.sh
+	@scripts/model.sh $(MODEL)
 
 # What strangers might write is tried for so many seconds, with each target of fuzz/.
 FUZZED ?= 2
@@ -205,8 +206,8 @@ endif
 
 # How often the first tools found are the right ones, whether the arguments proposed for them fit, and what answers cost
 # in tokens. RETRIEVAL_DIR names a collection of tools and queries, which is not part of the repository. PARTS picks
-# some of speed, recall, crowd, skeletons, habits and costs. Weights are chosen with the part that is to choose with; what
-# they are worth is what the other part says.
+# some of speed, recall, languages, crowd, skeletons, habits and costs; LANGUAGES names a file of translated requests. Weights
+# are chosen with the part that is to choose with; what they are worth is what the other part says.
 retrieval:
 	@test -f "$(RETRIEVAL_DIR)/tools.jsonl" -a -f "$(RETRIEVAL_DIR)/dev/queries.jsonl" || { \
 	  echo "make retrieval needs RETRIEVAL_DIR: a directory with tools.jsonl and dev/queries.jsonl." >&2; exit 1; }

@@ -36,7 +36,9 @@ pub(crate) struct Tool {
     schema: Value,
 }
 
+#[derive(Clone)]
 pub(crate) struct Query {
+    pub(crate) id: String,
     pub(crate) corpus: String,
     pub(crate) family: String,
     pub(crate) text: String,
@@ -45,6 +47,7 @@ pub(crate) struct Query {
 }
 
 /// A catalog, and how the collection calls its servers.
+#[derive(Clone)]
 pub(crate) struct Crowd {
     pub(crate) catalog: Catalog,
     names: HashMap<String, String>,
@@ -98,6 +101,7 @@ impl Collection {
         let query = |value: &Value| {
             let family = text(value, "family");
             Query {
+                id: text(value, "id"),
                 corpus: text(value, "corpus"),
                 // Two halves of one family.
                 family: if family.starts_with("human") { "human".to_owned() } else { family },
@@ -185,17 +189,26 @@ impl Crowd {
 
     /// The first ten tools for a query, as the collection calls them.
     pub(crate) fn find(&self, query: &str, sentences: Option<&Sentences>) -> Vec<String> {
-        let parts = sentences.map(|sentences| sentences.of_request(&self.catalog.parts(query)));
-        self.found(query, parts)
+        let any_language = sentences.is_some_and(|sentences| sentences.any_language);
+        let parts = || self.catalog.parts(query, any_language);
+        self.found(query, sentences.map(|sentences| sentences.of_request(&parts())), any_language)
+    }
+
+    /// The same, where words count as they do beside a model that reads the tools' language only.
+    pub(crate) fn find_plainly(&self, query: &str, sentences: &Sentences) -> Vec<String> {
+        let parts = self.catalog.parts(query, sentences.any_language);
+        self.found(query, Some(sentences.of_request(&parts)), false)
     }
 
     /// The same, where nobody has asked before.
     pub(crate) fn find_anew(&self, query: &str, sentences: &Sentences) -> Vec<String> {
-        self.found(query, Some(sentences.of_new_request(&self.catalog.parts(query))))
+        let parts = self.catalog.parts(query, sentences.any_language);
+        self.found(query, Some(sentences.of_new_request(&parts)), sentences.any_language)
     }
 
-    fn found(&self, query: &str, parts: Option<Vec<Vec<f32>>>) -> Vec<String> {
+    fn found(&self, query: &str, parts: Option<Vec<Vec<f32>>>, any_language: bool) -> Vec<String> {
         let meaning = parts.and_then(|parts| Meaning::of(&parts, self.vectors.clone()));
+        let meaning = meaning.map(|meaning| meaning.in_any_language(any_language));
         let aids = Aids { habits: None, meaning: meaning.as_ref(), shapes: None };
         let found = self.catalog.find_with(query, None, &aids).into_iter().take(10);
         found.map(|(server, tool)| format!("{}:{}", self.names[server.as_str()], tool.name)).collect()
@@ -220,7 +233,7 @@ impl Tool {
     }
 }
 
-fn lines(path: &Path) -> Result<Vec<Value>> {
+pub(crate) fn lines(path: &Path) -> Result<Vec<Value>> {
     let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     lines.map(|line| serde_json::from_str(line).with_context(|| path.display().to_string())).collect()

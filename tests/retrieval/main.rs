@@ -6,6 +6,7 @@
 mod collection;
 mod costs;
 mod habits;
+mod languages;
 mod score;
 mod sentences;
 mod skeletons;
@@ -55,6 +56,10 @@ fn main() -> ExitCode {
             }
             if wanted("recall") {
                 recall(&collection, sentences.as_ref());
+                println!();
+            }
+            if wanted("languages") {
+                languages::report(&collection, sentences.as_ref());
                 println!();
             }
             if wanted("crowd") {

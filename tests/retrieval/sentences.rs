@@ -11,10 +11,14 @@ use satchel_core::catalog::{
     Catalog,
     search::{TOKENS, Vector, Vectors},
 };
-use satchel_embed::Model;
+use satchel_embed::{Cutting, HEAD, Model, Role};
+
+/// Vectors are computed on so many threads.
+const THREADS: usize = 4;
 
 pub(crate) struct Sentences {
     model: Model,
+    pub(crate) any_language: bool,
     known: RefCell<HashMap<String, Vec<f32>>>,
     requests: RefCell<HashMap<Vec<String>, Vec<Vec<f32>>>>,
     file: PathBuf,
@@ -27,7 +31,9 @@ impl Sentences {
         let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target");
         let usual = || target.join("model/all-MiniLM-L6-v2.int8");
         let file = std::env::var_os("SATCHEL_MODEL").map_or_else(usual, PathBuf::from);
-        let model = Model::read(fs::read(file).ok()?).ok()?;
+        let bytes = fs::read(file).ok()?;
+        let (_, cutting) = satchel_embed::id(bytes.first_chunk::<HEAD>()?).ok()?;
+        let model = Model::read(bytes).ok()?;
         let file = target.join(format!("retrieval-{:x}.vectors", model.id()));
         let known = fs::read(&file).map(|bytes| unpack(&bytes, model.length())).unwrap_or_default();
         Some(Self {
@@ -35,17 +41,27 @@ impl Sentences {
             known: RefCell::new(known),
             requests: RefCell::default(),
             model,
+            any_language: cutting == Cutting::Pieces,
             file,
         })
     }
 
-    fn of(&self, text: &str) -> Vec<f32> {
-        let known = self.known.borrow().get(text).cloned();
-        known.unwrap_or_else(|| {
-            let vector = self.model.embed(text, TOKENS);
-            self.known.borrow_mut().insert(text.to_owned(), vector.clone());
-            vector
-        })
+    /// Computes the vectors of those texts that have none, on several threads.
+    fn learn<'a>(&self, texts: impl Iterator<Item = &'a str>) {
+        let missing: Vec<&str> = {
+            let known = self.known.borrow();
+            texts.filter(|text| !known.contains_key(*text)).collect()
+        };
+        let (model, share) = (&self.model, missing.len().div_ceil(THREADS).max(1));
+        let embed = move |text: &&str| ((*text).to_owned(), model.embed(Role::Passage, text, TOKENS));
+        let vectors: Vec<(String, Vec<f32>)> = std::thread::scope(|scope| {
+            let running: Vec<_> = missing
+                .chunks(share)
+                .map(|texts| scope.spawn(move || texts.iter().map(embed).collect::<Vec<_>>()))
+                .collect();
+            running.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        });
+        self.known.borrow_mut().extend(vectors);
     }
 
     /// A request's vectors as the hub makes them.
@@ -60,10 +76,12 @@ impl Sentences {
     }
 
     pub(crate) fn of_tools(&self, catalog: &Catalog) -> Vectors {
-        let mut vectors = Vectors::default();
-        for (number, text) in catalog.meaning_texts() {
-            if let Some(vector) = Vector::of(&self.of(&text)) {
-                vectors.put(number, vector);
+        let texts = catalog.meaning_texts();
+        self.learn(texts.iter().map(|(_, text)| text.as_str()));
+        let (mut vectors, known) = (Vectors::default(), self.known.borrow());
+        for (number, text) in &texts {
+            if let Some(vector) = known.get(text).and_then(|vector| Vector::of(vector)) {
+                vectors.put(*number, vector);
             }
         }
         vectors

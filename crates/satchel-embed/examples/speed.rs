@@ -16,11 +16,11 @@ fn main() {
         ("a tool", tool.repeat(2)),
         ("a long one", tool.repeat(20)),
     ] {
-        let tokens = model.tokens(&text, 128).len();
+        let tokens = model.tokens(satchel_embed::Role::Passage, &text, 128).len();
         let mut times: Vec<_> = (0..30)
             .map(|_| {
                 let began = Instant::now();
-                std::hint::black_box(model.embed(&text, 128));
+                std::hint::black_box(model.embed(satchel_embed::Role::Passage, &text, 128));
                 began.elapsed()
             })
             .collect();

@@ -6,7 +6,7 @@ fn main() {
     let model =
         satchel_embed::Model::read(std::fs::read(file).expect("it can be read")).expect("it is a model");
     for text in arguments {
-        println!("{:?}", model.tokens(&text, satchel_embed::MOST_TOKENS));
-        println!("{:?}", model.embed(&text, satchel_embed::MOST_TOKENS));
+        println!("{:?}", model.tokens(satchel_embed::Role::Passage, &text, satchel_embed::MOST_TOKENS));
+        println!("{:?}", model.embed(satchel_embed::Role::Passage, &text, satchel_embed::MOST_TOKENS));
     }
 }

@@ -1,6 +1,6 @@
 //! The vectors of a request, in work that does not grow with it: a few dozen tokens are shared among its parts.
 
-use super::forward::Model;
+use super::forward::{Model, Role};
 
 /// Tokens of a request that the network reads at most, all its parts together.
 pub const REQUEST_TOKENS: usize = 64;
@@ -12,15 +12,15 @@ impl Model {
     /// longer than [`REQUEST_TOKENS`], the whole's is the mean of its parts', and the longest parts are cut.
     pub fn embed_request(&self, request: &[String]) -> Vec<Vec<f32>> {
         let Some((whole, parts)) = request.split_first() else { return Vec::new() };
-        let length = |text: &String| self.tokens(text, REQUEST_TOKENS).len();
+        let length = |text: &String| self.tokens(Role::Request, text, REQUEST_TOKENS).len();
         let mut lengths: Vec<usize> = parts.iter().map(length).collect();
         if parts.is_empty() || length(whole) + lengths.iter().sum::<usize>() <= REQUEST_TOKENS {
-            return request.iter().map(|text| self.embed(text, REQUEST_TOKENS)).collect();
+            return request.iter().map(|text| self.embed(Role::Request, text, REQUEST_TOKENS)).collect();
         }
         lengths.truncate(REQUEST_TOKENS / LEAST_TOKENS);
         let most = fair_share(&lengths, REQUEST_TOKENS);
         let computed = parts.iter().take(lengths.len());
-        let mut vectors: Vec<Vec<f32>> = computed.map(|part| self.embed(part, most)).collect();
+        let mut vectors: Vec<Vec<f32>> = computed.map(|part| self.embed(Role::Request, part, most)).collect();
         let mut mean = vec![0.0; self.length()];
         for vector in &vectors {
             mean.iter_mut().zip(vector).for_each(|(mean, value)| *mean += value);
@@ -60,7 +60,8 @@ mod tests {
     #[test]
     fn a_short_request_has_a_vector_for_the_whole_and_for_each_part() {
         let (model, request) = (model(), request(&["read file".into(), "write mail".into()]));
-        let expected: Vec<Vec<f32>> = request.iter().map(|text| model.embed(text, 32)).collect();
+        let expected: Vec<Vec<f32>> =
+            request.iter().map(|text| model.embed(Role::Request, text, 32)).collect();
         assert_eq!(model.embed_request(&request), expected);
         assert_eq!(model.embed_request(&request[..1]), expected[..1]);
         assert!(model.embed_request(&[]).is_empty());
@@ -71,7 +72,10 @@ mod tests {
         let model = model();
         let parts = ["mail ".repeat(5_000), "read file".into()];
         let vectors = model.embed_request(&request(&parts));
-        assert_eq!(vectors[1..], [model.embed(&parts[0], 32), model.embed(&parts[1], 32)]);
+        assert_eq!(
+            vectors[1..],
+            [model.embed(Role::Request, &parts[0], 32), model.embed(Role::Request, &parts[1], 32)]
+        );
         let mean: Vec<f32> = vectors[1].iter().zip(&vectors[2]).map(|(one, other)| one + other).collect();
         assert_eq!(vectors[0], mean);
     }

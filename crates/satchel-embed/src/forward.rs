@@ -1,11 +1,38 @@
-//! The network: embeddings, six layers of attention and feed-forward, mean pooling, normalization.
+//! The network: embeddings, layers of attention and feed-forward, mean pooling, normalization.
 
 use super::{
     MOST_TOKENS,
     kernel::{self, Attention, Mixing, Narrow},
-    weights_file::{File, Layer, ModelError},
-    wordpiece::Tokenizer,
+    unigram,
+    weights_file::{Cutting, File, Layer, ModelError},
+    wordpiece,
 };
+
+/// What a text is to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Something that is looked for.
+    Request,
+    /// Something that is found.
+    Passage,
+}
+
+/// Cuts texts as the model was trained.
+#[derive(Debug)]
+enum Tokenizer {
+    Words(wordpiece::Tokenizer),
+    Pieces(unigram::Tokenizer),
+}
+
+impl Tokenizer {
+    fn of(&self, role: Role, text: &str, most: usize) -> Vec<u32> {
+        match (self, role) {
+            (Self::Words(tokenizer), _) => tokenizer.of(text, most),
+            (Self::Pieces(tokenizer), Role::Request) => tokenizer.of("query: ", text, most),
+            (Self::Pieces(tokenizer), Role::Passage) => tokenizer.of("passage: ", text, most),
+        }
+    }
+}
 
 /// A loaded model.
 #[derive(Debug)]
@@ -21,7 +48,10 @@ impl Model {
     /// [`ModelError`] if it is not a model or incomplete.
     pub fn read(bytes: Vec<u8>) -> Result<Self, ModelError> {
         let file = File::read(bytes)?;
-        let tokens = Tokenizer::new(file.vocabulary());
+        let tokens = match file.cutting {
+            Cutting::Words => Tokenizer::Words(wordpiece::Tokenizer::new(file.vocabulary())),
+            Cutting::Pieces => Tokenizer::Pieces(unigram::Tokenizer::new(file.vocabulary(), file.scores())),
+        };
         Ok(Self { file, tokens })
     }
 
@@ -36,13 +66,13 @@ impl Model {
     }
 
     /// The vector of a text, normalised to length 1. Only the first `most` tokens count.
-    pub fn embed(&self, text: &str, most: usize) -> Vec<f32> {
-        self.forward(&self.tokens.of(text, most.clamp(3, MOST_TOKENS.min(self.file.positions))))
+    pub fn embed(&self, role: Role, text: &str, most: usize) -> Vec<f32> {
+        self.forward(&self.tokens.of(role, text, most.clamp(3, MOST_TOKENS.min(self.file.positions))))
     }
 
     /// The token ids of a text.
-    pub fn tokens(&self, text: &str, most: usize) -> Vec<u32> {
-        self.tokens.of(text, most)
+    pub fn tokens(&self, role: Role, text: &str, most: usize) -> Vec<u32> {
+        self.tokens.of(role, text, most)
     }
 
     fn forward(&self, tokens: &[u32]) -> Vec<f32> {
@@ -123,18 +153,35 @@ impl Pass {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::toy, *};
+    use super::{
+        super::{toy, toy_cutting},
+        *,
+    };
 
     #[test]
     fn what_means_the_same_has_the_same_vector_and_what_does_not_has_another() {
         let model = Model::read(toy(&[&["echo", "parrot"], &["file"]])).unwrap();
         let alike = |one: &str, other: &str| {
-            let [one, other] = [one, other].map(|text| model.embed(text, MOST_TOKENS));
+            let [one, other] = [one, other].map(|text| model.embed(Role::Passage, text, MOST_TOKENS));
             one.iter().zip(other).map(|(one, other)| one * other).sum::<f32>()
         };
         assert!((alike("echo", "parrot") - 1.0).abs() < 1e-3);
         assert!(alike("echo", "file") < 0.1 && alike("echo", "echo file") > 0.5);
-        assert_eq!(model.embed("nobody knows", MOST_TOKENS), vec![0.0; model.length()]);
-        assert_eq!(model.embed(&"file ".repeat(1_000), MOST_TOKENS), model.embed(&"file ".repeat(30), 32));
+        assert_eq!(model.embed(Role::Passage, "nobody knows", MOST_TOKENS), vec![0.0; model.length()]);
+        let many = |count: usize| "file ".repeat(count);
+        let [long, short] = [(1_000, MOST_TOKENS), (30, 32)]
+            .map(|(count, most)| model.embed(Role::Request, &many(count), most));
+        assert_eq!(long, short);
+    }
+
+    #[test]
+    fn a_model_of_pieces_reads_words_of_any_script_after_the_prefix_of_their_role() {
+        let model =
+            Model::read(toy_cutting(Cutting::Pieces, &[&["query:"], &["file", "文件"], &["mail"]])).unwrap();
+        let vector = |role, text| model.embed(role, text, MOST_TOKENS);
+        assert_eq!(vector(Role::Passage, "file"), vector(Role::Passage, "文件"));
+        assert_ne!(vector(Role::Passage, "file"), vector(Role::Passage, "mail"));
+        assert_ne!(vector(Role::Passage, "file"), vector(Role::Request, "file"));
+        assert_eq!(model.tokens(Role::Request, "file", MOST_TOKENS).len(), 4);
     }
 }

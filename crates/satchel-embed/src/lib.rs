@@ -1,8 +1,8 @@
 //! Turns sentences into vectors that are close when the sentences mean the same: the forward pass of a small BERT
-//! (all-MiniLM-L6-v2) with eight-bit weights. Pure: bytes in, numbers out. Callers decide where the file lies, which
+//! (all-MiniLM-L6-v2, or multilingual-e5-small) with eight-bit weights. Pure: bytes in, numbers out. Callers decide where the file lies, which
 //! threads compute, and what is cached.
 //!
-//! `weights_file` reads and writes the weights, `wordpiece` cuts texts, `forward` is the network, `kernel` the loops that take the
+//! `weights_file` reads and writes the weights, `wordpiece` and `unigram` cut texts, `forward` is the network, `kernel` the loops that take the
 //! time, `budget` shares a bounded number of tokens among the parts of a request.
 
 #![warn(missing_docs)]
@@ -10,12 +10,15 @@
 mod budget;
 mod forward;
 mod kernel;
+mod unigram;
 mod weights_file;
 mod wordpiece;
 
 pub use budget::REQUEST_TOKENS;
-pub use forward::Model;
-pub use weights_file::{HEAD, ModelError, Tensors, id, quantise, toy};
+pub use forward::{Model, Role};
+pub use weights_file::{
+    Cutting, HEAD, ModelError, Tensors, id, quantise, quantise_multilingual, toy, toy_cutting,
+};
 
 /// Maximum number of tokens read of a text, including the first and last special token.
 pub const MOST_TOKENS: usize = 256;

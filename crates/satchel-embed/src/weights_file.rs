@@ -3,23 +3,42 @@
 
 use super::kernel::{self, Narrow, Rows};
 
-const MAGIC: &[u8; 8] = b"SATCHEL1";
+/// How a model's texts are cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cutting {
+    /// WordPiece: English words without case and accents.
+    Words,
+    /// SentencePiece's unigram pieces, of any language; requests and passages have a prefix.
+    Pieces,
+}
+
+impl Cutting {
+    /// The beginning of a file.
+    const fn magic(self) -> &'static [u8; 8] {
+        match self {
+            Self::Words => b"SATCHEL1",
+            Self::Pieces => b"SATCHEL2",
+        }
+    }
+}
+
 /// Offset of the vocabulary: after the magic, the id, and the seven sizes.
 const VOCABULARY: usize = HEAD + 7 * 4;
 /// Maximum of each size.
-const MOST: usize = 1 << 20;
+const MOST: usize = 1 << 22;
 
 /// Number of bytes at the beginning of a file that identify the model.
 pub const HEAD: usize = 16;
 
-/// The model's id, from the beginning of its file.
+/// The model's id, and how it cuts texts, from the beginning of its file.
 ///
 /// # Errors
 /// [`ModelError::Kind`] if it is not a model.
-pub fn id(head: &[u8; HEAD]) -> Result<u64, ModelError> {
+pub fn id(head: &[u8; HEAD]) -> Result<(u64, Cutting), ModelError> {
     let (magic, id) = head.split_at(8);
-    let id = id.first_chunk::<8>().filter(|_| magic == MAGIC).ok_or(ModelError::Kind)?;
-    Ok(u64::from_le_bytes(*id))
+    let cutting = [Cutting::Words, Cutting::Pieces].into_iter().find(|cutting| cutting.magic() == magic);
+    let id = id.first_chunk::<8>().ok_or(ModelError::Kind)?;
+    Ok((u64::from_le_bytes(*id), cutting.ok_or(ModelError::Kind)?))
 }
 
 /// Why a model cannot be used.
@@ -42,6 +61,7 @@ pub type Tensors<'a> = dyn Fn(&str) -> Option<Vec<f32>> + 'a;
 /// The dimensions of a network.
 #[derive(Debug, Clone, Copy)]
 struct Sizes {
+    cutting: Cutting,
     words: usize,
     width: usize,
     inner: usize,
@@ -51,8 +71,18 @@ struct Sizes {
 }
 
 /// all-MiniLM-L6-v2.
-const SIZES: Sizes =
-    Sizes { words: 30_522, width: 384, inner: 1_536, layers: 6, heads: 12, positions: super::MOST_TOKENS };
+const ENGLISH: Sizes = Sizes {
+    cutting: Cutting::Words,
+    words: 30_522,
+    width: 384,
+    inner: 1_536,
+    layers: 6,
+    heads: 12,
+    positions: super::MOST_TOKENS,
+};
+
+/// multilingual-e5-small: the same with twice as many layers and eight times as many words.
+const MULTILINGUAL: Sizes = Sizes { cutting: Cutting::Pieces, words: 250_002, layers: 12, ..ENGLISH };
 
 #[derive(Debug)]
 pub(crate) struct File {
@@ -63,6 +93,7 @@ pub(crate) struct File {
     matrices: Vec<Matrix>,
     vectors: Vec<std::ops::Range<usize>>,
     pub(crate) id: u64,
+    pub(crate) cutting: Cutting,
     pub(crate) width: usize,
     pub(crate) inner: usize,
     pub(crate) layers: usize,
@@ -100,6 +131,9 @@ pub(crate) struct Layer<'a> {
     pub(crate) outer_norm: [&'a [f32]; 2],
 }
 
+/// How likely each piece is, of a vocabulary of pieces.
+const SCORES: &str = "scores";
+
 /// A tensor of the file, in file order.
 enum TensorPart {
     Matrix(String, usize, usize),
@@ -136,6 +170,9 @@ impl Sizes {
             parts.extend(linear("output.dense", width, inner));
             parts.extend(norm(&format!("{layer}.output")));
         }
+        if self.cutting == Cutting::Pieces {
+            parts.push(TensorPart::Vector(SCORES.to_owned(), words));
+        }
         parts
     }
 }
@@ -145,25 +182,56 @@ impl Sizes {
 /// # Errors
 /// [`ModelError::Tensor`] if one is missing.
 pub fn quantise(vocabulary: &str, tensors: &Tensors<'_>) -> Result<Vec<u8>, ModelError> {
-    write(SIZES, vocabulary, tensors)
+    write(ENGLISH, vocabulary, tensors)
+}
+
+/// Writes the weights of multilingual-e5-small, with each piece and how likely it is, quantised to 8 bits.
+///
+/// # Errors
+/// [`ModelError::Tensor`] if one is missing.
+pub fn quantise_multilingual(pieces: &[(&str, f32)], tensors: &Tensors<'_>) -> Result<Vec<u8>, ModelError> {
+    write_pieces(MULTILINGUAL, pieces, tensors)
+}
+
+/// The tokenizer wants its pieces sorted: a piece's number is its place among them, and so the rows follow.
+fn write_pieces(sizes: Sizes, pieces: &[(&str, f32)], tensors: &Tensors<'_>) -> Result<Vec<u8>, ModelError> {
+    let mut order: Vec<usize> = (0..pieces.len()).collect();
+    order.sort_unstable_by_key(|at| pieces[*at].0);
+    let vocabulary: Vec<&str> = order.iter().map(|at| pieces[*at].0).collect();
+    let sorted = |name: &str| match name {
+        SCORES => Some(order.iter().map(|at| pieces[*at].1).collect()),
+        "embeddings.word_embeddings.weight" => {
+            let rows = tensors(name)?;
+            let row = |at: &usize| rows.get(at * sizes.width..(at + 1) * sizes.width);
+            Some(order.iter().map(row).collect::<Option<Vec<&[f32]>>>()?.concat())
+        }
+        name => tensors(name),
+    };
+    write(sizes, &vocabulary.join("\n"), &sorted)
 }
 
 /// A model that only knows which words are synonyms, for fast tests.
 pub fn toy(synonyms: &[&[&str]]) -> Vec<u8> {
-    let special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"];
-    let width = (special.len() + synonyms.len()).next_multiple_of(kernel::BLOCK);
-    let words: Vec<(&str, Option<usize>)> = special
-        .map(|word| (word, None))
-        .into_iter()
-        .chain(
-            synonyms
-                .iter()
-                .enumerate()
-                .flat_map(|(at, words)| words.iter().map(move |word| (*word, Some(at)))),
-        )
+    toy_cutting(Cutting::Words, synonyms)
+}
+
+/// The same with a vocabulary of one's choice.
+pub fn toy_cutting(cutting: Cutting, synonyms: &[&[&str]]) -> Vec<u8> {
+    let (special, begins): (&[&str], &str) = match cutting {
+        Cutting::Words => (&["[PAD]", "[UNK]", "[CLS]", "[SEP]"], ""),
+        Cutting::Pieces => (&["<s>", "</s>", "<unk>"], "\u{2581}"),
+    };
+    let width = (4 + synonyms.len()).next_multiple_of(kernel::BLOCK);
+    let meant = |(at, words): (usize, &&[&str])| {
+        words.iter().map(|word| (format!("{begins}{word}"), Some(at))).collect::<Vec<_>>()
+    };
+    let words: Vec<(String, Option<usize>)> = special
+        .iter()
+        .map(|word| ((*word).to_owned(), None))
+        .chain(synonyms.iter().enumerate().flat_map(meant))
         .collect();
-    let vocabulary: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-    let sizes = Sizes { words: words.len(), width, inner: width, layers: 1, heads: 1, positions: 32 };
+    let sizes =
+        Sizes { cutting, words: words.len(), width, inner: width, layers: 1, heads: 1, positions: 32 };
     let tensors = |name: &str| {
         let mut tensor = vec![0.0; width * width.max(sizes.words).max(sizes.positions)];
         if name.contains("word_embeddings") {
@@ -175,7 +243,15 @@ pub fn toy(synonyms: &[&[&str]]) -> Vec<u8> {
         }
         Some(tensor)
     };
-    write(sizes, &vocabulary.join("\n"), &tensors).expect("all tensors are there")
+    let vocabulary: Vec<&str> = words.iter().map(|(word, _)| word.as_str()).collect();
+    let written = match cutting {
+        Cutting::Words => write(sizes, &vocabulary.join("\n"), &tensors),
+        Cutting::Pieces => {
+            let pieces: Vec<(&str, f32)> = vocabulary.into_iter().map(|piece| (piece, -1.0)).collect();
+            write_pieces(sizes, &pieces, &tensors)
+        }
+    };
+    written.expect("all tensors are there")
 }
 
 fn write(sizes: Sizes, vocabulary: &str, tensors: &Tensors<'_>) -> Result<Vec<u8>, ModelError> {
@@ -220,7 +296,7 @@ fn write(sizes: Sizes, vocabulary: &str, tensors: &Tensors<'_>) -> Result<Vec<u8
             }
         }
     }
-    let mut file = MAGIC.to_vec();
+    let mut file = sizes.cutting.magic().to_vec();
     file.extend_from_slice(&fingerprint(&body).to_le_bytes());
     file.append(&mut body);
     Ok(file)
@@ -240,7 +316,7 @@ fn fingerprint(bytes: &[u8]) -> u64 {
 
 impl File {
     pub(crate) fn read(bytes: Vec<u8>) -> Result<Self, ModelError> {
-        let id = id(bytes.first_chunk().ok_or(ModelError::Kind)?)?;
+        let (id, cutting) = id(bytes.first_chunk().ok_or(ModelError::Kind)?)?;
         if fingerprint(&bytes[HEAD..]) != id {
             return Err(ModelError::Damaged);
         }
@@ -251,6 +327,7 @@ impl File {
         };
         let number = |at: usize| number(at).ok_or(ModelError::Damaged);
         let sizes = Sizes {
+            cutting,
             words: number(0)?,
             width: number(1)?,
             inner: number(2)?,
@@ -270,6 +347,7 @@ impl File {
             matrices: Vec::new(),
             vectors: Vec::new(),
             id,
+            cutting,
             width: sizes.width,
             inner: sizes.inner,
             layers: sizes.layers,
@@ -313,6 +391,11 @@ impl File {
     pub(crate) fn vocabulary(&self) -> &str {
         // Validated when the file was read.
         std::str::from_utf8(&self.bytes[self.vocabulary.clone()]).unwrap_or_default()
+    }
+
+    /// How likely each piece of the vocabulary is; of a vocabulary of pieces.
+    pub(crate) fn scores(&self) -> &[f32] {
+        self.vectors.last().map_or(&[], |range| &self.floats[range.clone()])
     }
 
     pub(crate) fn words(&self) -> Rows<'_> {
@@ -366,7 +449,7 @@ mod tests {
         assert!(matches!(File::read(vec![]), Err(ModelError::Kind)));
         assert!(matches!(File::read(b"SATCHEL1".to_vec()), Err(ModelError::Kind)));
         assert!(matches!(File::read(b"SATCHEL1 and more than that".to_vec()), Err(ModelError::Damaged)));
-        let mut file = MAGIC.to_vec();
+        let mut file = Cutting::Words.magic().to_vec();
         // Sizes that claim far more data than there is.
         let body = [0xff; 28];
         file.extend_from_slice(&fingerprint(&body).to_le_bytes());

@@ -61,6 +61,8 @@ function diagnosis(one: DoctorFinding, doing?: string): string {
       return `Nach Wörtern und Bedeutung, mit dem Modell ${one.file}`;
     case "search_without_model":
       return "Nur nach Wörtern; das Modell für die Bedeutung fehlt";
+    case "search_without_multilingual":
+      return `Nur nach Wörtern; das mehrsprachige Modell fehlt: ${one.file}`;
     case "hub_absent":
       return "Es läuft keiner; `satchel serve` startet einen";
     case "hub_runs":
@@ -134,6 +136,8 @@ function cure(one: DoctorFinding, remedy?: string): string {
   switch (one.code) {
     case "search_without_model":
       return "Es kommt mit den Installationsprogrammen; `make model` erzeugt es für einen eigenen Bau.";
+    case "search_without_multilingual":
+      return "Lege die Datei dieses Namens dort ab. `make model MODEL=multilingual` im Quelltext von Satchel erzeugt sie.";
     case "port_other":
       return "Clients, die an einem anderen Port verbunden wurden, müssen neu verbunden werden.";
     case "runtime":

@@ -217,9 +217,10 @@ impl Catalog {
         Some(search::Explanation { learned, shares: found.shares, ..explanation })
     }
 
-    /// The texts to embed for a request: the whole, and each part if there are several.
-    pub fn parts(&self, query: &str) -> Vec<String> {
-        self.index().parts(query)
+    /// The texts to embed for a request: the whole, and each part if there are several. Words that are nearly right are put
+    /// right, but `as_written`.
+    pub fn parts(&self, query: &str, as_written: bool) -> Vec<String> {
+        self.index().parts(query, as_written)
     }
 
     /// The hash of each tool's text, by position.

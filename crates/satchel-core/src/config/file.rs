@@ -97,6 +97,7 @@ pub struct Config {
     otlp_endpoint: Option<String>,
     embedding: Option<EmbeddingSource>,
     meaning: bool,
+    search_model: SearchModel,
     suggests: bool,
     rules: Vec<ToolRule>,
     tool_defaults: Defaults,
@@ -107,6 +108,16 @@ pub struct Config {
     sockets: BTreeMap<String, String>,
     /// Rules in the file that nobody has accepted; only their restrictions are in effect.
     unaccepted: Option<(Vec<ToolRule>, Defaults)>,
+}
+
+/// The built-in sentence model to search with: `model` of the block `search`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SearchModel {
+    /// all-MiniLM-L6-v2, which installers carry.
+    #[default]
+    English,
+    /// multilingual-e5-small, which is added by hand.
+    Multilingual,
 }
 
 /// The embedding service for search by meaning: the block `embedding`.
@@ -165,6 +176,7 @@ impl Default for Config {
             otlp_endpoint: None,
             embedding: None,
             meaning: true,
+            search_model: SearchModel::default(),
             suggests: true,
             rules: Vec::new(),
             tool_defaults: Defaults::default(),
@@ -214,6 +226,7 @@ impl Config {
         let (mut tool_defaults, mut faults) = (Defaults::default(), BTreeMap::new());
         let (mut registries, mut profiles) = (RegistrySource::usual(), Profiles::default());
         let (mut pictures, mut suggests, mut sockets) = (false, true, BTreeMap::new());
+        let mut search_model = SearchModel::default();
         let root = reader.object(text, "the configuration")?;
         reader.has_its_block(&root)?;
         for (key, value) in root {
@@ -232,6 +245,7 @@ impl Config {
             if key == SEARCH {
                 meaning = reader.search_switch(value, "meaning")?;
                 suggests = reader.search_switch(value, "suggest")?;
+                search_model = reader.search_model(value)?;
             }
             if key == DEBUG_STATUS {
                 debug_status = reader.switch(&key, value)?;
@@ -285,6 +299,7 @@ impl Config {
             otlp_endpoint,
             embedding,
             meaning,
+            search_model,
             suggests,
             rules,
             tool_defaults,
@@ -349,6 +364,11 @@ impl Config {
     /// Is search by meaning enabled?
     pub fn searches_by_meaning(&self) -> bool {
         self.meaning
+    }
+
+    /// The built-in model to search by meaning with.
+    pub fn search_model(&self) -> SearchModel {
+        self.search_model
     }
 
     /// May search results suggest servers from the catalog if no tool matches?
@@ -898,6 +918,19 @@ impl<'a> ConfigReader<'a> {
         field.map_or(Ok(true), |(key, value)| self.switch(key, value))
     }
 
+    fn search_model(&self, block: &'a Raw) -> Result<SearchModel, ConfigError> {
+        let fields = self.object(block.get(), &format!("\"{SEARCH}\""))?;
+        match fields.iter().find(|(key, _)| key == "model").map(|(_, value)| (value, value.get())) {
+            None | Some((_, "\"english\"")) => Ok(SearchModel::English),
+            Some((_, "\"multilingual\"")) => Ok(SearchModel::Multilingual),
+            Some((value, _)) => {
+                let message =
+                    format!("the \"model\" of \"{SEARCH}\" must be \"english\" or \"multilingual\"");
+                Err(self.at(value.get(), message))
+            }
+        }
+    }
+
     fn embedding(&self, value: &'a Raw) -> Result<Option<EmbeddingSource>, ConfigError> {
         if value.get() == "null" {
             return Ok(None);
@@ -1173,6 +1206,21 @@ mod tests {
         }
         assert!(Config::default().searches_by_meaning());
         assert!(read(r#"{"meaning": "no"}"#).is_err() && read("false").is_err());
+    }
+
+    #[test]
+    fn a_search_goes_by_the_english_model_unless_another_is_chosen() {
+        let read = |block: &str| Config::parse(&format!(r#"{{"search": {block}}}"#));
+        for (block, expected) in [
+            ("{}", SearchModel::English),
+            (r#"{"model": "english"}"#, SearchModel::English),
+            (r#"{"meaning": true, "model": "multilingual"}"#, SearchModel::Multilingual),
+        ] {
+            assert_eq!(read(block).unwrap().search_model(), expected, "{block}");
+        }
+        let refused = read(r#"{"model": "klingon"}"#).unwrap_err().to_string();
+        assert!(refused.contains("must be \"english\" or \"multilingual\""), "{refused}");
+        assert!(read(r#"{"model": true}"#).is_err());
     }
 
     #[test]

@@ -11,10 +11,10 @@ use crate::{
     clock::now_ms,
     config::{
         Config,
-        file::{OWN_COMMAND, text_of},
+        file::{OWN_COMMAND, SearchModel, text_of},
     },
     files::Places,
-    meaning::{MODEL_VARIABLE, ModelFile, model_file},
+    meaning::{MODEL_VARIABLE, ModelFile, model_file, model_place},
     model::{
         Code, ServerConfig, ServerState, ServerView, Snapshot, TransportConfig,
         clients::{ClientState, KnownClient},
@@ -53,7 +53,8 @@ const FAMILIES: [&[&str]; 4] = [
 /// Findings that need no hub: the configuration file and the search mode.
 pub fn without_hub(places: &Places) -> Vec<DoctorFinding> {
     let (configuration, config) = look_at_config(&places.config_file);
-    vec![configuration, look_at_search(&config, &model_file(places))]
+    let search = look_at_search(&config, &model_file(places, config.search_model()), places);
+    vec![configuration, search]
 }
 
 /// Runs every check. The caller's environment variables determine where other programs' files are.
@@ -79,7 +80,8 @@ fn look(
 ) -> Vec<DoctorFinding> {
     let snapshot = view::compose(hub);
     let (configuration, config) = look_at_config(&hub.places().config_file);
-    let mut findings = vec![configuration, look_at_search(&config, &model_file(hub.places()))];
+    let model = model_file(hub.places(), config.search_model());
+    let mut findings = vec![configuration, look_at_search(&config, &model, hub.places())];
     findings.push(look_at_hub(&snapshot, hub.inner.options.passive));
     // Faults of the configuration were found in the file itself.
     for notice in snapshot.notices.iter().filter(|notice| notice.code != Code::ConfigInvalid) {
@@ -219,7 +221,7 @@ fn look_at_config(path: &Path) -> (DoctorFinding, Config) {
 }
 
 /// Does search use a model?
-fn look_at_search(config: &Config, model: &ModelFile) -> DoctorFinding {
+fn look_at_search(config: &Config, model: &ModelFile, places: &Places) -> DoctorFinding {
     let what = match (config.searches_by_meaning(), config.embedding(), model) {
         (false, _, _) => Diagnosis::SearchByWords,
         (true, Some(named), _) => {
@@ -227,6 +229,12 @@ fn look_at_search(config: &Config, model: &ModelFile) -> DoctorFinding {
         }
         (true, None, ModelFile::At(file)) => Diagnosis::SearchWithModel { file: file.display().to_string() },
         (true, None, ModelFile::Off) => Diagnosis::SearchByWordsHere { variable: MODEL_VARIABLE.to_owned() },
+        (true, None, ModelFile::Missing) if config.search_model() == SearchModel::Multilingual => {
+            let file = model_place(places, SearchModel::Multilingual).display().to_string();
+            let way = "Put the file of that name there. `make model MODEL=multilingual` in Satchel's source makes it.";
+            let what = Diagnosis::SearchWithoutMultilingual { file };
+            return DoctorFinding::new(Examined::Search, "search", Health::Note, what).with_action(way);
+        }
         (true, None, ModelFile::Missing) => {
             let way = "The installers include it; `make model` adds it to a build of your own.";
             let what = Diagnosis::SearchWithoutModel;
@@ -489,7 +497,8 @@ mod tests {
     #[test]
     fn it_is_said_whether_searches_go_by_meaning() {
         let look = |config: &str, model: &ModelFile| {
-            let found = look_at_search(&Config::parse(config).unwrap(), model);
+            let found =
+                look_at_search(&Config::parse(config).unwrap(), model, &Places::below(Path::new("/home")));
             (found.verdict, found.message)
         };
         let at = ModelFile::At("/m".into());
@@ -498,6 +507,13 @@ mod tests {
             ("", &at, Health::Fine, "by meaning, with the model /m"),
             ("", &ModelFile::Off, Health::Fine, "by words only; SATCHEL_MODEL turns search by meaning off"),
             ("", &ModelFile::Missing, Health::Note, "is missing"),
+            (
+                r#"{"search": {"model": "multilingual"}}"#,
+                &ModelFile::Missing,
+                Health::Note,
+                "multilingual-e5-small.int8",
+            ),
+            (r#"{"search": {"model": "multilingual"}}"#, &at, Health::Fine, "with the model /m"),
             (named, &ModelFile::Missing, Health::Fine, "with m at http://x"),
             (r#"{"search": {"meaning": false}}"#, &at, Health::Fine, "by words only"),
         ] {

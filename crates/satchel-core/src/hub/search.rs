@@ -56,7 +56,7 @@ pub(super) fn learn_shape(hub: &Hub, path: &ToolPath, result: &Raw, log: &Server
 
 /// The embedding of a query, if a model supplies it in time.
 pub(super) async fn meaning(hub: &Hub, query: &str) -> Option<Meaning> {
-    hub.inner.meanings.of(query, |query| hub.catalog().parts(query)).await
+    hub.inner.meanings.of(query, |query, as_written| hub.catalog().parts(query, as_written)).await
 }
 
 pub(super) async fn tool_list(

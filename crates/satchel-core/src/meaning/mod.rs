@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use tokio::{sync::watch, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-pub use sentences::{MODEL_VARIABLE, ModelFile, model_file};
+pub use sentences::{MODEL_VARIABLE, ModelFile, model_file, model_place};
 
 use crate::{
     catalog::{
@@ -30,7 +30,10 @@ use crate::{
         embedding::{EmbedError, EmbeddingClient},
         search::{Meaning, Vector, Vectors},
     },
-    config::{Config, file::EmbeddingSource},
+    config::{
+        Config,
+        file::{EmbeddingSource, SearchModel},
+    },
     files::{self, Places},
 };
 use sentences::Sentences;
@@ -38,8 +41,10 @@ use sentences::Sentences;
 const FORMAT: u32 = 2;
 /// How long a search waits for vectors of a source that is asked over the network, …
 const ASKED: Duration = Duration::from_millis(400);
-/// … and of the built-in model. It takes 20 ms for the longest request, and 30 more where it has to be read.
+/// … and of the built-in model. It takes 20 ms for the longest request, and 30 more where it has to be read; …
 const COMPUTED: Duration = Duration::from_millis(150);
+/// … the multilingual one takes several times as long, and words say little where the languages differ.
+const COMPUTED_IN_ANY_LANGUAGE: Duration = ASKED;
 /// How long a portion of tools may take: the source may have to load its model first.
 const PORTION_TIME: Duration = Duration::from_secs(120);
 /// Texts that are asked for at once.
@@ -115,9 +120,9 @@ impl Giver {
         Some(Self::Named(named.clone(), source.ok()?))
     }
 
-    fn built_in(file: &Path) -> Option<Self> {
-        let sentences =
-            Sentences::open(file).inspect_err(|error| tracing::warn!(%error, "searching by words only"));
+    fn built_in(file: &Path, chosen: SearchModel) -> Option<Self> {
+        let sentences = Sentences::open(file, chosen)
+            .inspect_err(|error| tracing::warn!(%error, "searching by words only"));
         Some(Self::BuiltIn(sentences.ok()?))
     }
 
@@ -129,9 +134,14 @@ impl Giver {
             }
             Self::BuiltIn(sentences) => VectorOrigin {
                 url: String::new(),
-                model: format!("{} {:016x}", sentences::NAME, sentences.id),
+                model: format!("{} {:016x}", sentences.chosen.name(), sentences.id),
             },
         }
+    }
+
+    /// Does it read requests in other languages than the tools'?
+    fn any_language(&self) -> bool {
+        matches!(self, Self::BuiltIn(sentences) if sentences.any_language)
     }
 
     async fn of_request(&self, parts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
@@ -142,9 +152,10 @@ impl Giver {
                 source.embed(&asked, ASKED).await
             }
             Self::BuiltIn(sentences) => {
-                let late = || EmbedError::Answer(format!("nothing within {COMPUTED:?}"));
+                let most = if sentences.any_language { COMPUTED_IN_ANY_LANGUAGE } else { COMPUTED };
+                let late = || EmbedError::Answer(format!("nothing within {most:?}"));
                 let computed = compute(sentences, parts, Sentences::of_request);
-                tokio::time::timeout(COMPUTED, computed).await.map_err(|_| late())?
+                tokio::time::timeout(most, computed).await.map_err(|_| late())?
             }
         }
     }
@@ -218,25 +229,28 @@ impl KnownVector {
 }
 
 impl Meanings {
-    /// What a search means, where a model says so in time; `parts` of a request that asks for several things.
-    pub async fn of(&self, query: &str, parts: impl FnOnce(&str) -> Vec<String>) -> Option<Meaning> {
+    /// What a search means, where a model says so in time; `parts` of a request that asks for several things, as it is
+    /// written where the model reads any language.
+    pub async fn of(&self, query: &str, parts: impl FnOnce(&str, bool) -> Vec<String>) -> Option<Meaning> {
         let query: String = query.trim().chars().take(LONGEST).collect();
         let (giver, vectors) = {
             let known = self.known();
             let giver = known.giver.clone().filter(|_| !known.vectors.is_empty() && !query.is_empty())?;
             if let Some((_, parts)) = known.queries.iter().find(|(asked, _)| *asked == query) {
-                return Meaning::of(parts, known.vectors.clone());
+                let meaning = Meaning::of(parts, known.vectors.clone())?;
+                return Some(meaning.in_any_language(giver.any_language()));
             }
             if known.rests() {
                 return None;
             }
             (giver, known.vectors.clone())
         };
-        let answer = giver.of_request(&parts(&query)).await;
+        let answer = giver.of_request(&parts(&query, giver.any_language())).await;
         let mut known = self.known();
         match answer {
             Ok(answer) => {
-                let meaning = Meaning::of(&answer, vectors);
+                let meaning = Meaning::of(&answer, vectors)
+                    .map(|meaning| meaning.in_any_language(giver.any_language()));
                 known.queries.push_back((query, answer));
                 if known.queries.len() > QUERIES {
                     known.queries.pop_front();
@@ -289,7 +303,9 @@ impl Meanings {
         let named = config.embedding().filter(|_| config.searches_by_meaning());
         let keeps = match (&self.known().giver, named) {
             (Some(Giver::Named(before, _)), Some(named)) => before == named,
-            (Some(Giver::BuiltIn(_)), None) => config.searches_by_meaning(),
+            (Some(Giver::BuiltIn(sentences)), None) => {
+                config.searches_by_meaning() && sentences.chosen == config.search_model()
+            }
             _ => false,
         };
         if keeps {
@@ -298,9 +314,9 @@ impl Meanings {
         let giver = match named {
             Some(named) => Giver::named(named),
             None if config.searches_by_meaning() => {
-                let places = self.0.places.clone();
-                let open = move || match model_file(&places) {
-                    ModelFile::At(file) => Giver::built_in(&file),
+                let (places, model) = (self.0.places.clone(), config.search_model());
+                let open = move || match model_file(&places, model) {
+                    ModelFile::At(file) => Giver::built_in(&file, model),
                     ModelFile::Missing | ModelFile::Off => None,
                 };
                 tokio::task::spawn_blocking(open).await.ok().flatten()
@@ -368,7 +384,7 @@ impl Meanings {
         config.searches_by_meaning()
             && match giver {
                 Giver::Named(ours, _) => named == Some(ours),
-                Giver::BuiltIn(_) => named.is_none(),
+                Giver::BuiltIn(sentences) => named.is_none() && sentences.chosen == config.search_model(),
             }
     }
 
@@ -415,6 +431,8 @@ fn write(path: &Path, origin: VectorOrigin, vectors: &Vectors) -> std::io::Resul
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
@@ -432,5 +450,51 @@ mod tests {
         assert!(read(&path, &origin("other")).is_empty());
         std::fs::write(&path, "{\"format\":2").unwrap();
         assert!(read(&path, &origin("m")).is_empty());
+    }
+
+    /// Waits until a search for this has a meaning, and the vectors on disk are of that model.
+    async fn taken_in(meanings: &Meanings, text: &str, model: &str) {
+        let kept = || std::fs::read_to_string(meanings.vectors_file()).unwrap_or_default();
+        let parts = |query: &str, _| vec![query.to_owned()];
+        while meanings.of(text, parts).await.is_none() || !kept().contains(model) {
+            tokio::time::sleep(MOMENT).await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_search_goes_by_the_model_that_is_chosen_and_by_words_until_its_vectors_are_there() {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::below(home.path());
+        std::fs::create_dir_all(&places.data).unwrap();
+        let english = satchel_embed::toy(&[&["echo", "parrot"]]);
+        std::fs::write(places.data.join(SearchModel::English.file_name()), english).unwrap();
+        let catalog = Catalog::new(BTreeMap::from([("birds".parse().unwrap(), Arc::new(echo()))]));
+        let (config, followed) = watch::channel(Arc::new(Config::default()));
+        let (_catalog, offered) = watch::channel(catalog);
+        let end = CancellationToken::new();
+        let meanings = Meanings::new(places.clone(), false, followed, offered, end.clone());
+        let switched = async {
+            taken_in(&meanings, "parrot", "all-MiniLM-L6-v2").await;
+            let chosen = Config::parse(r#"{"search": {"model": "multilingual"}}"#).unwrap();
+            config.send_replace(Arc::new(chosen));
+            tokio::time::sleep(LOOK).await;
+            assert!(
+                meanings.of("parrot", |query, _| vec![query.to_owned()]).await.is_none(),
+                "its file is missing"
+            );
+            let pieces = satchel_embed::toy_cutting(satchel_embed::Cutting::Pieces, &[&["echo", "鸚鵡"]]);
+            std::fs::write(model_place(&places, SearchModel::Multilingual), pieces).unwrap();
+            taken_in(&meanings, "鸚鵡", "multilingual-e5-small").await;
+            end.cancel();
+        };
+        tokio::join!(meanings.run(), switched);
+    }
+
+    fn echo() -> crate::catalog::Offer {
+        let raw =
+            satchel_mcp::Raw::from_string(r#"{"name": "echo", "description": "echo"}"#.to_owned()).unwrap();
+        let fields = satchel_mcp::RawObject::parse(&raw).unwrap();
+        let tool = crate::catalog::ToolEntry::new("echo".to_owned(), &fields, raw);
+        crate::catalog::Offer { tools: vec![tool], ..Default::default() }
     }
 }

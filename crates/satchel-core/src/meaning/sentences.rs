@@ -10,14 +10,26 @@ use std::{
 
 use parking_lot::Mutex;
 
-use satchel_embed::{HEAD, Model, ModelError};
+use satchel_embed::{Cutting, HEAD, Model, ModelError, Role};
 use tokio::time::Instant;
 
-use crate::{catalog::search::TOKENS, files::Places};
+use crate::{catalog::search::TOKENS, config::file::SearchModel, files::Places};
 
-/// How it is called, and its file.
-pub(super) const NAME: &str = "all-MiniLM-L6-v2";
-const FILE: &str = "all-MiniLM-L6-v2.int8";
+impl SearchModel {
+    /// How it is called.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::English => "all-MiniLM-L6-v2",
+            Self::Multilingual => "multilingual-e5-small",
+        }
+    }
+
+    /// The name of its file.
+    pub(crate) fn file_name(self) -> String {
+        format!("{}.int8", self.name())
+    }
+}
+
 /// Names another file; empty, there is to be none.
 pub const MODEL_VARIABLE: &str = "SATCHEL_MODEL";
 /// Nobody ships a larger one.
@@ -36,23 +48,28 @@ pub enum ModelFile {
     Off,
 }
 
-/// Looks for it: where the environment says, else in the data directory and beside the program.
-pub fn model_file(places: &Places) -> ModelFile {
+/// Looks for a model: where the environment says, else in the data directory and beside the program.
+pub fn model_file(places: &Places, model: SearchModel) -> ModelFile {
     let named = std::env::var_os(MODEL_VARIABLE);
     let places = match &named {
         Some(named) if named.is_empty() => return ModelFile::Off,
         Some(named) => vec![PathBuf::from(named)],
-        None => usual_places(places, std::env::current_exe().ok().as_deref()),
+        None => usual_places(places, &model.file_name(), std::env::current_exe().ok().as_deref()),
     };
     places.into_iter().find(|place| place.is_file()).map_or(ModelFile::Missing, ModelFile::At)
 }
 
-fn usual_places(places: &Places, program: Option<&Path>) -> Vec<PathBuf> {
+/// Where a person puts the file of a model that installers do not carry.
+pub fn model_place(places: &Places, model: SearchModel) -> PathBuf {
+    places.data.join(model.file_name())
+}
+
+fn usual_places(places: &Places, file: &str, program: Option<&Path>) -> Vec<PathBuf> {
     let beside = program.and_then(Path::parent).into_iter().flat_map(|directory| {
         // Beside the program; where a build keeps it; where the installers of Linux and of macOS put it.
-        ["", "../model", "../lib/Satchel", "../Resources"].map(|place| directory.join(place).join(FILE))
+        ["", "../model", "../lib/Satchel", "../Resources"].map(|place| directory.join(place).join(file))
     });
-    std::iter::once(places.data.join(FILE)).chain(beside).collect()
+    std::iter::once(places.data.join(file)).chain(beside).collect()
 }
 
 /// Why the model says nothing.
@@ -68,8 +85,12 @@ pub(super) enum SentencesError {
 #[derive(Debug, Clone)]
 pub(super) struct Sentences {
     file: PathBuf,
+    /// Which model it was chosen as.
+    pub(super) chosen: SearchModel,
     /// What tells its vectors from those of other models.
     pub(super) id: u64,
+    /// Does it read requests in other languages than the tools'?
+    pub(super) any_language: bool,
     loaded: Arc<Mutex<Loaded>>,
 }
 
@@ -82,15 +103,17 @@ struct Loaded {
 
 impl Sentences {
     /// Looks at the beginning of the file only.
-    pub(super) fn open(file: &Path) -> Result<Self, SentencesError> {
+    pub(super) fn open(file: &Path, chosen: SearchModel) -> Result<Self, SentencesError> {
         let mut head = [0; HEAD];
         File::open(file)?.read_exact(&mut head)?;
-        Ok(Self { file: file.to_owned(), id: satchel_embed::id(&head)?, loaded: Arc::default() })
+        let (id, cutting) = satchel_embed::id(&head)?;
+        let any_language = cutting == Cutting::Pieces;
+        Ok(Self { file: file.to_owned(), chosen, id, any_language, loaded: Arc::default() })
     }
 
     /// A vector for each tool's text, or none where the file is no longer what it was. Computes; not for async workers.
     pub(super) fn of_tools(&self, texts: &[String]) -> Option<Vec<Vec<f32>>> {
-        self.with_model(|model| texts.iter().map(|text| model.embed(text, TOKENS)).collect())
+        self.with_model(|model| texts.iter().map(|text| model.embed(Role::Passage, text, TOKENS)).collect())
     }
 
     /// The same for a request, which has the whole first, then its parts.
@@ -135,27 +158,33 @@ impl Sentences {
 mod tests {
     use super::*;
 
+    const FILE: &str = "all-MiniLM-L6-v2.int8";
+
+    fn open(file: &Path) -> Result<Sentences, SentencesError> {
+        Sentences::open(file, SearchModel::English)
+    }
+
     #[test]
     fn a_model_is_found_in_the_data_and_beside_the_program() {
         let home = tempfile::tempdir().unwrap();
         let places = Places::below(home.path());
         let program = home.path().join("bin/satchel");
-        let usual = usual_places(&places, Some(&program));
+        let usual = usual_places(&places, FILE, Some(&program));
         for place in [places.data.join(FILE), home.path().join("bin").join(FILE)] {
             assert!(usual.contains(&place), "{usual:?}");
         }
-        assert_eq!(usual_places(&places, None), [places.data.join(FILE)]);
+        assert_eq!(usual_places(&places, FILE, None), [places.data.join(FILE)]);
     }
 
     #[test]
     fn a_file_that_is_no_model_is_refused_and_one_that_was_damaged_says_nothing() {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join(FILE);
-        assert!(matches!(Sentences::open(&file), Err(SentencesError::Read(_))));
+        assert!(matches!(open(&file), Err(SentencesError::Read(_))));
         std::fs::write(&file, "something else, and long enough").unwrap();
-        assert!(matches!(Sentences::open(&file), Err(SentencesError::Model(ModelError::Kind))));
+        assert!(matches!(open(&file), Err(SentencesError::Model(ModelError::Kind))));
         std::fs::write(&file, &satchel_embed::toy(&[&["read"]])[..200]).unwrap();
-        assert_eq!(Sentences::open(&file).unwrap().of_tools(&["read a file".to_owned()]), None);
+        assert_eq!(open(&file).unwrap().of_tools(&["read a file".to_owned()]), None);
     }
 
     #[tokio::test(start_paused = true)]
@@ -163,7 +192,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join(FILE);
         std::fs::write(&file, satchel_embed::toy(&[&["read"], &["file"]])).unwrap();
-        let sentences = Sentences::open(&file).unwrap();
+        let sentences = open(&file).unwrap();
         assert!(!sentences.rest());
         let texts = ["read a file".to_owned()];
         let before = sentences.of_tools(&texts).unwrap();

@@ -153,6 +153,11 @@ pub enum Diagnosis {
     },
     /// The sentence model is missing.
     SearchWithoutModel,
+    /// The multilingual model was chosen and is missing.
+    SearchWithoutMultilingual {
+        /// Where its file belongs.
+        file: String,
+    },
     /// No hub is running.
     HubAbsent,
     /// A hub is running but does not answer.
@@ -328,6 +333,9 @@ impl fmt::Display for Diagnosis {
             Self::SearchWithModel { file } => write!(f, "by words and by meaning, with the model {file}"),
             Self::SearchWithoutModel => {
                 f.write_str("by words only; the model for search by meaning is missing")
+            }
+            Self::SearchWithoutMultilingual { file } => {
+                write!(f, "by words only; the multilingual model is missing: {file}")
             }
             Self::HubAbsent => f.write_str("not running; start one with `satchel serve`"),
             Self::HubRuns { pid, url: Some(url) } => write!(f, "runs as process {pid} at {url}"),

