@@ -782,6 +782,7 @@ export const de: Words = {
     installing: "Wird installiert…",
     isInstalled: (title) => `${title} ist installiert`,
     updateTitle: "Aktualisierung",
+    changed: (line) => line.replace(/^no longer /, "nicht mehr ").replace(/^now /, "jetzt "),
     newer: (newer, here) => `Version ${newer} ist erschienen. Du hast ${here}.`,
     update: (version) => `Auf ${version} aktualisieren`,
     notNow: "Jetzt nicht",
@@ -1452,7 +1453,7 @@ export const de: Words = {
       found: diagnosis,
       act: cure,
       about: {
-        configuration: () => "Konfigurationsdatei",
+        configuration: (subject) => (subject === "rules" ? "Regeln für Werkzeuge" : "Konfigurationsdatei"),
         search: () => "Suche",
         hub: () => "Hub",
         port: () => "Port",

@@ -562,6 +562,7 @@ export const en = {
     installing: "Installing…",
     isInstalled: (title: string) => `${title} is installed`,
     updateTitle: "Update",
+    changed: (line: string) => line,
     newer: (newer: string, here: string) => `Version ${newer} is available. You have ${here}.`,
     update: (version: string) => `Update to ${version}`,
     notNow: "Not now",
@@ -1218,7 +1219,7 @@ export const en = {
       found: (finding: DoctorFinding, _doing?: string): string => finding.message,
       act: (finding: DoctorFinding, _remedy?: string): string => finding.action,
       about: {
-        configuration: () => "Configuration file",
+        configuration: (subject: string) => (subject === "rules" ? "Rules for tools" : "Configuration file"),
         search: () => "Search",
         hub: () => "Hub",
         port: () => "Port",

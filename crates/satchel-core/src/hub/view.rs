@@ -103,9 +103,12 @@ pub(super) fn compose(hub: &Hub) -> Snapshot {
 
 /// The notice about rules that are invalid, if any are.
 fn invalid_rules(hub: &Hub, config: &Config) -> Option<Notice> {
-    let faults: Vec<String> = config.rule_faults().iter().map(ToString::to_string).collect();
-    let file = hub.places().config_file.display();
-    (!faults.is_empty()).then(|| Notice::new(Code::RuleInvalid, format!("{file}, {}", faults.join("; "))))
+    let said = |fault: &ConfigError| {
+        let ConfigError { line, column, message } = fault;
+        format!("{message} (line {line}, column {column} of {})", hub.places().config_file.display())
+    };
+    let faults: Vec<String> = config.rule_faults().iter().map(said).collect();
+    (!faults.is_empty()).then(|| Notice::new(Code::RuleInvalid, faults.join("; ")))
 }
 
 fn show(

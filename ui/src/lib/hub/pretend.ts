@@ -322,7 +322,7 @@ export const cautiousPlan = (): InstallPlan =>
     called: "filesystem",
     version: "2.1.5",
     runs: ["npx", "-y", "server-0@2.1.5", "/home/you/work"],
-    changes: ["It runs server-0@2.1.5 instead of server-0@2.1.4.", "It needs ACME_TOKEN, which it did not need before."],
+    changes: ["no longer server-0@2.1.4", "now server-0@2.1.5", "now ACME_TOKEN="],
     remarks: [{ code: "other_owner", parts: ["evil"], text: "its publisher and the owner of its repository (evil) are not the same" }],
     consents: [{ id: "accept.inside", says: "it leads to 10.0.0.1", why: { code: "address_inside", parts: ["10.0.0.1"], text: "it leads to 10.0.0.1" } }],
     inputs: [],

@@ -189,7 +189,7 @@ export const scenes: Record<string, () => HubState> = {
   slow: () => lived(),
   paused: () => lived({ paused: { until_ms: now + 3_600_000 } }),
   followed: () => lived(),
-  cautions: () => lived({ notices: [{ code: "rule_invalid", message: "/home/you/.config/satchel/config.json, line 12, column 5: a rule of \"toolRules\" is invalid: unknown variant `deny`, expected one of `allow`, `ask`, `off`", action: "" }] }),
+  cautions: () => lived({ notices: [{ code: "rule_invalid", message: "a rule of \"toolRules\" is invalid: unknown variant `deny`, expected one of `allow`, `ask`, `off` (line 12, column 5 of /home/you/.config/satchel/config.json)", action: "" }] }),
   asking: () => lived({ asks: [tried] }),
   profiles: () =>
     lived({
