@@ -1219,7 +1219,7 @@ export const en = {
       found: (finding: DoctorFinding, _doing?: string): string => finding.message,
       act: (finding: DoctorFinding, _remedy?: string): string => finding.action,
       about: {
-        configuration: (subject: string) => (subject === "rules" ? "Rules for tools" : "Configuration file"),
+        configuration: (subject: string): string => (subject === "rules" ? "Rules for tools" : "Configuration file"),
         search: () => "Search",
         hub: () => "Hub",
         port: () => "Port",
