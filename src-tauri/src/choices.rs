@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use satchel_core::model::{Code, control::Refusal};
 use serde::{Deserialize, Serialize};
 
+use crate::language::Language;
+
 /// Which notifications are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -49,6 +51,8 @@ pub(crate) struct Choices {
     pub(crate) closing: Closing,
     pub(crate) tray: bool,
     pub(crate) updates: LookForUpdates,
+    /// The window's language, for tray and notifications; unknown before a window was open.
+    pub(crate) language: Option<Language>,
 }
 
 impl Default for Choices {
@@ -58,6 +62,7 @@ impl Default for Choices {
             closing: Closing::default(),
             tray: true,
             updates: LookForUpdates::default(),
+            language: None,
         }
     }
 }
@@ -100,6 +105,7 @@ mod tests {
             closing: Closing::Quit,
             tray: false,
             updates: LookForUpdates::On,
+            language: Some(Language::De),
         };
         chosen.set(wanted).unwrap();
         assert_eq!(chosen.get(), wanted);

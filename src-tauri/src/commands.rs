@@ -19,6 +19,7 @@ use crate::{
     choices::{Choices, Chosen},
     chooser::{self, WantedFile},
     clipboard::Clipboard,
+    language::LanguageChanges,
     links::{self, OwnPlace, Shown},
     pages::{AppPages, PageFrame},
     prompt,
@@ -154,6 +155,9 @@ pub(crate) fn choose(app: AppHandle, chosen: State<'_, Chosen>, choices: Choices
     let before = chosen.get();
     chosen.set(choices)?;
     tray::appear(&app, choices.tray);
+    if before.language != choices.language {
+        app.state::<LanguageChanges>().0.notify_one();
+    }
     if before.updates != choices.updates {
         app.state::<Updates>().wake();
     }

@@ -1,8 +1,8 @@
 //! Sends every state of the hub to the window and the tray.
 
-use tauri::{AppHandle, Emitter};
+use tauri::{AppHandle, Emitter, Manager};
 
-use crate::{prompt, serving::Serving, tray::Tray, window};
+use crate::{language::LanguageChanges, prompt, serving::Serving, tray::Tray, window};
 
 /// Runs until the hub has stopped. Only the newest state is sent; intermediate ones do not matter.
 pub(crate) async fn carry(app: AppHandle, serving: Serving, tray: Option<Tray>) {
@@ -17,12 +17,17 @@ pub(crate) async fn carry(app: AppHandle, serving: Serving, tray: Option<Tray>) 
             tray.show(&state);
         }
         let next = tray.as_ref().and_then(Tray::changes_by_itself);
-        let changed = match next {
-            Some(at) => tokio::select! {
-                changed = states.changed() => changed.is_ok(),
-                () = tokio::time::sleep_until(at) => true,
-            },
-            None => states.changed().await.is_ok(),
+        let languages = app.state::<LanguageChanges>();
+        let waits = async {
+            match next {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        let changed = tokio::select! {
+            changed = states.changed() => changed.is_ok(),
+            () = waits => true,
+            () = languages.0.notified() => true,
         };
         if !changed {
             return;

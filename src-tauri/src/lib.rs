@@ -13,6 +13,7 @@ mod commands;
 mod deep;
 mod dock;
 mod events;
+mod language;
 mod links;
 mod logging;
 mod notices;
@@ -47,6 +48,7 @@ use crate::{
     choices::{Chosen, LookForUpdates},
     clipboard::Clipboard,
     commands::About,
+    language::{Language, LanguageChanges},
     links::Shown,
     pages::AppPages,
     serving::{Options, Serving},
@@ -193,6 +195,7 @@ fn run(
         .manage(Clipboard::default())
         .manage(WantedWindow::default())
         .manage(Shown::default())
+        .manage(LanguageChanges::default())
         .manage(AppPages::default())
         .register_uri_scheme_protocol(pages::SCHEME, |context, request| pages::serve(&context, &request))
         .manage(Chosen::in_directory(places.data.join("window")))
@@ -287,7 +290,7 @@ async fn announce(app: AppHandle, serving: Serving) {
                 return;
             }
             (HubState::Held { .. } | HubState::Stopped { .. }, _) => {
-                complain(&tray::status(&state));
+                complain(&tray::status(&state, Language::of(&app)));
                 window::show(&app, Some("/servers"));
             }
             (HubState::Opening | HubState::Open { .. }, _) => {}

@@ -20,6 +20,7 @@ use tokio::time::Instant;
 
 use crate::{
     choices::{Chosen, Notify},
+    language::Language,
     prompt, quoted,
     serving::Serving,
     tasks::Tasks,
@@ -54,6 +55,7 @@ struct Notice {
 /// Which notifications were shown already.
 #[derive(Debug)]
 struct Teller {
+    language: Language,
     began: Instant,
     /// Waiting questions, and since when.
     waiting: BTreeMap<u64, Instant>,
@@ -69,7 +71,7 @@ impl Teller {
     fn new(now: Instant) -> Self {
         let (waiting, told) = (BTreeMap::new(), HashSet::new());
         let (servers, last, sign_ins) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { began: now, waiting, told, servers, last, sign_ins }
+        Self { language: Language::default(), began: now, waiting, told, servers, last, sign_ins }
     }
 
     /// The notifications to show now. None while the user looks at the window.
@@ -81,7 +83,11 @@ impl Teller {
             Notify::Questions => [questions, vec![]],
             Notify::None => return vec![],
         };
-        if looking { vec![] } else { shown.into_iter().flat_map(together).collect() }
+        if looking {
+            vec![]
+        } else {
+            shown.into_iter().flat_map(|notices| together(notices, self.language)).collect()
+        }
     }
 
     fn questions(&mut self, asks: &[Ask], now: Instant) -> Vec<Notice> {
@@ -91,7 +97,7 @@ impl Teller {
         for ask in asks {
             let since = *self.waiting.entry(ask.id).or_insert(now);
             if now.saturating_duration_since(since) >= PATIENCE && self.told.insert(ask.id) {
-                notices.push(question(ask));
+                notices.push(question(ask, self.language));
             }
         }
         notices
@@ -100,23 +106,33 @@ impl Teller {
     fn changes(&mut self, servers: &[ServerView], now: Instant) -> Vec<Notice> {
         self.servers.retain(|name, _| servers.iter().any(|server| server.name == *name));
         self.sign_ins.retain(|_, told| now.saturating_duration_since(*told) < DAY);
+        let language = self.language;
         let mut notices = vec![];
         for server in servers {
-            let seen = (tray::needs(server), server.held);
+            let seen = (tray::needs(server, language), server.held);
             let before = self.servers.insert(server.name.clone(), seen.clone());
             let settled = now.saturating_duration_since(self.began) >= SETTLING;
             let Some(before) = before.filter(|_| settled && server.enabled) else { continue };
             let came = if seen.1 > before.1 && server.unseen.is_none() {
                 let held = match seen.1 {
-                    1 => "1 definition is held back until you look at it.".to_owned(),
-                    many => format!("{many} definitions are held back until you look at them."),
+                    1 => language
+                        .pick(
+                            "1 definition is held back until you look at it.",
+                            "1 Definition ist zurückgehalten, bis du sie dir ansiehst.",
+                        )
+                        .to_owned(),
+                    many => language.pick(
+                        format!("{many} definitions are held back until you look at them."),
+                        format!("{many} Definitionen sind zurückgehalten, bis du sie dir ansiehst."),
+                    ),
                 };
                 let place = Destination::Window(format!("{}/tools", tray::place_of(&server.name)));
-                Some(Notice { title: format!("{} changed what it offers", server.name), text: held, place })
+                let changed = language.pick("changed what it offers", "bietet anderes an als bisher");
+                Some(Notice { title: format!("{} {changed}", server.name), text: held, place })
             } else {
                 let need = seen.0.filter(|need| before.0.is_none() && !self.was_told(server, need, now));
                 need.map(|need| Notice {
-                    title: format!("{} needs you", server.name),
+                    title: format!("{} {}", server.name, language.pick("needs you", "braucht dich")),
                     text: format!("{}.", capital(&need)),
                     place: Destination::Window(tray::place_of(&server.name)),
                 })
@@ -152,30 +168,41 @@ impl Teller {
     }
 }
 
-fn question(ask: &Ask) -> Notice {
+fn question(ask: &Ask, language: Language) -> Notice {
     let title = match ask.question.as_ref().map(|question| &question.wants) {
-        Some(Wanted::Credential { name }) => format!("{} needs {name}", ask.server),
-        Some(Wanted::Form { .. } | Wanted::Secret { .. } | Wanted::Page { .. }) => {
-            format!("{} asks you something", ask.server)
+        Some(Wanted::Credential { name }) => {
+            format!("{} {} {name}", ask.server, language.pick("needs", "braucht"))
         }
-        None => format!("{} wants to call {}:{}", ask.client, ask.server, ask.tool),
+        Some(Wanted::Form { .. } | Wanted::Secret { .. } | Wanted::Page { .. }) => {
+            format!("{} {}", ask.server, language.pick("asks you something", "fragt dich etwas"))
+        }
+        None => {
+            let wants = language.pick("wants to call", "möchte aufrufen:");
+            format!("{} {wants} {}:{}", ask.client, ask.server, ask.tool)
+        }
     };
-    let text = "Satchel is waiting for you. Without an answer it says no.".to_owned();
-    Notice { title, text, place: Destination::Question }
+    let text = language.pick(
+        "Satchel is waiting for you. Without an answer it says no.",
+        "Satchel wartet auf dich. Ohne Antwort sagt es nein.",
+    );
+    Notice { title, text: text.to_owned(), place: Destination::Question }
 }
 
-fn together(notices: Vec<Notice>) -> Vec<Notice> {
+fn together(notices: Vec<Notice>, language: Language) -> Vec<Notice> {
     match notices.as_slice() {
         [first, ..] if notices.len() >= TOGETHER => {
-            let (title, place) = match &first.place {
+            let (what, place) = match &first.place {
                 Destination::Question => {
-                    (format!("{} questions wait for you", notices.len()), Destination::Question)
+                    (language.pick("questions wait for you", "Fragen warten auf dich"), Destination::Question)
                 }
-                Destination::Window(_) => {
-                    (format!("{} servers need you", notices.len()), Destination::Window("/servers".into()))
-                }
+                Destination::Window(_) => (
+                    language.pick("servers need you", "Server brauchen dich"),
+                    Destination::Window("/servers".into()),
+                ),
             };
-            vec![Notice { title, text: "Satchel shows them one by one.".to_owned(), place }]
+            let title = format!("{} {what}", notices.len());
+            let text = language.pick("Satchel shows them one by one.", "Satchel zeigt sie nacheinander.");
+            vec![Notice { title, text: text.to_owned(), place }]
         }
         _ => notices,
     }
@@ -197,6 +224,7 @@ pub(crate) async fn carry(app: AppHandle, serving: Serving) {
                 app.get_webview_window(label).is_some_and(|window| window.is_focused().unwrap_or_default())
             });
             let which = app.state::<Chosen>().get().notifications;
+            teller.language = Language::of(&app);
             for notice in teller.notices(snapshot, which, looking, Instant::now()) {
                 app.state::<Tasks>().spawn(show(app.clone(), notice));
             }
@@ -218,7 +246,7 @@ pub(crate) async fn carry(app: AppHandle, serving: Serving) {
 #[cfg(target_os = "linux")]
 async fn show(app: AppHandle, notice: Notice) {
     let mut notification = written(&notice, Platform::Linux);
-    notification.icon("satchel").action("default", "Open");
+    notification.icon("satchel").action("default", Language::of(&app).pick("Open", "Öffnen"));
     if notice.place == Destination::Question {
         notification.urgency(notify_rust::Urgency::Normal);
     }
@@ -420,5 +448,24 @@ pub(crate) mod tests {
         let body = |platform| written(&notices, platform).body;
         assert_eq!(body(Platform::Linux), "&lt;b&gt;&amp;&lt;/b&gt;");
         assert_eq!([body(Platform::Windows), body(Platform::MacOs)], ["<b>&</b>", "<b>&</b>"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn notifications_speak_the_language_of_the_window() {
+        let now = Instant::now();
+        let mut teller = Teller { language: Language::De, ..Teller::new(now) };
+        let one = Snapshot { asks: vec![ask(1)], ..Snapshot::default() };
+        teller.notices(&one, Notify::All, false, now);
+        let notices = teller.notices(&one, Notify::All, false, now + PATIENCE);
+        assert_eq!(titles(&notices), ["cursor möchte aufrufen: git:push"]);
+        assert_eq!(notices[0].text, "Satchel wartet auf dich. Ohne Antwort sagt es nein.");
+        let of = |state| Snapshot { servers: vec![testing::server("git", state)], ..Snapshot::default() };
+        let settled = now + SETTLING;
+        teller.notices(&of(ServerState::Asleep), Notify::All, false, settled);
+        let notices = teller.notices(&of(testing::broken(Code::SpawnNotFound)), Notify::All, false, settled);
+        assert_eq!(
+            (titles(&notices), notices[0].text.as_str()),
+            (vec!["git braucht dich"], "Konnte nicht starten.")
+        );
     }
 }

@@ -14,7 +14,7 @@ use tauri::{
     AppHandle, Emitter, LogicalSize, Manager, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
 };
 
-use crate::{links, serving::Serving, tasks::Tasks, window};
+use crate::{language::Language, links, serving::Serving, tasks::Tasks, window};
 
 /// The window's label in Tauri.
 pub(crate) const LABEL: &str = "prompt";
@@ -84,7 +84,7 @@ pub(crate) fn raise(app: &AppHandle) {
 fn open(app: &AppHandle) -> tauri::Result<()> {
     let page = WebviewUrl::App("index.html#/ask".into());
     let window = WebviewWindowBuilder::new(app, LABEL, page)
-        .title("Satchel asks")
+        .title(Language::of(app).pick("Satchel asks", "Satchel fragt"))
         .inner_size(WIDTH, HEIGHT)
         .resizable(false)
         .maximizable(false)

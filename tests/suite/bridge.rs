@@ -219,7 +219,10 @@ async fn a_client_in_a_container_has_a_socket_where_nobody_else_is_served() {
     assert!(bridge.hash().await.to_string().contains("2cf24dba5fb0"));
     assert!(!inside.file("data/hub.sock").exists(), "no hub was started inside");
     let refused = start("other").ask("tools/list", json!({})).await;
-    assert!(refused["error"]["message"].to_string().contains("no longer knows this client"), "{refused}");
+    let why = refused["error"]["message"].to_string();
+    let says = |words: &str| why.contains(words);
+    assert!(says("does not accept the token in") && says("satchel connect --print --client"), "{refused}");
+    assert!(!says("restarting"), "{refused}");
 
     let token = std::fs::read_to_string(inside.file("box")).expect("it was written");
     let token = token.trim().rsplit('\n').next().expect("its last line is the header");

@@ -8,10 +8,10 @@ use tauri::{
 };
 
 use super::{
-    menu::{MenuModel, NEEDS, PROFILES, SERVERS, WORDS},
+    menu::{MenuModel, NEEDS, PROFILES, SERVERS, Words},
     slots::Slots,
 };
-use crate::{quoted, state::HubState};
+use crate::{language::Language, quoted, state::HubState};
 
 /// Every item that the menu can have.
 pub(crate) struct Entries {
@@ -35,6 +35,7 @@ pub(crate) struct Entries {
     copy_line: PredefinedMenuItem<Wry>,
     copy: MenuItem<Wry>,
     pause: Submenu<Wry>,
+    pauses: Vec<MenuItem<Wry>>,
     resume: MenuItem<Wry>,
     last_line: PredefinedMenuItem<Wry>,
     open: MenuItem<Wry>,
@@ -86,11 +87,18 @@ pub(crate) enum Until {
 }
 
 /// The pause durations, by item id.
-const PAUSES: [(&str, &str, Until); 3] = [
-    ("pause-hour", WORDS.hour, Until::AnHour),
-    ("pause-tomorrow", WORDS.tomorrow, Until::Tomorrow),
-    ("pause-open", WORDS.until_resumed, Until::Resumed),
-];
+const PAUSES: [(&str, Until); 3] =
+    [("pause-hour", Until::AnHour), ("pause-tomorrow", Until::Tomorrow), ("pause-open", Until::Resumed)];
+
+impl Until {
+    fn said(self, words: &Words) -> &'static str {
+        match self {
+            Until::AnHour => words.hour,
+            Until::Tomorrow => words.tomorrow,
+            Until::Resumed => words.until_resumed,
+        }
+    }
+}
 
 type Items<'entries> = Vec<&'entries dyn IsMenuItem<Wry>>;
 
@@ -102,37 +110,43 @@ impl Entries {
         let server = |at| tick(format!("server-{at}"), "");
         let profile = |at| tick(format!("profile-{at}"), "");
         let line = || PredefinedMenuItem::separator(app);
-        let pause = Submenu::with_id(app, "pause", WORDS.pause, true)?;
-        for (id, text, _) in PAUSES {
-            pause.append(&item(id.into(), text, true)?)?;
+        let language = Language::of(app);
+        let words = Words::of(language);
+        let pause = Submenu::with_id(app, "pause", words.pause, true)?;
+        let mut pauses = Vec::new();
+        for (id, until) in PAUSES {
+            let until = item(id.into(), until.said(words), true)?;
+            pause.append(&until)?;
+            pauses.push(until);
         }
-        let model = MenuModel::of(&HubState::Opening);
+        let model = MenuModel::of(&HubState::Opening, language);
         let entries = Self {
             menu: Menu::new(app)?,
             status: item("status".into(), &model.status, false)?,
             saved: item("saved".into(), "", false)?,
             needs_line: line()?,
-            needs_title: item("needs-title".into(), WORDS.needs_you, false)?,
+            needs_title: item("needs-title".into(), words.needs_you, false)?,
             asks: item("asks".into(), "", true)?,
             needs: (0..NEEDS).map(|at| item(format!("need-{at}"), "", true)).collect::<Result<_, _>>()?,
             more_needs: item("more-needs".into(), "", true)?,
             servers_line: line()?,
-            servers_title: item("servers-title".into(), WORDS.servers, false)?,
+            servers_title: item("servers-title".into(), words.servers, false)?,
             servers: (0..SERVERS).map(server).collect::<Result<_, _>>()?,
             more_servers: item("more-servers".into(), "", true)?,
-            profile: Submenu::with_id(app, "profile", WORDS.profile, true)?,
-            everything: tick("everything".into(), WORDS.everything)?,
+            profile: Submenu::with_id(app, "profile", words.profile, true)?,
+            everything: tick("everything".into(), words.everything)?,
             profiles_line: line()?,
             profiles: (0..PROFILES).map(profile).collect::<Result<_, _>>()?,
             more_profiles: item("more-profiles".into(), "", true)?,
             copy_line: line()?,
-            copy: item("copy".into(), WORDS.copy, false)?,
+            copy: item("copy".into(), words.copy, false)?,
             pause,
-            resume: item("resume".into(), WORDS.resume, true)?,
+            pauses,
+            resume: item("resume".into(), words.resume, true)?,
             last_line: line()?,
-            open: item("open".into(), WORDS.open, true)?,
-            settings: item("settings".into(), WORDS.settings, true)?,
-            quit: item("quit".into(), WORDS.quit, true)?,
+            open: item("open".into(), words.open, true)?,
+            settings: item("settings".into(), words.settings, true)?,
+            quit: item("quit".into(), words.quit, true)?,
             now: Mutex::new(Now {
                 model,
                 needs: Slots::new(NEEDS),
@@ -159,7 +173,11 @@ impl Entries {
         now.servers.stand_for(&model.servers.iter().map(|line| line.server.as_str()).collect::<Vec<_>>());
         let profiles = model.profiles.iter().flat_map(|choice| &choice.profiles);
         now.profiles.stand_for(&profiles.map(|line| line.name.as_str()).collect::<Vec<_>>());
+        let speaks_otherwise = now.model.language != model.language;
         now.model = model;
+        if speaks_otherwise {
+            self.speak(Words::of(now.model.language))?;
+        }
         self.rename(&now)?;
         let profile = &self.profile;
         let shelf =
@@ -205,7 +223,7 @@ impl Entries {
         if let Some(slot) = number(id, "profile-") {
             return Some(Click::Profile(Some(now.profiles.server(slot)?.to_owned())));
         }
-        if let Some((_, _, until)) = PAUSES.iter().find(|(own, _, _)| *own == id) {
+        if let Some((_, until)) = PAUSES.iter().find(|(own, _)| *own == id) {
             return Some(Click::Pause(*until));
         }
         Some(match id {
@@ -222,6 +240,23 @@ impl Entries {
 
     fn now(&self) -> MutexGuard<'_, Now> {
         self.now.lock()
+    }
+
+    /// The items that always say the same, in another language.
+    fn speak(&self, words: &Words) -> tauri::Result<()> {
+        self.needs_title.set_text(words.needs_you)?;
+        self.servers_title.set_text(words.servers)?;
+        self.profile.set_text(words.profile)?;
+        self.everything.set_text(words.everything)?;
+        self.copy.set_text(words.copy)?;
+        self.pause.set_text(words.pause)?;
+        for (item, (_, until)) in self.pauses.iter().zip(PAUSES) {
+            item.set_text(until.said(words))?;
+        }
+        self.resume.set_text(words.resume)?;
+        self.open.set_text(words.open)?;
+        self.settings.set_text(words.settings)?;
+        self.quit.set_text(words.quit)
     }
 
     fn rename(&self, now: &Now) -> tauri::Result<()> {

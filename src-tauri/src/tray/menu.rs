@@ -9,7 +9,7 @@ use satchel_core::model::{
     snapshot::{During, LastFailure, Phase},
 };
 
-use crate::state::HubState;
+use crate::{language::Language, state::HubState};
 
 /// Maximum number of servers; further ones are in the window only.
 pub(crate) const SERVERS: usize = 12;
@@ -21,6 +21,8 @@ pub(crate) const NEEDS: usize = 4;
 /// The whole menu.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MenuModel {
+    /// The language of all texts.
+    pub(crate) language: Language,
     /// The hub's state, as text.
     pub(crate) status: String,
     /// Today's token savings.
@@ -82,22 +84,27 @@ pub(crate) struct ProfileLine {
 }
 
 impl Choice {
-    fn of(view: &ProfilesView) -> Option<Self> {
+    fn of(view: &ProfilesView, language: Language) -> Option<Self> {
+        let words = Words::of(language);
         let active = view.active.as_deref();
         let is_active = |name: &str| active == Some(name);
         let lost = active.filter(|active| view.all.iter().all(|profile| profile.name != *active));
         let known = view.all.iter().map(|profile| match profile.fault.is_some() {
-            true => (profile.name.as_str(), format!("{} — cannot be used", profile.name)),
+            true => (
+                profile.name.as_str(),
+                format!("{} — {}", profile.name, language.pick("cannot be used", "ist fehlerhaft")),
+            ),
             false => (profile.name.as_str(), profile.name.clone()),
         });
-        let lost = lost.map(|name| (name, format!("{name} — is not there")));
+        let lost =
+            lost.map(|name| (name, format!("{name} — {}", language.pick("is not there", "gibt es nicht"))));
         let mut all: Vec<(&str, String)> = lost.into_iter().chain(known).collect();
         if all.is_empty() {
             return None;
         }
         // The active one is always included.
         all.sort_by_key(|(name, _)| !is_active(name));
-        let more = more(all.len(), PROFILES).map(|count| format!("{count} more in the window…"));
+        let more = more(all.len(), PROFILES).map(|count| in_the_window(count, language));
         all.truncate(PROFILES);
         all.sort_by_key(|(name, _)| *name);
         let line = |(name, label): (&str, String)| ProfileLine {
@@ -106,7 +113,7 @@ impl Choice {
             active: is_active(name),
         };
         Some(Self {
-            title: format!("{}: {}", WORDS.profile, active.unwrap_or(WORDS.everything)),
+            title: format!("{}: {}", words.profile, active.unwrap_or(words.everything)),
             everything: active.is_none(),
             profiles: all.into_iter().map(line).collect(),
             more,
@@ -131,8 +138,30 @@ pub(crate) struct Words {
     pub(crate) quit: &'static str,
 }
 
+impl Words {
+    pub(crate) fn of(language: Language) -> &'static Self {
+        language.pick(&ENGLISH, &GERMAN)
+    }
+}
+
+const GERMAN: Words = Words {
+    needs_you: "Braucht dich",
+    servers: "Server",
+    profile: "Profil",
+    everything: "Alles",
+    copy: "Adresse für Clients kopieren",
+    pause: "Pause",
+    hour: "Für eine Stunde",
+    tomorrow: "Bis morgen",
+    until_resumed: "Bis ich fortsetze",
+    resume: "Fortsetzen",
+    open: "Satchel öffnen",
+    settings: if cfg!(windows) { "Einstellungen" } else { "Einstellungen…" },
+    quit: if cfg!(windows) { "Beenden" } else { "Satchel beenden" },
+};
+
 /// Windows uses sentence case and says Exit; others use title case and say Quit.
-pub(crate) const WORDS: Words = if cfg!(windows) {
+const ENGLISH: Words = if cfg!(windows) {
     Words {
         needs_you: "Needs you",
         servers: "Servers",
@@ -168,8 +197,9 @@ pub(crate) const WORDS: Words = if cfg!(windows) {
 
 impl MenuModel {
     /// The menu for this state.
-    pub(crate) fn of(state: &HubState) -> Self {
+    pub(crate) fn of(state: &HubState, language: Language) -> Self {
         let none = Self {
+            language,
             status: String::new(),
             saved: None,
             paused: None,
@@ -182,51 +212,66 @@ impl MenuModel {
             can_copy: state.endpoint().is_some(),
         };
         match state {
-            HubState::Opening => Self { status: "Satchel is starting".into(), ..none },
-            HubState::Held { pid: Some(pid), .. } => {
-                Self { status: format!("Another Satchel is serving (process {pid})"), ..none }
+            HubState::Opening => {
+                Self { status: language.pick("Satchel is starting", "Satchel startet").into(), ..none }
             }
-            HubState::Held { pid: None, .. } => Self { status: "Another Satchel is serving".into(), ..none },
-            HubState::Stopped { .. } => Self { status: "Satchel has stopped".into(), ..none },
+            HubState::Held { pid, .. } => {
+                let other = language.pick("Another Satchel is serving", "Ein anderes Satchel läuft schon");
+                let process = language.pick("process", "Prozess");
+                let of = pid.map(|pid| format!(" ({process} {pid})")).unwrap_or_default();
+                Self { status: format!("{other}{of}"), ..none }
+            }
+            HubState::Stopped { .. } => {
+                Self { status: language.pick("Satchel has stopped", "Satchel ist beendet").into(), ..none }
+            }
             HubState::Open { snapshot, .. } => {
-                Self { status: status(snapshot), ..none.with_servers(snapshot) }
+                Self { status: status(snapshot, language), ..none.with_servers(snapshot) }
             }
         }
     }
 
     fn with_servers(self, snapshot: &Snapshot) -> Self {
+        let language = self.language;
         let mut needing: Vec<&ServerView> =
             snapshot.servers.iter().filter(|server| server.needs_you()).collect();
         needing.sort_by_key(|server| severity(server));
         let needs = needing.iter().take(NEEDS).map(|server| MenuNeed {
             server: server.name.clone(),
             label: match is_held_only(server) {
-                true => format!("{}: {}…", server.name, held(server.held)),
-                false => format!("{}: {}…", server.name, need(server)),
+                true => format!("{}: {}…", server.name, held(server.held, language)),
+                false => format!("{}: {}…", server.name, need(server, language)),
             },
             held: is_held_only(server),
         });
         let servers = snapshot.servers.iter().take(SERVERS).map(|server| Line {
             server: server.name.clone(),
-            label: label(server),
+            label: label(server, language),
             enabled: server.enabled,
         });
         let asks = match snapshot.asks.as_slice() {
             [] => None,
-            [ask] if ask.question.is_some() => Some(format!("{} asks you something…", ask.server)),
-            [ask] => Some(format!("{} asks to call {}:{}…", ask.client, ask.server, ask.tool)),
-            many => Some(format!("{} calls wait for your answer…", many.len())),
+            [ask] if ask.question.is_some() => {
+                Some(format!("{} {}…", ask.server, language.pick("asks you something", "fragt dich etwas")))
+            }
+            [ask] => {
+                let asks = language.pick("asks to call", "möchte aufrufen:");
+                Some(format!("{} {asks} {}:{}…", ask.client, ask.server, ask.tool))
+            }
+            many => {
+                let wait = language.pick("calls wait for your answer", "Aufrufe warten auf deine Antwort");
+                Some(format!("{} {wait}…", many.len()))
+            }
         };
         Self {
-            saved: saved(snapshot.ledger.net_today),
+            saved: saved(snapshot.ledger.net_today, language),
             paused: Some(snapshot.paused.is_some()),
             asks,
             needs: needs.collect(),
-            more_needs: more(needing.len(), NEEDS).map(|count| format!("{count} more…")),
+            more_needs: more(needing.len(), NEEDS)
+                .map(|count| format!("{count} {}…", language.pick("more", "weitere"))),
             servers: servers.collect(),
-            more_servers: more(snapshot.servers.len(), SERVERS)
-                .map(|count| format!("{count} more in the window…")),
-            profiles: Choice::of(&snapshot.profiles),
+            more_servers: more(snapshot.servers.len(), SERVERS).map(|count| in_the_window(count, language)),
+            profiles: Choice::of(&snapshot.profiles, language),
             ..self
         }
     }
@@ -236,75 +281,109 @@ fn more(all: usize, shown: usize) -> Option<usize> {
     all.checked_sub(shown).filter(|rest| *rest > 0)
 }
 
-fn status(snapshot: &Snapshot) -> String {
+fn in_the_window(count: usize, language: Language) -> String {
+    format!("{count} {}…", language.pick("more in the window", "weitere im Fenster"))
+}
+
+fn status(snapshot: &Snapshot, language: Language) -> String {
     if snapshot.paused.is_some() {
-        return "Satchel is paused".into();
+        return language.pick("Satchel is paused", "Satchel macht Pause").into();
     }
     if snapshot.servers.is_empty() {
-        return "Satchel is on · no servers yet".into();
+        return language.pick("Satchel is on · no servers yet", "Satchel läuft · noch keine Server").into();
     }
     let count =
         |is: fn(&ServerState) -> bool| snapshot.servers.iter().filter(|server| is(&server.state)).count();
     let awake = count(|state| matches!(state, ServerState::Ready { .. } | ServerState::Starting { .. }));
     let asleep = count(|state| matches!(state, ServerState::Asleep));
-    match snapshot.servers.iter().filter(|server| server.needs_you()).count() + snapshot.asks.len() {
-        0 => format!("Satchel is on · {awake} awake, {asleep} asleep"),
-        1 => format!("Satchel is on · {awake} awake, {asleep} asleep, 1 needs you"),
-        many => format!("Satchel is on · {awake} awake, {asleep} asleep, {many} need you"),
+    let needs = snapshot.servers.iter().filter(|server| server.needs_you()).count() + snapshot.asks.len();
+    match language {
+        Language::En => {
+            let needs = match needs {
+                0 => String::new(),
+                1 => ", 1 needs you".to_owned(),
+                many => format!(", {many} need you"),
+            };
+            format!("Satchel is on · {awake} awake, {asleep} asleep{needs}")
+        }
+        Language::De => {
+            let needs = match needs {
+                0 => String::new(),
+                1 => ", 1 braucht dich".to_owned(),
+                many => format!(", {many} brauchen dich"),
+            };
+            let sleep = if asleep == 1 { "schläft" } else { "schlafen" };
+            format!("Satchel läuft · {awake} wach, {asleep} {sleep}{needs}")
+        }
     }
 }
 
 /// Nothing for a day without savings.
-fn saved(net: i64) -> Option<String> {
+fn saved(net: i64, language: Language) -> Option<String> {
+    let today =
+        |tokens: &str| language.pick(format!("{tokens} saved today"), format!("heute {tokens} gespart"));
+    let tokens = language.pick("tokens", "Token");
     match net {
         ..=0 => None,
-        1 => Some("1 token saved today".to_owned()),
-        2..1_000 => Some(format!("{net} tokens saved today")),
-        _ => Some(format!("{} k tokens saved today", net / 1_000)),
+        1 => Some(today(language.pick("1 token", "1 Token"))),
+        2..1_000 => Some(today(&format!("{net} {tokens}"))),
+        _ => Some(today(&format!("{} k {tokens}", net / 1_000))),
     }
 }
 
-fn label(server: &ServerView) -> String {
-    match word(server) {
+fn label(server: &ServerView, language: Language) -> String {
+    match word(server, language) {
         Some(word) => format!("{} — {word}", server.name),
         None => server.name.clone(),
     }
 }
 
 /// The state in one or two words; off is shown by the missing check mark.
-fn word(server: &ServerView) -> Option<&'static str> {
+fn word(server: &ServerView, language: Language) -> Option<&'static str> {
     Some(match &server.state {
         ServerState::Off => return None,
-        ServerState::Asleep if server.last_failure.is_some() || server.awaits_sign_in() => need(server),
-        ServerState::Asleep if server.fresh => "not started yet",
-        ServerState::Asleep if server.place == Place::Hosted => "ready",
-        ServerState::Asleep => "asleep",
-        ServerState::Starting { phase: Phase::Downloading, .. } => "downloading",
-        ServerState::Starting { phase: Phase::Starting, .. } => "starting",
-        ServerState::Ready { in_flight: 1.., .. } => "working",
-        ServerState::Ready { .. } => "awake",
-        ServerState::Stopping => "stopping",
+        ServerState::Asleep if server.last_failure.is_some() || server.awaits_sign_in() => {
+            need(server, language)
+        }
+        ServerState::Asleep if server.fresh => language.pick("not started yet", "noch nie gestartet"),
+        ServerState::Asleep if server.place == Place::Hosted => language.pick("ready", "bereit"),
+        ServerState::Asleep => language.pick("asleep", "schläft"),
+        ServerState::Starting { phase: Phase::Downloading, .. } => {
+            language.pick("downloading", "lädt herunter")
+        }
+        ServerState::Starting { phase: Phase::Starting, .. } => language.pick("starting", "startet"),
+        ServerState::Ready { in_flight: 1.., .. } => language.pick("working", "arbeitet"),
+        ServerState::Ready { .. } => language.pick("awake", "wach"),
+        ServerState::Stopping => language.pick("stopping", "endet"),
         ServerState::BackingOff { .. }
         | ServerState::Broken { .. }
         | ServerState::NeedsCredential { .. }
         | ServerState::NeedsSignIn { .. }
-        | ServerState::Invalid { .. } => need(server),
+        | ServerState::Invalid { .. } => need(server, language),
     })
 }
 
-fn need(server: &ServerView) -> &'static str {
+fn need(server: &ServerView, language: Language) -> &'static str {
     match (&server.state, &server.last_failure) {
-        (ServerState::Invalid { .. }, _) => "correct its entry",
-        (ServerState::NeedsCredential { names, .. }, _) if names.is_empty() => "sign in",
-        (ServerState::NeedsCredential { code: Code::VaultLocked | Code::KeychainLocked, .. }, _) => {
-            "unlock the secrets"
+        (ServerState::Invalid { .. }, _) => language.pick("correct its entry", "Eintrag berichtigen"),
+        (ServerState::NeedsCredential { names, .. }, _) if names.is_empty() => {
+            language.pick("sign in", "anmelden")
         }
-        (ServerState::NeedsCredential { .. }, _) => "add a credential",
-        (ServerState::NeedsSignIn { .. }, _) => sign_in(server),
-        (ServerState::BackingOff { .. } | ServerState::Broken { .. }, _) => did_not_start(server),
-        (_, Some(LastFailure { during: During::Start, .. })) => did_not_start(server),
-        (_, Some(LastFailure { during: During::Run, .. })) => "keeps exiting",
-        (_, Some(LastFailure { during: During::Lists, .. })) => "cannot be read",
+        (ServerState::NeedsCredential { code: Code::VaultLocked | Code::KeychainLocked, .. }, _) => {
+            language.pick("unlock the secrets", "Zugangsdaten aufschließen")
+        }
+        (ServerState::NeedsCredential { .. }, _) => {
+            language.pick("add a credential", "Zugangsdaten eintragen")
+        }
+        (ServerState::NeedsSignIn { .. }, _) => sign_in(server, language),
+        (ServerState::BackingOff { .. } | ServerState::Broken { .. }, _) => did_not_start(server, language),
+        (_, Some(LastFailure { during: During::Start, .. })) => did_not_start(server, language),
+        (_, Some(LastFailure { during: During::Run, .. })) => {
+            language.pick("keeps exiting", "endet immer wieder")
+        }
+        (_, Some(LastFailure { during: During::Lists, .. })) => {
+            language.pick("cannot be read", "ist nicht zu lesen")
+        }
         (
             ServerState::Off
             | ServerState::Asleep
@@ -313,37 +392,41 @@ fn need(server: &ServerView) -> &'static str {
             | ServerState::Stopping,
             None,
         ) => match server.sign_in.as_ref().map(|view| &view.state) {
-            Some(SignInState::NeedsMoreRights { .. } | SignInState::SigningIn { .. }) => sign_in(server),
-            _ => "needs you",
+            Some(SignInState::NeedsMoreRights { .. } | SignInState::SigningIn { .. }) => {
+                sign_in(server, language)
+            }
+            _ => language.pick("needs you", "braucht dich"),
         },
     }
 }
 
-fn sign_in(server: &ServerView) -> &'static str {
+fn sign_in(server: &ServerView, language: Language) -> &'static str {
     match server.sign_in.as_ref().map(|view| &view.state) {
-        Some(SignInState::SigningIn { .. }) => "finish in the browser",
-        Some(SignInState::NeedsClientId { .. }) => "enter a client ID",
-        Some(SignInState::NeedsMoreRights { .. }) => "allow more",
-        _ => "sign in",
+        Some(SignInState::SigningIn { .. }) => {
+            language.pick("finish in the browser", "im Browser abschließen")
+        }
+        Some(SignInState::NeedsClientId { .. }) => language.pick("enter a client ID", "Client-ID eingeben"),
+        Some(SignInState::NeedsMoreRights { .. }) => language.pick("allow more", "mehr erlauben"),
+        _ => language.pick("sign in", "anmelden"),
     }
 }
 
-fn did_not_start(server: &ServerView) -> &'static str {
+fn did_not_start(server: &ServerView, language: Language) -> &'static str {
     match (server.code(), server.place) {
-        (Some(Code::Unreachable), _) => "does not answer",
-        (_, Place::Hosted) => "could not connect",
-        (_, Place::Computer) => "could not start",
+        (Some(Code::Unreachable), _) => language.pick("does not answer", "antwortet nicht"),
+        (_, Place::Hosted) => language.pick("could not connect", "war nicht erreichbar"),
+        (_, Place::Computer) => language.pick("could not start", "konnte nicht starten"),
     }
 }
 
 /// What a server needs from a person before it can be used, as a sentence without its name. Nothing while it is
 /// retried automatically, or while someone is at its sign-in page.
-pub(crate) fn needs(server: &ServerView) -> Option<String> {
+pub(crate) fn needs(server: &ServerView, language: Language) -> Option<String> {
     let needs = matches!(
         server.state,
         ServerState::Broken { .. } | ServerState::NeedsCredential { .. } | ServerState::Invalid { .. }
     ) || needs_sign_in(server);
-    (needs && server.enabled).then(|| need(server).to_owned())
+    (needs && server.enabled).then(|| need(server, language).to_owned())
 }
 
 /// Does it need a sign-in or more rights?
@@ -360,10 +443,10 @@ fn is_held_only(server: &ServerView) -> bool {
 }
 
 /// The number of definitions that wait for review.
-fn held(count: usize) -> String {
+fn held(count: usize, language: Language) -> String {
     match count {
-        1 => "look at 1 change".to_owned(),
-        many => format!("look at {many} changes"),
+        1 => language.pick("look at 1 change", "1 Änderung ansehen").to_owned(),
+        many => language.pick(format!("look at {many} changes"), format!("{many} Änderungen ansehen")),
     }
 }
 
@@ -385,12 +468,13 @@ fn severity(server: &ServerView) -> u8 {
 /// The menu as text, for tests and logs.
 impl fmt::Display for MenuModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = Words::of(self.language);
         writeln!(f, "  {}", self.status)?;
         for saved in self.saved.iter() {
             writeln!(f, "  {saved}")?;
         }
         if !self.needs.is_empty() || self.asks.is_some() {
-            writeln!(f, "---\n  {}", WORDS.needs_you)?;
+            writeln!(f, "---\n  {}", words.needs_you)?;
         }
         for asks in self.asks.iter() {
             writeln!(f, "  {asks}")?;
@@ -402,7 +486,7 @@ impl fmt::Display for MenuModel {
             writeln!(f, "  {more}")?;
         }
         if !self.servers.is_empty() {
-            writeln!(f, "---\n  {}", WORDS.servers)?;
+            writeln!(f, "---\n  {}", words.servers)?;
         }
         for line in &self.servers {
             writeln!(f, "{} {}", if line.enabled { '✓' } else { ' ' }, line.label)?;
@@ -413,13 +497,13 @@ impl fmt::Display for MenuModel {
         for choice in self.profiles.iter() {
             writeln!(f, "  {} ▸", choice.title)?;
         }
-        writeln!(f, "---\n  {}{}", WORDS.copy, if self.can_copy { "" } else { " (disabled)" })?;
+        writeln!(f, "---\n  {}{}", words.copy, if self.can_copy { "" } else { " (disabled)" })?;
         match self.paused {
-            Some(true) => writeln!(f, "  {}", WORDS.resume)?,
-            Some(false) => writeln!(f, "  {} ▸", WORDS.pause)?,
+            Some(true) => writeln!(f, "  {}", words.resume)?,
+            Some(false) => writeln!(f, "  {} ▸", words.pause)?,
             None => {}
         }
-        writeln!(f, "---\n  {}\n  {}\n  {}", WORDS.open, WORDS.settings, WORDS.quit)
+        writeln!(f, "---\n  {}\n  {}\n  {}", words.open, words.settings, words.quit)
     }
 }
 
@@ -484,7 +568,7 @@ pub(crate) mod tests {
 
     /// The menu above the fixed items.
     fn text(state: &HubState) -> String {
-        let menu = MenuModel::of(state).to_string();
+        let menu = MenuModel::of(state, Language::En).to_string();
         menu.split_once("---\n  Copy").map(|(above, _)| above.to_owned()).unwrap_or(menu)
     }
 
@@ -497,7 +581,8 @@ pub(crate) mod tests {
     fn a_pause_is_said_and_can_be_ended() {
         let snapshot = Snapshot { paused: Some(Paused { until_ms: None }), ..Snapshot::default() };
         let menu = |snapshot: Snapshot| {
-            MenuModel::of(&HubState::Open { snapshot: snapshot.into(), refused: None }).to_string()
+            MenuModel::of(&HubState::Open { snapshot: snapshot.into(), refused: None }, Language::En)
+                .to_string()
         };
         let paused = menu(snapshot);
         assert!(paused.starts_with("  Satchel is paused\n") && paused.contains("\n  Resume\n"), "{paused}");
@@ -517,7 +602,7 @@ pub(crate) mod tests {
             folders: vec![],
         };
         let shown = |view: &ProfilesView| {
-            let choice = Choice::of(view).unwrap();
+            let choice = Choice::of(view, Language::En).unwrap();
             let ticks = choice.profiles.iter().filter(|line| line.active).map(|line| line.label.clone());
             (
                 choice.title.clone(),
@@ -527,7 +612,7 @@ pub(crate) mod tests {
                 choice.more,
             )
         };
-        assert_eq!(Choice::of(&view(None, &[])), None);
+        assert_eq!(Choice::of(&view(None, &[]), Language::En), None);
         assert_eq!(shown(&view(None, &["a", "b"])), ("Profile: Everything".into(), true, vec![], 2, None));
         let lost = shown(&view(Some("gone"), &["a"]));
         assert_eq!((lost.0.as_str(), lost.2), ("Profile: gone", vec!["gone — is not there".to_owned()]));
@@ -539,13 +624,13 @@ pub(crate) mod tests {
             (vec!["p14".to_owned()], PROFILES, Some("3 more in the window…".into()))
         );
         let snapshot = Snapshot { profiles: view(Some("a"), &["a"]), ..Snapshot::default() }.into();
-        let menu = MenuModel::of(&HubState::Open { snapshot, refused: None }).to_string();
+        let menu = MenuModel::of(&HubState::Open { snapshot, refused: None }, Language::En).to_string();
         assert!(menu.contains("\n  Profile: a ▸\n---\n  Copy"), "{menu}");
     }
 
     #[test]
     fn only_a_gain_is_told() {
-        let told = |net| saved(net).unwrap_or_default();
+        let told = |net| saved(net, Language::En).unwrap_or_default();
         assert_eq!(
             [told(-5), told(0), told(999), told(83_400)],
             ["", "", "999 tokens saved today", "83 k tokens saved today"]
@@ -593,7 +678,7 @@ pub(crate) mod tests {
             code: Code::VaultLocked,
             message: "the file is locked".into(),
         };
-        assert_eq!(need(&server("db", locked)), "unlock the secrets");
+        assert_eq!(need(&server("db", locked), Language::En), "unlock the secrets");
         let mut hosted = server("sentry", broken(Code::Unreachable));
         hosted.place = Place::Hosted;
         check(
@@ -647,7 +732,7 @@ pub(crate) mod tests {
 ",
         );
         let snapshot = Snapshot { servers: servers(), ..Snapshot::default() }.into();
-        let menu = MenuModel::of(&HubState::Open { snapshot, refused: None });
+        let menu = MenuModel::of(&HubState::Open { snapshot, refused: None }, Language::En);
         assert!(menu.needs.iter().all(|need| !need.held), "{:?}", menu.needs);
     }
 
@@ -707,8 +792,44 @@ pub(crate) mod tests {
     fn without_a_hub_the_menu_says_why_and_offers_no_address() {
         let held = HubState::Held { pid: Some(5123), url: None };
         assert_eq!(text(&held), "  Another Satchel is serving (process 5123)\n");
-        assert!(!MenuModel::of(&held).can_copy);
+        assert!(!MenuModel::of(&held, Language::En).can_copy);
         assert_eq!(text(&HubState::Opening), "  Satchel is starting\n");
         assert_eq!(text(&HubState::Stopped { message: "x".into() }), "  Satchel has stopped\n");
+    }
+
+    #[test]
+    fn everything_is_said_in_german_too() {
+        let sign_in = SignInState::NeedsSignIn { reason: String::new() };
+        let held = ServerView { held: 2, ..server("notes", ServerState::Asleep) };
+        let servers = vec![
+            server("git", ready(1)),
+            held,
+            server("puppeteer", broken(Code::SpawnNotFound)),
+            signed("linear", ServerState::NeedsSignIn { message: String::new() }, sign_in),
+        ];
+        let ledger = satchel_core::model::ledger::LedgerView { net_today: 83_400, ..Default::default() };
+        let snapshot = Snapshot { servers, ledger, asks: vec![ask(1)], ..Snapshot::default() }.into();
+        let menu = MenuModel::of(&HubState::Open { snapshot, refused: None }, Language::De).to_string();
+        let expected = "  Satchel läuft · 1 wach, 1 schläft, 4 brauchen dich
+  heute 83 k Token gespart
+---
+  Braucht dich
+  cursor möchte aufrufen: git:push…
+  puppeteer: konnte nicht starten…
+  linear: anmelden…
+  notes: 2 Änderungen ansehen…
+---
+  Server
+✓ git — arbeitet
+✓ notes — schläft
+✓ puppeteer — konnte nicht starten
+✓ linear — anmelden
+---
+  Adresse für Clients kopieren (disabled)
+  Pause ▸
+---
+  Satchel öffnen
+";
+        assert!(menu.starts_with(expected), "{menu}");
     }
 }

@@ -27,7 +27,10 @@ use self::{
     icon::{Glyph, Ink, Shown},
     menu::MenuModel,
 };
-use crate::{choices::Chosen, clipboard::Clipboard, serving::Serving, state::HubState, tasks::Tasks, window};
+use crate::{
+    choices::Chosen, clipboard::Clipboard, language::Language, serving::Serving, state::HubState,
+    tasks::Tasks, window,
+};
 
 const ICON: &str = "satchel";
 
@@ -64,7 +67,7 @@ impl Tray {
         if !app.state::<Chosen>().get().tray {
             warn(icon.set_visible(false));
         }
-        let told = MenuModel::of(&HubState::Opening);
+        let told = MenuModel::of(&HubState::Opening, Language::of(app));
         Ok(Self { app: app.clone(), icon, entries, shown: Shown::default(), wanted: Glyph::Rest, ink, told })
     }
 
@@ -74,7 +77,7 @@ impl Tray {
         if let Some(glyph) = self.shown.follow(self.wanted, Instant::now()) {
             warn(self.icon.set_icon_with_as_template(Some(glyph.image(self.ink)), true));
         }
-        let model = MenuModel::of(state);
+        let model = MenuModel::of(state, Language::of(&self.app));
         if self.told != model {
             self.told = model.clone();
             warn(self.icon.set_tooltip(Some(&model.status)));
@@ -197,8 +200,8 @@ fn open_at_left_click(tray: &TrayIcon, event: TrayIconEvent) {
 }
 
 /// The hub's state as text, for the first line of the menu.
-pub(crate) fn status(state: &HubState) -> String {
-    MenuModel::of(state).status
+pub(crate) fn status(state: &HubState, language: Language) -> String {
+    MenuModel::of(state, language).status
 }
 
 fn warn<T>(done: tauri::Result<T>) {

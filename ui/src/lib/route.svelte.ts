@@ -1,4 +1,5 @@
 // Where the window is: `/servers/NAME/TAB`, `/servers/NAME/tools/TOOL`, `/catalog/ID`, `/settings`. Kept in the address, and over a restart.
+import { leave } from "./leaving";
 
 export const screens = ["servers", "catalog", "activity", "savings", "clients", "settings", "welcome"] as const;
 export type Screen = (typeof screens)[number];
@@ -41,6 +42,8 @@ function decode(part: string): string {
 }
 
 export class Router {
+  /** Where it is, or is about to be. */
+  #heading: string | undefined;
   route = $state<Route>({ screen: "servers", item: undefined, server: undefined, tab: "overview", tool: undefined });
 
   constructor() {
@@ -66,6 +69,14 @@ export class Router {
 
   #read(): void {
     if (!location.hash) history.replaceState(null, "", `#${localStorage.getItem("place") ?? "/servers"}`);
+    if (location.hash === this.#heading) return;
+    this.#heading = location.hash;
+    const ended = leave();
+    if (ended) void ended.then(() => this.#arrive());
+    else this.#arrive();
+  }
+
+  #arrive(): void {
     this.route = parse(location.hash);
     // The first minute is not a place to come back to.
     if (this.route.screen !== "welcome") localStorage.setItem("place", location.hash.slice(1));

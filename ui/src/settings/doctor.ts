@@ -28,6 +28,7 @@ export function placeOf({ about, subject }: DoctorFinding): string | undefined {
     case "search":
     case "hub":
     case "port":
+    case "search_path":
     case "runtime":
       return undefined;
   }
@@ -38,6 +39,8 @@ export function codeOf(finding: DoctorFinding, server?: ServerView): Code | unde
   switch (finding.code) {
     case "noticed":
       return finding.notice;
+    case "rules_invalid":
+      return "rule_invalid";
     case "secrets_unusable":
       return finding.trouble ?? undefined;
     case "secrets_silent":

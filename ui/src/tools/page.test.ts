@@ -1,7 +1,7 @@
 // A server's own page: which one there is, what it is told, and what it may have done.
 import { render, screen, waitFor } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 
 import App from "../App.svelte";
 import { fakeHub, open as serve, server, snapshot } from "../lib/hub/fake";
@@ -109,6 +109,8 @@ describe("what is said", () => {
     expect(sent.at(-1)?.method).toBe("ui/resource-teardown");
     await page.hear({ jsonrpc: "2.0", id: sent.at(-1)!.id, result: {} });
     await left;
+    await page.leave(60_000);
+    expect(sent.filter(({ method }) => method === "ui/resource-teardown"), "it ends once").toHaveLength(1);
   });
 });
 
@@ -138,4 +140,26 @@ test("a tool with a page shows it above its result, in a frame with nothing but 
   expect(hub.opened).toBe("https://example.com/x");
   await user.click(screen.getByRole("button", { name: "Close page" }));
   await waitFor(() => expect(screen.queryByTitle("Page of board")).toBeNull());
+});
+
+test.each([
+  ["the person goes elsewhere", () => void (location.hash = "/servers")],
+  ["the tool runs again", (user: ReturnType<typeof userEvent.setup>) => user.click(screen.getByRole("button", { name: "Run again" }))],
+  ["a script takes its place", (user: ReturnType<typeof userEvent.setup>) => user.click(screen.getByRole("radio", { name: "Script" }))],
+])("a page may end in order before %s", async (_, goes) => {
+  history.replaceState(null, "", "#/servers/github/tools/board");
+  const user = userEvent.setup();
+  render(App, { hub: fakeHub(serve(snapshot([server("github", { state: "asleep" })]))) });
+  const again = screen.queryByRole("button", { name: "Run again" });
+  await user.click(again ?? (await screen.findByRole("button", { name: "Run" })));
+  const frame = await screen.findByTitle<HTMLIFrameElement>("Page of board");
+  const heard = (message: object) => dispatchEvent(new MessageEvent("message", { data: { jsonrpc: "2.0", ...message }, source: frame.contentWindow }));
+  heard({ id: 1, method: "ui/initialize", params: {} });
+  await new Promise((done) => setTimeout(done));
+  const told = vi.spyOn(frame.contentWindow!, "postMessage");
+  await goes(user);
+  await waitFor(() => expect(told.mock.calls.map(([message]) => message.method)).toEqual(["ui/resource-teardown"]));
+  expect(document.contains(frame), "it is there until it has answered").toBe(true);
+  heard({ id: told.mock.calls[0]![0].id, result: {} });
+  await waitFor(() => expect(document.contains(frame)).toBe(false));
 });

@@ -55,6 +55,7 @@ export class PageHost {
   #stage: "new" | "answered" | "ready" = "new";
   #under = 0;
   #leaving: (() => void) | undefined;
+  #left: Promise<void> | undefined;
 
   constructor(about: PageAbout, send: (message: Plain) => void, deeds: PageDeeds) {
     this.#about = about;
@@ -88,11 +89,12 @@ export class PageHost {
   /** Lets the page end in order; resolves when it has, or after `patience` milliseconds. */
   leave(patience: number): Promise<void> {
     if (this.#stage === "new") return Promise.resolve();
-    this.#send({ jsonrpc: "2.0", id: TEARDOWN, method: "ui/resource-teardown", params: {} });
-    return new Promise((done) => {
+    this.#left ??= new Promise((done) => {
       this.#leaving = done;
       setTimeout(done, patience);
+      this.#send({ jsonrpc: "2.0", id: TEARDOWN, method: "ui/resource-teardown", params: {} });
     });
+    return this.#left;
   }
 
   #tell(method: string, params: unknown) {

@@ -2,6 +2,7 @@
 // to a tool finds it as it was left; a call goes on meanwhile.
 import type { Refusal, Tried, TryProgress } from "../lib/hub/generated";
 import type { HubView } from "../lib/hub/state.svelte";
+import { leave } from "../lib/leaving";
 import { isFields, print, type Json } from "./json";
 
 /** As which client the hub has these calls made. */
@@ -38,6 +39,9 @@ export abstract class Attempt<Came extends { took_ms: number }> {
     if (!this.runs) return;
     const [run, since] = [newRun(), Date.now()];
     this.under = { run, since };
+    // The result before it may be shown on a page of the server's.
+    const ended = leave();
+    if (ended) await ended;
     this.progress = this.refusal = this.tried = undefined;
     const asked = this.begin(run);
     void this.#follow(run);

@@ -28,9 +28,9 @@ function whereabouts(program: Whereabouts): string {
   if (program === "built_in") return "Teil von Satchel";
   if ("at" in program) return program.at;
   if ("not_executable" in program) return `${program.not_executable} darf nicht ausgeführt werden`;
-  const { command, instead, looked } = program.missing;
+  const { command, instead } = program.missing;
   const there = instead.length > 0 ? `; stattdessen gefunden: ${instead.join(", ")}` : "";
-  return `${command} ist nicht im PATH${there}; gesucht in ${looked.join(", ")}`;
+  return `${command} ist nicht im PATH${there}`;
 }
 
 const troubles: Record<string, string> = {
@@ -47,6 +47,8 @@ function diagnosis(one: DoctorFinding, doing?: string): string {
       return `${one.file}; Server: ${one.servers}`;
     case "config_damaged":
       return `${one.file}, ${one.why}`;
+    case "rules_invalid":
+      return `${one.file}, ${one.why.join("; ")}`;
     case "config_absent":
       return `${one.file} gibt es noch nicht; sie entsteht beim ersten Start`;
     case "config_unreadable":
@@ -73,6 +75,8 @@ function diagnosis(one: DoctorFinding, doing?: string): string {
       return `${one.port}, unter ${one.url}`;
     case "port_other":
       return `${one.url}; der übliche Port ist ${one.usual}`;
+    case "search_path":
+      return one.dirs.join(", ");
     case "runtime":
       return whereabouts(one.program);
     case "client_waits":
@@ -109,6 +113,7 @@ const notices: Partial<Record<Code, string>> = {
   keychain_absent: "Zugangsdaten lassen sich nicht sicher aufbewahren",
   vault_locked: "die verschlüsselte Datei mit den Zugangsdaten ist verschlossen",
   config_invalid: "die Konfiguration ist fehlerhaft",
+  rule_invalid: "eine Regel für Werkzeuge ist fehlerhaft",
   set_aside: "eine beschädigte Datei wurde beiseitegelegt",
   ledger_unusable: "Aufrufe werden nicht aufgezeichnet",
   approvals_lost: "deine Freigaben gingen verloren",
@@ -116,7 +121,7 @@ const notices: Partial<Record<Code, string>> = {
   setup_differs: "auf einem anderen Computer ist etwas anders eingerichtet",
 };
 /** Of these the hub's own words say what and where. */
-const details = new Set<Code>(["port_taken", "socket_not_opened", "keychain_absent", "vault_locked", "config_invalid", "set_aside", "ledger_unusable"]);
+const details = new Set<Code>(["port_taken", "socket_not_opened", "keychain_absent", "vault_locked", "config_invalid", "rule_invalid", "set_aside", "ledger_unusable"]);
 
 function noticed({ code, message }: { code: Code; message: string }): string {
   const said = notices[code];
@@ -781,6 +786,7 @@ export const de: Words = {
     installing: "Wird installiert…",
     isInstalled: (title) => `${title} ist installiert`,
     updateTitle: "Aktualisierung",
+    changed: (line) => line.replace(/^no longer /, "nicht mehr ").replace(/^now /, "jetzt "),
     newer: (newer, here) => `Version ${newer} ist erschienen. Du hast ${here}.`,
     update: (version) => `Auf ${version} aktualisieren`,
     notNow: "Jetzt nicht",
@@ -1451,10 +1457,11 @@ export const de: Words = {
       found: diagnosis,
       act: cure,
       about: {
-        configuration: () => "Konfigurationsdatei",
+        configuration: (subject) => (subject === "rules" ? "Regeln für Werkzeuge" : "Konfigurationsdatei"),
         search: () => "Suche",
         hub: () => "Hub",
         port: () => "Port",
+        search_path: () => "Suchpfad für Programme",
         runtime: (program) => `Programm ${program}`,
         secrets: () => "Zugangsdaten",
         client: (name) => name,
@@ -1601,6 +1608,7 @@ export const de: Words = {
     keychain_absent: "Starte einen Schlüsselbund wie gnome-keyring, oder wähle in den Einstellungen eine verschlüsselte Datei.",
     vault_locked: "Öffne sie in den Einstellungen mit ihrem Passwort.",
     config_invalid: "Berichtige die Datei an der genannten Stelle. Was vorher lief, läuft solange weiter.",
+    rule_invalid: "Berichtige sie in der Datei; bis dahin sind Werkzeuge, die sie meinen könnte, aus, oder jeder Aufruf fragt.",
     socket_not_opened: "Berichtige seinen Pfad unter „sockets“ in der Konfiguration.",
     port_taken: "Verbinde die Clients neu mit der neuen Adresse, oder mache den Port frei und starte neu.",
     no_tools: "Lies sein Log und seine Anleitung. Viele Server bieten erst mit einem Argument oder Zugang etwas an.",

@@ -2,6 +2,8 @@
 //!
 //! Reports whether an unanswered message can have been executed; the caller decides whether to repeat it.
 
+use std::{path::Path, sync::Arc};
+
 use satchel_mcp::{ErrorObject, Id, Message, errors, limits, sse};
 use tokio::sync::mpsc;
 
@@ -21,6 +23,23 @@ pub(super) struct Link {
     pub(super) session: Option<String>,
     /// The negotiated revision, in revisions that negotiate one.
     pub(super) revision: Option<String>,
+    /// The file that has the client's token, for a client's own socket.
+    pub(super) token_file: Option<Arc<Path>>,
+}
+
+impl Link {
+    /// Why the hub does not know the client, and what to do.
+    fn unknown_client(&self) -> String {
+        match &self.token_file {
+            None => "the hub no longer knows this client".to_owned(),
+            Some(file) => format!(
+                "the hub does not accept the token in {} at this socket; on the hub's computer, run `satchel connect \
+                 --print --client NAME` with the name that the socket has under \"sockets\", and write its output to \
+                 that file",
+                file.display()
+            ),
+        }
+    }
 }
 
 /// The result of sending a message.
@@ -53,7 +72,7 @@ pub(super) async fn exchange(link: &Link, message: &Message, out: &Out) -> Outco
     };
     let in_session = sent_headers.iter().any(|(name, _)| *name == "mcp-session-id");
     match answer.status() {
-        401 => return Outcome::NotExecuted("the hub no longer knows this client".into()),
+        401 => return Outcome::NotExecuted(link.unknown_client()),
         404 if in_session => {
             return Outcome::NotExecuted("the hub no longer knows this session".into());
         }

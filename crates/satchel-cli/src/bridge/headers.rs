@@ -75,8 +75,13 @@ mod tests {
 
     fn check(message: &str, expected: &[(&str, &str)]) {
         let endpoint = Endpoint::at("http://127.0.0.1:1/mcp".into(), &Default::default()).unwrap();
-        let link =
-            Link { generation: 1, endpoint, session: Some("s1".into()), revision: Some("2025-06-18".into()) };
+        let link = Link {
+            generation: 1,
+            endpoint,
+            session: Some("s1".into()),
+            revision: Some("2025-06-18".into()),
+            token_file: None,
+        };
         let headers = of(&link, &Message::parse(message).unwrap());
         let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         assert_eq!(headers, expected, "{message}");

@@ -174,7 +174,8 @@ impl Keeping {
     }
 
     async fn reopen(&self, endpoint: Endpoint) -> Result<Link, String> {
-        let fresh = Link { generation: self.generation, endpoint, session: None, revision: None };
+        let token_file = self.caller.socket.as_ref().map(|socket| socket.token_file.as_path().into());
+        let fresh = Link { generation: self.generation, endpoint, session: None, revision: None, token_file };
         let Some(opening) = &self.opening else { return Ok(fresh) };
         let replay = replay(fresh, opening);
         tokio::time::timeout(REPLAY_TIME, replay)
@@ -204,7 +205,8 @@ impl Keeping {
                 LinkState::Seeking => continue,
             };
         }
-        write(&self.out, &refused(id, format!("the hub keeps restarting: {why}"))).await;
+        write(&self.out, &refused(id, format!("the hub was not reached in {OPENING_TRIES} attempts: {why}")))
+            .await;
     }
 
     fn opened(&mut self, link: &Link, initialize: Message, reply: ExchangeReply) {
@@ -216,6 +218,7 @@ impl Keeping {
             endpoint: link.endpoint.clone(),
             session: reply.session,
             revision: Some(revision),
+            token_file: link.token_file.clone(),
         })));
     }
 

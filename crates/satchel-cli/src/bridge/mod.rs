@@ -236,7 +236,7 @@ async fn deliver(mut keeper: Keeper, message: &Message, out: &Out) -> Result<(),
             }
         }
     }
-    Err(format!("the hub keeps restarting; the request was not carried out: {last}"))
+    Err(format!("the request was not carried out: {last}"))
 }
 
 /// Read-only requests, which are safe to repeat.

@@ -227,8 +227,11 @@ pub(crate) async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode
     Ok(unread_told(&snapshot))
 }
 
-/// Reports why the configuration cannot be read; the last valid one is shown then.
+/// Reports why the configuration cannot be read, in whole or in part; what was valid is shown then.
 pub(super) fn unread_told(snapshot: &Snapshot) -> ExitCode {
+    for notice in snapshot.notices.iter().filter(|notice| notice.code == Code::RuleInvalid) {
+        say_aside(&format!("satchel: {}\n  {}", notice.message, notice.action));
+    }
     match unread(snapshot) {
         None => ExitCode::SUCCESS,
         Some(notice) => {

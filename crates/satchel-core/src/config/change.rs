@@ -252,6 +252,9 @@ fn permitted(
         let permits = rule.as_object_mut().is_some_and(|fields| fields.shift_remove("permit").is_some());
         permits && rule.as_object() == Some(&wanted)
     };
+    if config.setting(TOOL_RULES).is_some_and(|block| !block.is_array()) {
+        return Err(ChangeError::Invalid(format!("\"{TOOL_RULES}\" must be a list of rules")));
+    }
     Ok(config.edited_whole(|root| {
         let block = root.entry(TOOL_RULES).or_insert_with(|| Value::Array(Vec::new()));
         let Some(rules) = block.as_array_mut() else { return };

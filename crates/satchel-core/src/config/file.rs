@@ -91,6 +91,7 @@ pub struct Config {
     document: Value,
     servers: BTreeMap<ServerName, ServerConfig>,
     faults: BTreeMap<String, ConfigError>,
+    rule_faults: Vec<ConfigError>,
     request_bytes: usize,
     history: History,
     debug_status: bool,
@@ -170,6 +171,7 @@ impl Default for Config {
             document: Value::Object(Map::new()),
             servers: BTreeMap::new(),
             faults: BTreeMap::new(),
+            rule_faults: Vec::new(),
             request_bytes: limits::BODY_BYTES,
             history: History::default(),
             debug_status: true,
@@ -209,8 +211,8 @@ impl Config {
     /// Parses a configuration. An empty text is an empty configuration.
     ///
     /// # Errors
-    /// [`ConfigError`] with the position of the first fault. A fault in a server's entry is not an error;
-    /// see [`Config::faults`].
+    /// [`ConfigError`] with the position of the first fault. Faults in servers' entries and in rules are no errors; see
+    /// [`Config::faults`] and [`Config::rule_faults`].
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let written = text;
         let text = &*without_comments(text.strip_prefix('\u{feff}').unwrap_or(text));
@@ -224,6 +226,7 @@ impl Config {
         let (mut history, mut debug_status, mut meaning) = (History::default(), true, true);
         let (mut rules, mut otlp_endpoint, mut embedding) = (Vec::new(), None, None);
         let (mut tool_defaults, mut faults) = (Defaults::default(), BTreeMap::new());
+        let mut rule_faults = Vec::new();
         let (mut registries, mut profiles) = (RegistrySource::usual(), Profiles::default());
         let (mut pictures, mut suggests, mut sockets) = (false, true, BTreeMap::new());
         let mut search_model = SearchModel::default();
@@ -260,10 +263,10 @@ impl Config {
                 reader.caps(value)?;
             }
             if key == TOOL_RULES {
-                rules = reader.rules(value)?;
+                rules = reader.rules(value, &mut rule_faults);
             }
             if key == TOOL_DEFAULTS {
-                tool_defaults = reader.tool_defaults(value)?;
+                tool_defaults = reader.tool_defaults(value, &mut rule_faults);
             }
             if key == REGISTRIES {
                 registries = reader.registries(value)?;
@@ -293,6 +296,7 @@ impl Config {
             document,
             servers,
             faults,
+            rule_faults,
             request_bytes,
             history,
             debug_status,
@@ -319,6 +323,11 @@ impl Config {
     /// Faults of invalid server entries, by name. The entries stay in the file.
     pub fn faults(&self) -> &BTreeMap<String, ConfigError> {
         &self.faults
+    }
+
+    /// Faults of invalid rules and defaults. Stricter ones are in effect in their place; they stay in the file.
+    pub fn rule_faults(&self) -> &[ConfigError] {
+        &self.rule_faults
     }
 
     /// A server's entry as written, including unknown fields.
@@ -487,10 +496,24 @@ impl Config {
             self.faults.get(*name).is_none_or(|known| known.message != fault.message)
                 || self.entry(name) != after.entry(name)
         };
+        if let Some(fault) = after.new_rule_fault(self) {
+            return Err(fault.clone());
+        }
         match after.faults.iter().find(is_new).map(|(name, _)| name.clone()) {
             Some(name) => Err(after.faults.remove(&name).expect("it was found there")),
             None => Ok(after),
         }
+    }
+}
+
+impl Config {
+    /// A fault in a rule that the other configuration does not have.
+    fn new_rule_fault(&self, before: &Config) -> Option<&ConfigError> {
+        let mut known: Vec<&str> = before.rule_faults.iter().map(|fault| fault.message.as_str()).collect();
+        self.rule_faults.iter().find(|fault| {
+            let same = known.iter().position(|message| *message == fault.message);
+            same.map(|at| known.swap_remove(at)).is_none()
+        })
     }
 }
 
@@ -520,6 +543,12 @@ fn changed(text: &str, way: &mut Vec<String>, old: &Value, new: &Value) -> Resul
         }
     }
     Ok(format!("{mark}{text}"))
+}
+
+/// The error's text without its position, which counts from the start of a part of the file.
+fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line").next().unwrap_or(&text).to_owned()
 }
 
 /// Holds the text, to turn a byte position into line and column.
@@ -574,32 +603,39 @@ impl<'a> ConfigReader<'a> {
         Ok((servers, faults))
     }
 
-    fn rules(&self, value: &'a Raw) -> Result<Vec<ToolRule>, ConfigError> {
-        let list: Vec<&'a Raw> = serde_json::from_str(value.get())
-            .map_err(|_| self.at(value.get(), format!("\"{TOOL_RULES}\" must be a list of rules")))?;
-        let rule = |raw: &'a Raw| {
-            let read: Result<ToolRule, _> = serde_json::from_str(raw.get());
-            read.map_err(|error| {
-                let text = error.to_string();
-                let why = text.split(" at line").next().unwrap_or(&text).to_owned();
-                self.at(raw.get(), format!("a rule of \"{TOOL_RULES}\" is invalid: {why}"))
+    /// Parses each rule independently. An invalid one is replaced by one that restricts whatever it could be about.
+    fn rules(&self, value: &'a Raw, faults: &mut Vec<ConfigError>) -> Vec<ToolRule> {
+        let list: Result<Vec<&'a Raw>, _> = serde_json::from_str(value.get());
+        let Ok(list) = list else {
+            faults.push(self.at(value.get(), format!("\"{TOOL_RULES}\" must be a list of rules")));
+            return vec![ToolRule::in_place_of_all()];
+        };
+        let either = |raw: &'a Raw| {
+            self.rule(raw).unwrap_or_else(|fault| {
+                faults.push(fault);
+                ToolRule::in_place_of(raw)
             })
         };
-        let sound = |raw: &'a Raw| {
-            let rule = rule(raw)?;
-            match rule.fault() {
-                Some(fault) => Err(self.at(raw.get(), fault.to_owned())),
-                None => Ok(rule),
-            }
-        };
-        list.into_iter().map(sound).collect()
+        list.into_iter().map(either).collect()
     }
 
-    fn tool_defaults(&self, value: &'a Raw) -> Result<Defaults, ConfigError> {
-        serde_json::from_str(value.get()).map_err(|error| {
-            let text = error.to_string();
-            let why = text.split(" at line").next().unwrap_or(&text).to_owned();
-            self.at(value.get(), format!("\"{TOOL_DEFAULTS}\" cannot be used: {why}"))
+    fn rule(&self, raw: &'a Raw) -> Result<ToolRule, ConfigError> {
+        let read: Result<ToolRule, _> = serde_json::from_str(raw.get());
+        let rule = read.map_err(|error| {
+            let why = without_position(&error);
+            self.at(raw.get(), format!("a rule of \"{TOOL_RULES}\" is invalid: {why}"))
+        })?;
+        match rule.fault() {
+            Some(fault) => Err(self.at(raw.get(), fault.to_owned())),
+            None => Ok(rule),
+        }
+    }
+
+    fn tool_defaults(&self, value: &'a Raw, faults: &mut Vec<ConfigError>) -> Defaults {
+        serde_json::from_str(value.get()).unwrap_or_else(|error| {
+            let why = without_position(&error);
+            faults.push(self.at(value.get(), format!("\"{TOOL_DEFAULTS}\" cannot be used: {why}")));
+            Defaults::in_place_of(value)
         })
     }
 

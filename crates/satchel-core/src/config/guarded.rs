@@ -75,6 +75,10 @@ impl Guarded {
                 known.next();
                 return true;
             }
+            // It stands in for an invalid rule, and only restricts.
+            if rule.invalid {
+                return true;
+            }
             let rewrites = rule.rename.is_some()
                 || rule.description.is_some()
                 || rule.category.is_some()

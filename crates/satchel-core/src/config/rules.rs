@@ -1,6 +1,7 @@
 //! Rules over tools as the configuration has them: which tools they match, and what they do.
 
-use serde::{Deserialize, Serialize};
+use satchel_mcp::{Raw, object::all_fields};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use crate::model::{
@@ -9,8 +10,12 @@ use crate::model::{
     nature::Permit,
 };
 
+/// The keys of a rule.
+const KEYS: [&str; 9] =
+    ["tool", "except", "hide", "rename", "description", "annotations", "category", "client", "permit"];
+
 /// A rule for the tools that match `tool`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ToolRule {
     /// A path with `*` (anything) and `?` (one character): `github:delete_*`, `*:search`.
@@ -39,9 +44,64 @@ pub struct ToolRule {
     /// The permission.
     #[serde(default)]
     pub permit: Option<Permit>,
+    /// It stands in for a rule that is invalid. Such a rule only restricts: what it matches is permitted at most as much
+    /// as the rules before it permit.
+    #[serde(skip)]
+    pub invalid: bool,
+}
+
+/// A key of an object that may be invalid.
+enum Written<T> {
+    Absent,
+    Read(T),
+    Unreadable,
+}
+
+fn written<T: DeserializeOwned>(fields: &[(String, &Raw)], key: &str) -> Written<T> {
+    let mut all = fields.iter().filter(|(name, _)| name == key).map(|(_, value)| value.get());
+    match (all.next(), all.next()) {
+        (None, _) => Written::Absent,
+        (Some(value), None) => serde_json::from_str(value).map_or(Written::Unreadable, Written::Read),
+        // Which of the two counts is anybody's guess.
+        (Some(_), Some(_)) => Written::Unreadable,
+    }
 }
 
 impl ToolRule {
+    /// The rule that stands in for an invalid one. It applies to every tool and client that the invalid one could be
+    /// for. It switches tools off if the invalid rule names them and could have done that; otherwise, it asks.
+    pub(super) fn in_place_of(rule: &Raw) -> Self {
+        let fields = all_fields(rule.get()).unwrap_or_default();
+        let (tool, is_named) = match written(&fields, "tool") {
+            Written::Read(tool) => (tool, true),
+            Written::Absent | Written::Unreadable => ("*".to_owned(), false),
+        };
+        let client = match written::<Option<String>>(&fields, "client") {
+            Written::Read(client) => client,
+            Written::Absent | Written::Unreadable => None,
+        };
+        let except = match written(&fields, "except") {
+            Written::Read(except) => except,
+            Written::Absent | Written::Unreadable => Vec::new(),
+        };
+        let hides = !matches!(written(&fields, "hide"), Written::Absent | Written::Read(false));
+        let could_be_off = match written::<Option<Permit>>(&fields, "permit") {
+            Written::Read(Some(permit)) => permit == Permit::Off,
+            Written::Unreadable => true,
+            // A key that is misspelled may be this one.
+            Written::Absent | Written::Read(None) => {
+                fields.iter().any(|(key, _)| !KEYS.contains(&key.as_str()))
+            }
+        };
+        let permit = if is_named && (hides || could_be_off) { Permit::Off } else { Permit::Ask };
+        Self { tool, except, client, permit: Some(permit), invalid: true, ..Self::default() }
+    }
+
+    /// The rule that stands in for a list of rules that is none: every call asks.
+    pub(super) fn in_place_of_all() -> Self {
+        Self { tool: "*".to_owned(), permit: Some(Permit::Ask), invalid: true, ..Self::default() }
+    }
+
     /// Does it match the tool of this path?
     pub fn is_for(&self, path: &str) -> bool {
         matches(&self.tool, path) && !self.except.iter().any(|except| matches(except, path))
@@ -122,6 +182,24 @@ pub struct Defaults {
 }
 
 impl Defaults {
+    /// The defaults that stand in for invalid ones: what cannot be read is off, and if a key is unknown, what is not set
+    /// asks.
+    pub(super) fn in_place_of(defaults: &Raw) -> Self {
+        let fields = all_fields(defaults.get());
+        let known = ["reads", "writes", "destructive", "deletes", "unstated"];
+        let is_unknown =
+            |fields: &Vec<(String, &Raw)>| fields.iter().any(|(key, _)| !known.contains(&key.as_str()));
+        let unset = fields.as_ref().map_or(true, is_unknown).then_some(Permit::Ask);
+        let fields = fields.unwrap_or_default();
+        let one = |key| match written(&fields, key) {
+            Written::Read(permit) => Option::or(permit, unset),
+            Written::Absent => unset,
+            Written::Unreadable => Some(Permit::Off),
+        };
+        let [reads, writes, destructive, deletes, unstated] = known.map(one);
+        Self { reads, writes, destructive, deletes, unstated }
+    }
+
     /// Does any of them switch tools off?
     pub fn hides(&self) -> bool {
         [self.reads, self.writes, self.destructive, self.deletes, self.unstated].contains(&Some(Permit::Off))
@@ -258,6 +336,69 @@ mod tests {
             assert_eq!(rule.is_for(path), meant, "{path}");
         }
         assert!(!rule.is_for_all_of("git"));
+    }
+
+    fn raw(text: &str) -> Box<Raw> {
+        Raw::from_string(text.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn an_invalid_rule_restricts_everything_that_it_could_be_for() {
+        use Permit::{Ask, Off};
+        for (rule, tool, client, permit) in [
+            (r#"{"tool": "git:*", "permit": "deny"}"#, "git:*", None, Off),
+            (r#"{"tool": "git:*", "permit": 5, "client": "zed"}"#, "git:*", Some("zed"), Off),
+            (r#"{"tool": "git:*", "permit": "off", "comment": "x"}"#, "git:*", None, Off),
+            (r#"{"tool": "git:*", "permitt": "off"}"#, "git:*", None, Off),
+            (r#"{"tool": "git:*", "hide": "yes"}"#, "git:*", None, Off),
+            (r#"{"tool": "git:*", "hide": true, "client": "zed"}"#, "git:*", Some("zed"), Off),
+            (r#"{"tool": "git:*", "permit": "ask", "client": 7}"#, "git:*", None, Ask),
+            (r#"{"tool": "git:*", "permit": "allow", "comment": "x"}"#, "git:*", None, Ask),
+            (r#"{"tool": "git:*", "rename": 5}"#, "git:*", None, Ask),
+            (r#"{"tool": "git:*", "hide": false, "rename": 5}"#, "git:*", None, Ask),
+            (r#"{"tools": "git:*", "permit": "off"}"#, "*", None, Ask),
+            (r#"{"tool": ["git:*"], "permit": "off"}"#, "*", None, Ask),
+            (r#"{"tool": "a:*", "tool": "b:*", "permit": "off"}"#, "*", None, Ask),
+            (r#"{"tool": "a:*", "permit": "allow", "permit": "allow"}"#, "a:*", None, Off),
+            (r#""git:* off""#, "*", None, Ask),
+            ("null", "*", None, Ask),
+        ] {
+            assert!(
+                serde_json::from_str::<ToolRule>(rule).map_or(true, |rule| rule.fault().is_some()),
+                "{rule}"
+            );
+            let stand_in = ToolRule::in_place_of(&raw(rule));
+            assert_eq!(
+                (stand_in.tool.as_str(), stand_in.client.as_deref(), stand_in.permit, stand_in.invalid),
+                (tool, client, Some(permit), true),
+                "{rule}"
+            );
+        }
+        let except = |rule: &str| ToolRule::in_place_of(&raw(rule)).except;
+        assert_eq!(except(r#"{"tool": "*", "except": ["a:b"], "permit": "no"}"#), ["a:b"]);
+        assert!(except(r#"{"tool": "*", "except": ["a:b", 7]}"#).is_empty());
+        // Every key of a rule is known here.
+        let Value::Object(fields) = serde_json::to_value(ToolRule::default()).unwrap() else { panic!() };
+        assert!(fields.keys().all(|key| KEYS.contains(&key.as_str())) && fields.len() == KEYS.len());
+    }
+
+    #[test]
+    fn invalid_defaults_restrict_what_they_could_be_about() {
+        use Permit::{Allow, Ask, Off};
+        let read = |text: &str| {
+            let Defaults { reads, writes, destructive, deletes, unstated } =
+                Defaults::in_place_of(&raw(text));
+            [reads, writes, destructive, deletes, unstated]
+        };
+        assert_eq!(
+            read(r#"{"reads": "allow", "deletes": "never"}"#),
+            [Some(Allow), None, None, Some(Off), None]
+        );
+        assert_eq!(
+            read(r#"{"writes": "off", "delets": "off"}"#),
+            [Some(Ask), Some(Off), Some(Ask), Some(Ask), Some(Ask)]
+        );
+        assert_eq!(read("7"), [Some(Ask); 5]);
     }
 
     #[test]

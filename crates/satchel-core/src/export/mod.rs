@@ -68,6 +68,9 @@ fn left_out_of_all(config: &Config) -> Vec<Left> {
     for (name, fault) in config.faults() {
         left.push(Left { place: name.clone(), reason: format!("its entry is wrong: {fault}") });
     }
+    for fault in config.rule_faults() {
+        left.push(Left { place: "toolRules".to_owned(), reason: format!("an invalid rule: {fault}") });
+    }
     if *config.tool_defaults() != crate::config::rules::Defaults::default() {
         left.push(left_out("toolDefaults", "the defaults for calls that no rule matches"));
     }

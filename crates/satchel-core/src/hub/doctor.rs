@@ -52,9 +52,9 @@ const FAMILIES: [&[&str]; 4] = [
 
 /// Findings that need no hub: the configuration file and the search mode.
 pub fn without_hub(places: &Places) -> Vec<DoctorFinding> {
-    let (configuration, config) = look_at_config(&places.config_file);
-    let search = look_at_search(&config, &model_file(places, config.search_model()), places);
-    vec![configuration, search]
+    let (mut findings, config) = look_at_config(&places.config_file);
+    findings.push(look_at_search(&config, &model_file(places, config.search_model()), places));
+    findings
 }
 
 /// Runs every check. The caller's environment variables determine where other programs' files are.
@@ -79,12 +79,13 @@ fn look(
     dirs: &[PathBuf],
 ) -> Vec<DoctorFinding> {
     let snapshot = view::compose(hub);
-    let (configuration, config) = look_at_config(&hub.places().config_file);
+    let (mut findings, config) = look_at_config(&hub.places().config_file);
     let model = model_file(hub.places(), config.search_model());
-    let mut findings = vec![configuration, look_at_search(&config, &model, hub.places())];
+    findings.push(look_at_search(&config, &model, hub.places()));
     findings.push(look_at_hub(&snapshot, hub.inner.options.passive));
     // Faults of the configuration were found in the file itself.
-    for notice in snapshot.notices.iter().filter(|notice| notice.code != Code::ConfigInvalid) {
+    let in_the_file = [Code::ConfigInvalid, Code::RuleInvalid];
+    for notice in snapshot.notices.iter().filter(|notice| !in_the_file.contains(&notice.code)) {
         let what = Diagnosis::Noticed { notice: notice.code, why: notice.message.clone() };
         let finding = DoctorFinding::new(Examined::Hub, "hub", Health::Note, what);
         findings.push(finding.with_action(&notice.action));
@@ -93,6 +94,7 @@ fn look(
         findings.push(look_at_port(snapshot.endpoint.as_deref()));
     }
     let looking = SearchContext { dirs, environment: &hub.inner.around.environment };
+    findings.push(search_path(dirs));
     findings.extend(runtimes::USUAL.iter().map(|program| look_at_runtime(program, looking)));
     findings.push(secrets);
     findings.extend(clients::list_clients(hub, asker).clients.iter().filter_map(look_at_client));
@@ -155,6 +157,12 @@ fn look_at_port(endpoint: Option<&str>) -> DoctorFinding {
     }
 }
 
+/// Told once, and not again with every program that is missing.
+fn search_path(dirs: &[PathBuf]) -> DoctorFinding {
+    let dirs = dirs.iter().map(|dir| dir.display().to_string()).collect();
+    DoctorFinding::new(Examined::SearchPath, "PATH", Health::Fine, Diagnosis::SearchPath { dirs })
+}
+
 fn look_at_runtime(program: &str, looking: SearchContext) -> DoctorFinding {
     let found = look_for(program, None, looking);
     let is_here = |name: &str| look_for(name, None, looking).is_there();
@@ -196,28 +204,37 @@ fn look_at_client(client: &KnownClient) -> Option<DoctorFinding> {
     Some(DoctorFinding::new(Examined::Client, subject, verdict, what).with_action(action))
 }
 
-fn look_at_config(path: &Path) -> (DoctorFinding, Config) {
+/// The configuration file, its invalid rules, and what of it can be read.
+fn look_at_config(path: &Path) -> (Vec<DoctorFinding>, Config) {
     let file = path.display().to_string();
     let (verdict, what, config) = match text_of(path) {
         Ok(text) => match Config::parse(&text) {
             Ok(config) => {
-                let servers = config.servers().len();
+                let (file, servers) = (file.clone(), config.servers().len());
                 (Health::Fine, Diagnosis::ConfigRead { file, servers }, config)
             }
             Err(wrong) => {
-                let why = wrong.to_string();
+                let (file, why) = (file.clone(), wrong.to_string());
                 (Health::Wrong, Diagnosis::ConfigDamaged { file, why }, Config::default())
             }
         },
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            (Health::Note, Diagnosis::ConfigAbsent { file }, Config::default())
+            (Health::Note, Diagnosis::ConfigAbsent { file: file.clone() }, Config::default())
         }
         Err(error) => {
-            let why = error.to_string();
+            let (file, why) = (file.clone(), error.to_string());
             (Health::Wrong, Diagnosis::ConfigUnreadable { file, why }, Config::default())
         }
     };
-    (DoctorFinding::new(Examined::Configuration, "configuration", verdict, what), config)
+    let found =
+        |subject: &str, verdict, what| DoctorFinding::new(Examined::Configuration, subject, verdict, what);
+    let mut findings = vec![found("configuration", verdict, what)];
+    let why: Vec<String> = config.rule_faults().iter().map(ToString::to_string).collect();
+    if !why.is_empty() {
+        let invalid = found("rules", Health::Wrong, Diagnosis::RulesInvalid { file, why });
+        findings.push(invalid.with_action(Code::RuleInvalid.action()));
+    }
+    (findings, config)
 }
 
 /// Does search use a model?
@@ -393,9 +410,8 @@ fn look_for(command: &str, cwd: Option<&str>, looking: SearchContext) -> Whereab
     }
 }
 
-/// The directories that were searched, and related programs found there.
+/// A missing program, with related ones that were found.
 fn nowhere(command: &str, looking: SearchContext) -> Whereabouts {
-    let looked = looking.dirs.iter().map(|dir| dir.display().to_string()).collect();
     let family = FAMILIES.iter().find(|family| family.contains(&command)).copied().unwrap_or_default();
     let instead = family
         .iter()
@@ -405,7 +421,7 @@ fn nowhere(command: &str, looking: SearchContext) -> Whereabouts {
             Located::NotExecutable(_) | Located::Nowhere => None,
         })
         .collect();
-    Whereabouts::Missing { command: command.to_owned(), instead, looked }
+    Whereabouts::Missing { command: command.to_owned(), instead }
 }
 
 #[cfg(test)]
@@ -485,13 +501,13 @@ mod tests {
     fn a_damaged_configuration_is_named_with_its_place() {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join("config.json");
-        assert_eq!(look_at_config(&file).0.verdict, Health::Note);
+        assert_eq!(look_at_config(&file).0[0].verdict, Health::Note);
         fs::write(&file, "{\n  \"mcpServers\": [}\n").unwrap();
-        let (found, _) = look_at_config(&file);
+        let found = look_at_config(&file).0.remove(0);
         assert_eq!(found.verdict, Health::Wrong);
         assert!(found.message.contains("config.json, line 2"), "{}", found.message);
         fs::write(&file, r#"{"mcpServers": {}}"#).unwrap();
-        assert_eq!(look_at_config(&file).0.verdict, Health::Fine);
+        assert_eq!(look_at_config(&file).0[0].verdict, Health::Fine);
     }
 
     #[test]
@@ -545,11 +561,7 @@ mod tests {
                 r#"{"command": "gone"}"#,
                 ServerState::Off,
                 Health::Note,
-                format!(
-                    "Off · hidden from clients; gone was not found in PATH; looked in {}, {}",
-                    path[0].display(),
-                    path[1].display()
-                ),
+                "Off · hidden from clients; gone was not found in PATH".to_owned(),
             ),
             (
                 r#"{"command": "satchel", "args": ["toolbox"]}"#,
@@ -653,14 +665,7 @@ mod tests {
         let dirs = [directory.path().to_owned()];
         let looking = SearchContext { dirs: &dirs, environment: &Environment::of_this_process() };
         let said = nowhere("npx", looking).to_string();
-        assert_eq!(
-            said,
-            format!(
-                "npx was not found in PATH; found instead: {}; looked in {}",
-                node.display(),
-                directory.path().display()
-            )
-        );
+        assert_eq!(said, format!("npx was not found in PATH; found instead: {}", node.display()));
         assert!(!nowhere("uvx", looking).to_string().contains("instead"));
     }
 

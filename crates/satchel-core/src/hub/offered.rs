@@ -127,6 +127,9 @@ async fn carried_out(hub: &Hub, server: &ServerName, what: OfferedThing) -> Resu
                 Visit { face: true, ..recorder::visit(WINDOW, recorder::Program::default(), "", None) };
             let _ = params.put("uri", &uri);
             let observer = hub.observe(&visit.into(), CallKind::Read, &path, params.to_raw().get());
+            if page::is_address(&uri) {
+                observer.unread();
+            }
             hub.observed(&observer).read_resource(&caller, &path, params).await?
         }
         OfferedThing::Prompt { name, arguments } => {

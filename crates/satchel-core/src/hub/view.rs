@@ -8,9 +8,9 @@ use std::{
 use super::{Hub, profiles, servers::Registered, state::state, usage};
 use crate::{
     catalog::Offer,
-    config::ConfigError,
+    config::{Config, ConfigError},
     model::{
-        Place, ServerName, ServerState, ServerView, Snapshot, Startup, TransportConfig, Usage,
+        Code, Notice, Place, ServerName, ServerState, ServerView, Snapshot, Startup, TransportConfig, Usage,
         oauth::SignInView, snapshot::ClientView,
     },
     stats::usage::Tree,
@@ -89,7 +89,7 @@ pub(super) fn compose(hub: &Hub) -> Snapshot {
     Snapshot {
         version: hub.inner.faces.snapshot().version,
         endpoint: view.endpoint.clone(),
-        notices: view.notices.clone(),
+        notices: view.notices.iter().cloned().chain(invalid_rules(hub, &config)).collect(),
         servers,
         clients,
         avoided,
@@ -99,6 +99,16 @@ pub(super) fn compose(hub: &Hub) -> Snapshot {
         profiles: profiles::view(hub, &config),
         pictures: super::icons::view(hub, config.shows_pictures()),
     }
+}
+
+/// The notice about rules that are invalid, if any are.
+fn invalid_rules(hub: &Hub, config: &Config) -> Option<Notice> {
+    let said = |fault: &ConfigError| {
+        let ConfigError { line, column, message } = fault;
+        format!("{message} (line {line}, column {column} of {})", hub.places().config_file.display())
+    };
+    let faults: Vec<String> = config.rule_faults().iter().map(said).collect();
+    (!faults.is_empty()).then(|| Notice::new(Code::RuleInvalid, faults.join("; ")))
 }
 
 fn show(

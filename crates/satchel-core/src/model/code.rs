@@ -79,6 +79,8 @@ codes! {
     VaultLocked = "vault_locked",
     /// The configuration file is invalid.
     ConfigInvalid = "config_invalid",
+    /// A rule over tools in the configuration is invalid.
+    RuleInvalid = "rule_invalid",
     /// Another program uses the default port.
     PortTaken = "port_taken",
     /// A client's own socket cannot be opened.
@@ -353,6 +355,9 @@ impl Code {
             Code::VaultLocked => "Unlock it with `satchel secrets unlock`.",
             Code::ConfigInvalid => {
                 "Fix the file at the place named; the last valid configuration stays in use meanwhile."
+            }
+            Code::RuleInvalid => {
+                "Correct it in the file; until then, tools that it could be about are off, or each call asks."
             }
             Code::SocketNotOpened => "Correct its path under \"sockets\" in the configuration.",
             Code::PortTaken => "Connect clients again with the new address, or free the port and restart.",

@@ -74,6 +74,8 @@ pub enum Examined {
     Hub,
     /// The port that clients connect to.
     Port,
+    /// Where programs are looked for.
+    SearchPath,
     /// A launcher of servers.
     Runtime,
     /// Where secrets are stored.
@@ -119,6 +121,13 @@ pub enum Diagnosis {
         file: String,
         /// The line and the fault.
         why: String,
+    },
+    /// The configuration is valid but for rules over tools.
+    RulesInvalid {
+        /// Where it is.
+        file: String,
+        /// The line and the fault of each.
+        why: Vec<String>,
     },
     /// There is no configuration file yet.
     ConfigAbsent {
@@ -194,6 +203,11 @@ pub enum Diagnosis {
         usual: u16,
         /// The address.
         url: String,
+    },
+    /// Where programs are looked for.
+    SearchPath {
+        /// The directories, in order.
+        dirs: Vec<String>,
     },
     /// A launcher of servers.
     Runtime {
@@ -286,8 +300,6 @@ pub enum Whereabouts {
         command: String,
         /// Related programs that were found.
         instead: Vec<String>,
-        /// The directories that were searched.
-        looked: Vec<String>,
     },
 }
 
@@ -317,6 +329,7 @@ impl fmt::Display for Diagnosis {
         match self {
             Self::ConfigRead { file, servers } => write!(f, "{file}; servers: {servers}"),
             Self::ConfigDamaged { file, why } => write!(f, "{file}, {why}"),
+            Self::RulesInvalid { file, why } => write!(f, "{file}, {}", why.join("; ")),
             Self::ConfigAbsent { file } => {
                 write!(f, "{file} does not exist yet; the first start creates it")
             }
@@ -343,6 +356,7 @@ impl fmt::Display for Diagnosis {
             Self::PortClosed => f.write_str("not listening: clients cannot reach Satchel"),
             Self::PortUsual { port, url } => write!(f, "{port}, at {url}"),
             Self::PortOther { usual, url } => write!(f, "{url}; the usual port is {usual}"),
+            Self::SearchPath { dirs } => f.write_str(&dirs.join(", ")),
             Self::Runtime { program, .. } => program.fmt(f),
             Self::ClientWaits { file, .. } => {
                 write!(f, "connected in {file}; no request from it yet")
@@ -386,12 +400,12 @@ impl fmt::Display for Whereabouts {
             Self::At(place) => f.write_str(place),
             Self::BuiltIn => f.write_str("part of Satchel"),
             Self::NotExecutable(file) => write!(f, "{file} is not executable"),
-            Self::Missing { command, instead, looked } => {
+            Self::Missing { command, instead } => {
                 write!(f, "{command} was not found in PATH")?;
-                if !instead.is_empty() {
-                    write!(f, "; found instead: {}", instead.join(", "))?;
+                match instead.is_empty() {
+                    true => Ok(()),
+                    false => write!(f, "; found instead: {}", instead.join(", ")),
                 }
-                write!(f, "; looked in {}", looked.join(", "))
             }
         }
     }

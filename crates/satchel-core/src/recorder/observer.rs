@@ -51,6 +51,8 @@ struct Draft {
     ended: bool,
     /// Whether its arguments and result are stored.
     keep: bool,
+    /// No model reads its request and result.
+    unread: bool,
 }
 
 impl Observer {
@@ -92,6 +94,7 @@ impl Observer {
             over: None,
             ended: false,
             keep: false,
+            unread: false,
         };
         Self(Some(Arc::new(CallFacts {
             outbox: recorder.0.outbox.clone(),
@@ -119,6 +122,15 @@ impl Observer {
             && let Some(called) = &mut draft.called
         {
             write(called);
+        }
+    }
+
+    /// No model reads its request and result, so they are not counted as tokens: a page is drawn, for example.
+    pub fn unread(&self) {
+        let Some(mut draft) = self.draft() else { return };
+        draft.unread = true;
+        if let Some(called) = &mut draft.called {
+            called.request = called.request.uncounted();
         }
     }
 
@@ -296,9 +308,10 @@ impl Observer {
             (true, true) => "not_sent",
         };
         draft.end(outcome, None, message);
-        let keep = draft.keep;
+        let (keep, unread) = (draft.keep, draft.unread);
         if let Some(called) = &mut draft.called {
-            called.answer = Body::of(content);
+            let answer = Body::of(content);
+            called.answer = if unread { answer.uncounted() } else { answer };
             called.ours = ours;
             called.result = keep.then(|| Arc::from(result.get()));
         }

@@ -148,6 +148,12 @@ impl Body {
     pub fn of(text: &str) -> Self {
         Self { bytes: text.len(), text: (text.len() <= LARGEST).then(|| Arc::from(text)) }
     }
+
+    /// The same size without tokens: no model reads it.
+    #[must_use]
+    pub fn uncounted(&self) -> Self {
+        Self { bytes: self.bytes, text: Some(Arc::from("")) }
+    }
 }
 
 /// The result of a call.
@@ -178,5 +184,16 @@ impl Split {
     /// The total.
     pub fn whole(&self) -> Duration {
         self.wait + self.start + self.upstream + self.ours
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_model_reads_keeps_its_size_and_has_no_text_to_count() {
+        let page = Body::of("<p>hello</p>").uncounted();
+        assert_eq!((page.bytes, page.text.as_deref()), (12, Some("")));
     }
 }

@@ -47,22 +47,34 @@ impl Rules<'_> {
     /// Decides on a call of the tool with this path (its own name) by a client; `None` is a person.
     pub fn decide(&self, path: &ToolPath, client: Option<&str>, nature: &Nature) -> Decision {
         let text = path.to_string();
-        let meant = self.list.iter().rev().filter(|rule| rule.is_for(&text) && rule.is_for_client(client));
-        let decision = match meant.filter_map(|rule| Some((rule, rule.permit?))).next() {
-            Some((rule, permit)) => Decision { permit, rule: said(rule, permit) },
-            None => self.usual(nature),
-        };
-        match self.others().map(|others| others.decide(path, client, nature)) {
-            Some(other) if strictness(other.permit) > strictness(decision.permit) => other,
-            Some(_) | None => decision,
+        let mut at_least = None;
+        let mut decision = None;
+        for (rule, permit) in self.meant(&text, client) {
+            let found = Decision { permit, rule: said(rule, permit) };
+            if !rule.invalid {
+                decision = Some(found);
+                break;
+            }
+            // What stands in for an invalid rule permits nothing that the rules before it do not.
+            at_least = Some(at_least.map_or(found.clone(), |known| stricter(known, found)));
         }
+        let decision = decision.unwrap_or_else(|| self.usual(nature));
+        let decision = at_least.map_or(decision.clone(), |at_least| stricter(decision, at_least));
+        let others = self.others().map(|others| others.decide(path, client, nature));
+        others.map_or(decision.clone(), |other| stricter(decision, other))
+    }
+
+    /// The rules that permit or forbid something here, the last one first.
+    fn meant(&self, path: &str, client: Option<&str>) -> impl Iterator<Item = (&ToolRule, Permit)> {
+        let meant =
+            self.list.iter().rev().filter(move |rule| rule.is_for(path) && rule.is_for_client(client));
+        meant.filter_map(|rule| Some((rule, rule.permit?)))
     }
 
     /// The rule that switches the tool off for this client, if any, whether or not the tool exists.
     pub fn off(&self, path: &ToolPath, client: Option<&str>) -> Option<String> {
         let text = path.to_string();
-        let meant = self.list.iter().rev().filter(|rule| rule.is_for(&text) && rule.is_for_client(client));
-        let last = meant.filter_map(|rule| Some((rule, rule.permit?))).next();
+        let last = self.meant(&text, client).find(|(rule, permit)| !rule.invalid || *permit == Permit::Off);
         let off = last.filter(|(_, permit)| *permit == Permit::Off).map(|(rule, permit)| said(rule, permit));
         off.or_else(|| self.others()?.off(path, client))
     }
@@ -76,7 +88,9 @@ impl Rules<'_> {
         for rule in self.list.iter().rev().filter(|rule| rule.is_for_client(client)) {
             match (rule.permit, rule.is_for_all_of(server)) {
                 (Some(Permit::Off), true) => return Some(said(rule, Permit::Off)),
-                (Some(Permit::Allow | Permit::Ask), _) if rule.may_be_for(server) => return None,
+                (Some(Permit::Allow | Permit::Ask), _) if !rule.invalid && rule.may_be_for(server) => {
+                    return None;
+                }
                 (Some(_), _) | (None, _) => {}
             }
         }
@@ -124,9 +138,15 @@ fn strictness(permit: Permit) -> u8 {
     }
 }
 
+/// The stricter of two decisions; the first one if they are equal.
+fn stricter(one: Decision, other: Decision) -> Decision {
+    if strictness(other.permit) > strictness(one.permit) { other } else { one }
+}
+
 fn said(rule: &ToolRule, permit: Permit) -> String {
     let of = rule.client.as_ref().map(|client| format!(" for {client}")).unwrap_or_default();
-    format!("{}{of}: {}", rule.tool, permit.as_str())
+    let why = if rule.invalid { ", because a rule is invalid" } else { "" };
+    format!("{}{of}: {}{why}", rule.tool, permit.as_str())
 }
 
 #[cfg(test)]
@@ -251,6 +271,46 @@ mod tests {
         );
         assert!(rules.off(&"a:x".parse().unwrap(), None).is_some() && rules.server_off("b", None).is_some());
         assert!(rules.hide_from(None));
+    }
+
+    #[test]
+    fn an_invalid_rule_restricts_where_no_later_rule_decides() {
+        use Permit::{Allow, Ask, Off};
+        let config = Config::parse(
+            r#"{"toolRules": [
+              {"tool": "a:*", "permit": "allow"},
+              {"tool": "a:push", "permit": "off"},
+              {"tool": "a:*", "permit": "allow", "comment": "a key that no rule has"},
+              {"tool": "b:*", "permit": "deny"},
+              {"tool": "b:get", "permit": "allow"},
+              {"tool": "c:*", "permit": "never"},
+              {"tool": "d:*", "client": "zed", "permit": "no"}
+            ]}"#,
+        )
+        .unwrap();
+        assert_eq!(config.rule_faults().iter().map(|fault| fault.line).collect::<Vec<_>>(), [4, 5, 7, 8]);
+        let rules = Rules::of(&config);
+        let nature = of(Effect::Reads, Safety::Safe);
+        for (path, client, permit) in [
+            ("a:pull", None, Ask),
+            // An invalid rule loosens nothing.
+            ("a:push", None, Off),
+            ("b:push", None, Off),
+            // Whatever the invalid rule was to say, a later one says otherwise.
+            ("b:get", None, Allow),
+            ("c:get", None, Off),
+            ("d:get", Some("zed"), Off),
+            ("d:get", Some("cursor"), Allow),
+            ("e:get", None, Allow),
+        ] {
+            let path = path.parse().unwrap();
+            assert_eq!(rules.decide(&path, client, &nature).permit, permit, "{path}");
+            assert_eq!(rules.off(&path, client).is_some(), permit == Off, "{path}");
+        }
+        let said = rules.decide(&"c:get".parse().unwrap(), None, &nature).rule;
+        assert_eq!(said, "c:*: off, because a rule is invalid");
+        assert!(rules.server_off("c", None).is_some() && rules.server_off("b", None).is_none());
+        assert!(rules.server_off("a", None).is_none());
     }
 
     #[test]

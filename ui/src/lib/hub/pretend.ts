@@ -114,13 +114,14 @@ export const examination: Examination = {
     { about: "search", subject: "search", verdict: "fine", message: "by words and by meaning, with the model /usr/lib/satchel/model", action: "", code: "search_with_model", file: "/usr/lib/satchel/model" },
     { about: "hub", subject: "hub", verdict: "fine", message: "runs as process 4100 at http://127.0.0.1:7411/mcp", action: "", code: "hub_runs", pid: 4100, url: "http://127.0.0.1:7411/mcp" },
     { about: "port", subject: "port", verdict: "fine", message: "7411, at http://127.0.0.1:7411/mcp", action: "", code: "port_usual", port: 7411, url: "http://127.0.0.1:7411/mcp" },
+    { about: "search_path", subject: "PATH", verdict: "fine", message: "/usr/bin, /usr/local/bin", action: "", code: "search_path", dirs: ["/usr/bin", "/usr/local/bin"] },
     { about: "runtime", subject: "runtime npx", verdict: "fine", message: "/usr/bin/npx", action: "", code: "runtime", program: { at: "/usr/bin/npx" }, install: null },
-    { about: "runtime", subject: "runtime uvx", verdict: "note", message: "uvx was not found in PATH; looked in /usr/bin, /usr/local/bin", action: "Install uv from https://docs.astral.sh/uv/.", code: "runtime", program: { missing: { command: "uvx", instead: [], looked: ["/usr/bin", "/usr/local/bin"] } }, install: { program: "uvx", part_of: "uv", command: null, page: "https://docs.astral.sh/uv/" } },
+    { about: "runtime", subject: "runtime uvx", verdict: "note", message: "uvx was not found in PATH", action: "Install uv from https://docs.astral.sh/uv/.", code: "runtime", program: { missing: { command: "uvx", instead: [] } }, install: { program: "uvx", part_of: "uv", command: null, page: "https://docs.astral.sh/uv/" } },
     { about: "secrets", subject: "secrets", verdict: "fine", message: "2 stored in the keychain", action: "", code: "secrets_kept", store: "keychain", count: 2 },
     { about: "client", subject: "client Cursor", verdict: "fine", message: "connected in /home/you/.cursor/mcp.json", action: "", code: "client_connected", file: "/home/you/.cursor/mcp.json", doubled: [] },
     { about: "client", subject: "client Windsurf", verdict: "wrong", message: "the entry has gone from /home/you/.codeium/windsurf/mcp_config.json", action: "Connect it again with `satchel connect windsurf`.", code: "client_troubled", client: "windsurf", trouble: "vanished", why: "the entry has gone" },
     { about: "server", subject: "server github", verdict: "fine", message: "Asleep; /usr/bin/docker", action: "", code: "server_seen", doing: "Asleep", lacks: [], variables: [], program: { at: "/usr/bin/docker" }, also: null },
-    { about: "server", subject: "server puppeteer", verdict: "wrong", message: "Did not start; npx was not found", action: "Install it.", code: "server_seen", doing: "Did not start", lacks: [], variables: [], program: { missing: { command: "npx", instead: [], looked: ["/usr/bin"] } }, also: null },
+    { about: "server", subject: "server puppeteer", verdict: "wrong", message: "Did not start; npx was not found", action: "Install it.", code: "server_seen", doing: "Did not start", lacks: [], variables: [], program: { missing: { command: "npx", instead: [] } }, also: null },
   ],
 };
 
@@ -300,6 +301,32 @@ export const foundServers: Findings = {
   skipped: [],
   troubles: [],
 };
+
+/** A server that does more than run, and one that is not known here, with what is to be said of them. */
+export const riskyServers: Findings = {
+  servers: [
+    found("disk", "cursor", "docker run -v /:/host acme/disk", {
+      places: [],
+      needs: [{ id: "accept.disk", description: "it mounts. Type yes to accept that", secret: false, format: "", choices: [], default: null }],
+      warnings: [{ code: "mounts_disk", parts: [], text: "it lets the container read and change the whole disk" }],
+    }),
+    found("notes", "cursor", "npx -y notes-mcp", { places: [], omitted: [{ place: "notes", reason: '"dev" has no effect in Satchel', code: "no_effect", fields: ["dev"] }] }),
+  ],
+  skipped: [],
+  troubles: [],
+};
+
+/** What an update would run and change, with what is to be said of it. */
+export const cautiousPlan = (): InstallPlan =>
+  installPlan({
+    called: "filesystem",
+    version: "2.1.5",
+    runs: ["npx", "-y", "server-0@2.1.5", "/home/you/work"],
+    changes: ["no longer server-0@2.1.4", "now server-0@2.1.5", "now ACME_TOKEN="],
+    remarks: [{ code: "other_owner", parts: ["evil"], text: "its publisher and the owner of its repository (evil) are not the same" }],
+    consents: [{ id: "accept.inside", says: "it leads to 10.0.0.1", why: { code: "address_inside", parts: ["10.0.0.1"], text: "it leads to 10.0.0.1" } }],
+    inputs: [],
+  });
 
 /** The entry that the others are like. */
 const filesystem: Listed = {

@@ -1,7 +1,7 @@
 // States of the hub worth looking at: `npm run dev`, then /?scene=NAME. All of it is invented.
-import type { ApprovalItem, HubState, PackageView, ServerApprovals, ServerState, ServerView, SignInState, SignInView } from "./generated";
+import type { ApprovalItem, Ask, HubState, PackageView, ServerApprovals, ServerState, ServerView, SignInState, SignInView } from "./generated";
 import { fakeHub, open, server, snapshot, type Telling } from "./fake";
-import { clients, digest } from "./pretend";
+import { cautiousPlan, clients, digest, riskyServers } from "./pretend";
 import type { Snapshot } from "./generated";
 
 const now = Date.now();
@@ -154,7 +154,12 @@ export const tellings: Record<string, Telling> = {
   changed: { clients, approvals: changed() },
   signins: { clients, revoked: false },
   slow: { clients, slow: true },
+  cautions: { clients, listed: 40, newer: { filesystem: "2.1.5" }, plan: cautiousPlan(), described: riskyServers, packages: packages() },
+  asking: { clients, slow: true },
 };
+
+/** A question about a call that is tried in the window. */
+const tried: Ask = { id: 7, client: "Satchel window", server: "github", tool: "list_pull_requests", effect: "writes", stated: true, arguments: [{ title: "Repository", value: "acme/api" }], json: '{"repo":"acme/api"}', rule: "what writes is asked", since_ms: now, until_ms: now + 60_000 };
 
 /** The scene of this name, played. */
 export const play = (name: string) => fakeHub(scenes[name]?.() ?? { hub: "opening" }, tellings[name]);
@@ -184,6 +189,8 @@ export const scenes: Record<string, () => HubState> = {
   slow: () => lived(),
   paused: () => lived({ paused: { until_ms: now + 3_600_000 } }),
   followed: () => lived(),
+  cautions: () => lived({ notices: [{ code: "rule_invalid", message: "a rule of \"toolRules\" is invalid: unknown variant `deny`, expected one of `allow`, `ask`, `off` (line 12, column 5 of /home/you/.config/satchel/config.json)", action: "" }] }),
+  asking: () => lived({ asks: [tried] }),
   profiles: () =>
     lived({
       profiles: {

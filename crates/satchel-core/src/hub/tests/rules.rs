@@ -13,7 +13,7 @@ use crate::model::{
     asks::AskAnswer,
     control::Change,
     nature::Permit,
-    request::{AnswerAsk, ListAsks, SetHidden},
+    request::{AnswerAsk, GetStatus, ListAsks, SetHidden},
 };
 
 async fn files() -> (House, TestServer) {
@@ -174,4 +174,35 @@ async fn a_tool_that_a_rule_renames_is_called_by_its_new_name_alone() {
     assert_eq!(house.tools_of("editor"), ["files:say"]);
     house.call("editor", "files:say", json!({})).await.unwrap();
     assert_eq!(server.called()[0]["name"], "echo");
+}
+
+#[tokio::test]
+async fn an_invalid_rule_restricts_its_tools_and_nothing_else_and_is_told() {
+    let server = TestServer::start(vec![
+        annotated("read", "Reads a file.", json!({ "readOnlyHint": true })),
+        tool("echo", "Says it again."),
+    ])
+    .await;
+    let rules = json!([
+        { "tool": "files:echo", "permit": "deny" },
+        { "tool": "files:gone", "permit": "off" },
+    ]);
+    let house = House::open(json!({ "mcpServers": { "files": server.entry() }, "toolRules": rules })).await;
+    house.until("files", |view| view.tools == Some(2)).await;
+    assert_eq!(house.tools_of("editor"), ["files:read"]);
+    house.call("editor", "files:read", json!({})).await.unwrap();
+    let refused = house.call("editor", "files:echo", json!({})).await.unwrap_err();
+    assert!(refused.contains("files:echo: off, because a rule is invalid"), "{refused}");
+    let notices = house.ask(GetStatus {}).await.unwrap().notices;
+    let told: Vec<&str> = notices
+        .iter()
+        .filter(|notice| notice.code == Code::RuleInvalid)
+        .map(|one| one.message.as_str())
+        .collect();
+    assert!(matches!(told[..], [message] if message.contains("unknown variant `deny`")), "{notices:?}");
+    // A person who decides about the tool replaces the rule.
+    house.change(permit("files:echo", None, Some(Permit::Allow))).await;
+    house.call("editor", "files:echo", json!({})).await.unwrap();
+    let notices = house.ask(GetStatus {}).await.unwrap().notices;
+    assert!(notices.iter().all(|notice| notice.code != Code::RuleInvalid), "{notices:?}");
 }

@@ -36,7 +36,7 @@ export type PageFrame = { id: string, address: string, connect: Array<string>, l
 /**
  * All choices. Missing ones have their defaults.
  */
-export type Choices = { notifications: Notify, closing: Closing, tray: boolean, updates: LookForUpdates, };
+export type Choices = { notifications: Notify, closing: Closing, tray: boolean, updates: LookForUpdates, language: Language | null, };
 
 /**
  * Which notifications are shown.
@@ -52,6 +52,11 @@ export type Closing = "serve" | "quit";
  * Whether to look for updates.
  */
 export type LookForUpdates = "not_asked" | "on" | "off";
+
+/**
+ * The languages there are; the window has the same.
+ */
+export type Language = "en" | "de";
 
 /**
  * What the window shows about updates.
