@@ -27,6 +27,7 @@ mod tray;
 #[cfg(test)]
 mod typescript;
 mod updates;
+mod webkit;
 mod window;
 
 use std::{

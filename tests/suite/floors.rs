@@ -108,6 +108,7 @@ const DOORS: &[(&str, &[&str])] = &[
             "crates/satchel-core/src/upstream/watchdog.rs",
             "crates/satchel-reaper/",
             "crates/satchel-script/src/clock.rs",
+            "src-tauri/src/webkit.rs",
         ],
     ),
     ("opentelemetry*", &["crates/satchel-endpoint/src/otlp.rs"]),
