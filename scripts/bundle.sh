@@ -109,20 +109,23 @@ if [ -n "${SATCHEL_SIGN_COMMAND:-}" ]; then
     sign=", \"windows\": {\"signCommand\": $(node -p 'JSON.stringify(process.env.SATCHEL_SIGN_COMMAND)')}"
 fi
 # The window is built already: `make bundle` sees to it. On Linux the app is, too.
+packing=build of=${TRIPLE:-} made=$target${TRIPLE:+/$TRIPLE}/${PROFILE:-release}
 case $triple in
-    *linux*) packing=bundle ;;
-    *) packing=build ;;
+    *linux*)
+        packing=bundle of=$triple made=$from
+        [ "$triple" != "$host" ] || of=
+        ;;
 esac
-npx --yes "@tauri-apps/cli@$tauri_cli" $packing --ci $profile ${TRIPLE:+--target "$TRIPLE"} ${1:+--bundles "$@"} \
+npx --yes "@tauri-apps/cli@$tauri_cli" $packing --ci $profile ${of:+--target "$of"} ${1:+--bundles "$@"} \
     --config "{\"build\": {\"beforeBuildCommand\": \"\"}, \"bundle\": {\"externalBin\": [$programs], \"resources\": $resources$linux$sign}}"
 
 if [ -n "${TRIPLE:-}" ]; then
     mkdir -p "$target/release-files"
     # Installers alone: the directory of a macOS bundle is inside its image.
-    find "$target/$TRIPLE/${PROFILE:-release}/bundle" -type f \( -name '*.deb' -o -name '*.rpm' -o -name '*.dmg' -o -name '*-setup.exe' -o -name '*.msi' \) \
+    find "$made/bundle" -type f \( -name '*.deb' -o -name '*.rpm' -o -name '*.dmg' -o -name '*-setup.exe' -o -name '*.msi' \) \
         -exec cp {} "$target/release-files/" \;
     # What an installed app on macOS replaces itself with. Its name says the version, and is signed with it.
-    app=$target/$TRIPLE/${PROFILE:-release}/bundle/macos
+    app=$made/bundle/macos
     if [ -d "$app/Satchel.app" ]; then
         tar -C "$app" -czf "$target/release-files/Satchel_$(scripts/version.sh)_universal.app.tar.gz" Satchel.app
     fi
