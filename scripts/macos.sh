@@ -19,24 +19,28 @@ if [ ! -x "$target/zig/$zig_version" ]; then
     rm -rf "$target/zig"
     python3 -m venv "$target/zig"
     "$target/zig/bin/pip" install --quiet --disable-pip-version-check ziglang==$zig_version
-    # Zig's compiler names its targets itself; what build scripts say of them is left out.
-    for processor in aarch64 x86_64; do
-        cat >"$target/zig/cc-$processor" <<EOF
+    touch "$target/zig/$zig_version"
+    chmod +x "$target/zig/$zig_version"
+fi
+# Zig's compiler names its targets itself; what build scripts say of them is left out. Objective-C needs headers that Zig has
+# not, and nothing is linked: an empty file stands for it.
+: >"$target/zig/empty.c"
+for processor in aarch64 x86_64; do
+    cat >"$target/zig/cc-$processor" <<EOF
 #!/bin/sh
 for word; do
     shift
     case \$word in
-        --target=* | -arch | arm64 | x86_64 | -mmacosx-version-min=* | -isysroot) ;;
+        --target=* | -arch | arm64 | x86_64 | -mmacosx-version-min=* | -mmacos-version-min=* | -isysroot) ;;
+        *.m | *.mm) set -- "\$@" "$target/zig/empty.c" ;;
         *) set -- "\$@" "\$word" ;;
     esac
 done
 exec "$target/zig/bin/python" -m ziglang cc -target $processor-macos "\$@"
 EOF
-    done
-    printf '#!/bin/sh\nexec "%s/zig/bin/python" -m ziglang ar "$@"\n' "$target" >"$target/zig/ar"
-    touch "$target/zig/$zig_version"
-    chmod +x "$target"/zig/cc-* "$target/zig/ar" "$target/zig/$zig_version"
-fi
+done
+printf '#!/bin/sh\nexec "%s/zig/bin/python" -m ziglang ar "$@"\n' "$target" >"$target/zig/ar"
+chmod +x "$target"/zig/cc-* "$target/zig/ar"
 
 with_headers() {
     # Where build scripts ask for the system's directory, any will do: the headers are Zig's.
