@@ -98,8 +98,8 @@ windows:
 	@scripts/setup.sh hub
 	@TESTED="$(HUB)" scripts/windows.sh $(CASES)
 
-# The types of the command line for macOS, checked on any system.
-check-macos:
+# The types of every crate for macOS, checked on any system.
+check-macos: ui/dist/index.html
 	@scripts/setup.sh hub
 	@scripts/macos.sh
 

@@ -3,6 +3,8 @@
 # script unpacks. It lies in release-files/ of the target directory.
 #
 #   TRIPLE=x86_64-unknown-linux-musl scripts/archive.sh
+#
+# BUILT=yes packs what `make bundle` has built for this target.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -12,16 +14,20 @@ triple=${TRIPLE:-$host}
 version=$(scripts/version.sh)
 name=satchel-$version-$triple
 
-# Prints the directory that the programs are in. For this system it is the one that `make bundle` builds in, too.
+# Prints the directory that the programs are in: the one that `make bundle` builds in, too.
 build() {
     to=$target
+    case $1 in
+        # A fresh Windows has no vcruntime140.dll.
+        *-msvc) export "CARGO_TARGET_$(printf %s "$1" | tr a-z- A-Z_)_RUSTFLAGS=-C target-feature=+crt-static" ;;
+    esac
     if [ "$1" != "$host" ]; then
         to=$target/$1
         set -- --target "$1"
     else
         set --
     fi
-    cargo build --release "$@" -p satchel-cli -p satchel-reaper >&2
+    [ "${BUILT:-}" = yes ] || cargo build --release "$@" -p satchel-cli -p satchel-reaper >&2
     printf %s "$to/release"
 }
 ending=

@@ -30,16 +30,20 @@ case $triple in
     *) ending= ;;
 esac
 
-# Builds the programs for one target; prints the directory that they are in.
+# Builds the programs for one target, and with them the app if it is named; prints the directory that they are in.
 built() {
     to=$target
-    if [ "$1" != "$host" ]; then
-        to=$target/$1
-        set -- --target "$1"
-    else
-        set --
+    of=$1
+    shift
+    if [ "$of" != "$host" ]; then
+        to=$target/$of
+        set -- "$@" --target "$of"
     fi
-    cargo build $release "$@" -p satchel-cli -p satchel-reaper >&2
+    case $of in
+        # A fresh Windows has no vcruntime140.dll.
+        *-msvc) export "CARGO_TARGET_$(printf %s "$of" | tr a-z- A-Z_)_RUSTFLAGS=-C target-feature=+crt-static" ;;
+    esac
+    cargo build $release -p satchel-cli -p satchel-reaper "$@" >&2
     printf %s "$to/${PROFILE:-release}"
 }
 
@@ -54,7 +58,12 @@ if [ "$triple" = universal-apple-darwin ]; then
         cp "$intel/$program" "$target/beside/$program-x86_64-apple-darwin"
     done
 else
-    from=$(built "$triple")
+    # By themselves, the app and the command line have other features, so that everything would be compiled twice. Elsewhere,
+    # Tauri sets more than features for the app: the oldest macOS, how Windows' libraries are linked.
+    case $triple in
+        *linux*) from=$(built "$triple" -p satchel-app) ;;
+        *) from=$(built "$triple") ;;
+    esac
     for program in satchel satchel-reaper; do
         cp "$from/$program$ending" "$target/beside/$program-$triple$ending"
     done
@@ -74,12 +83,18 @@ case $triple in
         for shell in bash zsh fish; do "$beside-$triple" completions "$shell" >"$share/$shell"; done
         "$beside-$triple" man "$share/man1"
         gzip -9n "$share"/man1/*.1
+        cat >"$share/copyright" <<END
+Satchel may be used under the Apache License, version 2.0, or the MIT license, whichever you like. Both are in
+/usr/share/doc/satchel. The sentence model has its own license and notice, in /usr/lib/Satchel.
+END
         ;;
 esac
 # Debian and Fedora look for zsh's in different places.
 files() {
     printf '{"/usr/share/bash-completion/completions/satchel": "%s/bash", "%s/_satchel": "%s/zsh", ' "$share" "$1" "$share"
-    printf '"/usr/share/fish/vendor_completions.d/satchel.fish": "%s/fish", "/usr/share/man/man1": "%s/man1"}' "$share" "$share"
+    printf '"/usr/share/fish/vendor_completions.d/satchel.fish": "%s/fish", "/usr/share/man/man1": "%s/man1", ' "$share" "$share"
+    for text in LICENSE-APACHE LICENSE-MIT; do printf '"/usr/share/doc/satchel/%s": "%s/%s", ' $text "$PWD" $text; done
+    printf '"/usr/share/doc/satchel/copyright": "%s/copyright"}' "$share"
 }
 linux=
 if [ -n "$share" ]; then
@@ -93,17 +108,24 @@ sign=
 if [ -n "${SATCHEL_SIGN_COMMAND:-}" ]; then
     sign=", \"windows\": {\"signCommand\": $(node -p 'JSON.stringify(process.env.SATCHEL_SIGN_COMMAND)')}"
 fi
-# The window is built already: `make bundle` sees to it.
-npx --yes "@tauri-apps/cli@$tauri_cli" build --ci $profile ${TRIPLE:+--target "$TRIPLE"} ${1:+--bundles "$@"} \
+# The window is built already: `make bundle` sees to it. On Linux the app is, too.
+packing=build of=${TRIPLE:-} made=$target${TRIPLE:+/$TRIPLE}/${PROFILE:-release}
+case $triple in
+    *linux*)
+        packing=bundle of=$triple made=$from
+        [ "$triple" != "$host" ] || of=
+        ;;
+esac
+npx --yes "@tauri-apps/cli@$tauri_cli" $packing --ci $profile ${of:+--target "$of"} ${1:+--bundles "$@"} \
     --config "{\"build\": {\"beforeBuildCommand\": \"\"}, \"bundle\": {\"externalBin\": [$programs], \"resources\": $resources$linux$sign}}"
 
 if [ -n "${TRIPLE:-}" ]; then
     mkdir -p "$target/release-files"
     # Installers alone: the directory of a macOS bundle is inside its image.
-    find "$target/$TRIPLE/${PROFILE:-release}/bundle" -type f \( -name '*.deb' -o -name '*.rpm' -o -name '*.dmg' -o -name '*-setup.exe' -o -name '*.msi' \) \
+    find "$made/bundle" -type f \( -name '*.deb' -o -name '*.rpm' -o -name '*.dmg' -o -name '*-setup.exe' -o -name '*.msi' \) \
         -exec cp {} "$target/release-files/" \;
     # What an installed app on macOS replaces itself with. Its name says the version, and is signed with it.
-    app=$target/$TRIPLE/${PROFILE:-release}/bundle/macos
+    app=$made/bundle/macos
     if [ -d "$app/Satchel.app" ]; then
         tar -C "$app" -czf "$target/release-files/Satchel_$(scripts/version.sh)_universal.app.tar.gz" Satchel.app
     fi

@@ -28,6 +28,7 @@ mod tray;
 #[cfg(test)]
 mod typescript;
 mod updates;
+mod webkit;
 mod window;
 
 use std::{

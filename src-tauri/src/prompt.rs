@@ -14,7 +14,7 @@ use tauri::{
     AppHandle, Emitter, LogicalSize, Manager, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
 };
 
-use crate::{language::Language, links, serving::Serving, tasks::Tasks, window};
+use crate::{language::Language, links, serving::Serving, tasks::Tasks, webkit, window};
 
 /// The window's label in Tauri.
 pub(crate) const LABEL: &str = "prompt";
@@ -114,6 +114,7 @@ fn open(app: &AppHandle) -> tauri::Result<()> {
         WindowEvent::Destroyed => {
             let app = own.app_handle().clone();
             let tasks = own.state::<Tasks>().inner().clone();
+            tasks.spawn(webkit::rest_after(app.clone(), window::KEPT_HIDDEN));
             tasks.spawn(async move { follow(&app, &asks(&app.state::<Serving>())) });
         }
         _ => {}

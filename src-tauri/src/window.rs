@@ -18,12 +18,15 @@ use crate::{
     dock,
     serving::Serving,
     tasks::Tasks,
+    webkit,
 };
 
 /// The window's label in Tauri.
 pub(crate) const LABEL: &str = "main";
 /// How long a hidden window is kept; after that, only the hub stays in memory.
-const KEPT_HIDDEN: Duration = Duration::from_secs(600);
+pub(crate) const KEPT_HIDDEN: Duration = Duration::from_secs(600);
+/// By then, a window that is to be destroyed is gone.
+const UNTIL_DESTROYED: Duration = Duration::from_secs(2);
 /// `--bg` of `ui/src/style/tokens.css`, so that nothing flashes before the first paint.
 const LIGHT: Color = Color(247, 246, 243, 255);
 const DARK: Color = Color(20, 19, 18, 255);
@@ -162,5 +165,6 @@ async fn give_back(window: WebviewWindow) {
     if window.is_visible().is_ok_and(|visible| !visible) {
         // An error means that it is gone already.
         let _ = window.destroy();
+        webkit::rest_after(window.app_handle().clone(), UNTIL_DESTROYED).await;
     }
 }

@@ -108,6 +108,7 @@ const DOORS: &[(&str, &[&str])] = &[
             "crates/satchel-core/src/upstream/watchdog.rs",
             "crates/satchel-reaper/",
             "crates/satchel-script/src/clock.rs",
+            "src-tauri/src/webkit.rs",
         ],
     ),
     ("opentelemetry*", &["crates/satchel-endpoint/src/otlp.rs"]),
@@ -635,4 +636,26 @@ fn every_test_that_a_document_names_is_there() {
         }
     }
     assert!(named > 50, "{named}");
+}
+
+/// A renamed file breaks the scripts that name it, and no test runs all of them.
+#[test]
+fn every_source_file_that_a_script_names_is_there() {
+    let mut scripts = files_below(&repository().join("scripts"), &["sh", "py", "mjs", "cjs"]);
+    scripts.extend(files_below(&repository().join(".github"), &["yml"]));
+    scripts.push(repository().join("Makefile"));
+    let is_source = |word: &&str| {
+        let inside = ["crates/", "src-tauri/", "tests/"].iter().any(|directory| word.starts_with(directory));
+        inside && [".rs", ".c", "servers.json"].iter().any(|ending| word.ends_with(ending))
+    };
+    let mut named = 0;
+    for script in scripts {
+        let text = fs::read_to_string(&script).expect("a script is text");
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && !"._-/".contains(c));
+        for word in words.filter(is_source) {
+            assert!(repository().join(word).is_file(), "{} names {word}", script.display());
+            named += 1;
+        }
+    }
+    assert!(named > 3, "{named}");
 }

@@ -71,7 +71,7 @@ fn endpoint_answers(home: &Home) {
 
 fn found_by_name(home: &Home) {
     let path = format!("C:\\windows\\system32;{}", home.programs());
-    let hub = home.serve_with_path(&path);
+    let hub = home.serve_with_path(&path, &[]);
     let odd = ["two words", "ünï 日本", "a\"b", "50%", "c:\\x\\", ""];
     home.does(&[&["add", "mine", "--", "my-server"], &odd[..]].concat());
     let around = home.around("mine");
@@ -94,7 +94,7 @@ fn batch_file(home: &Home) {
     let (programs, server) = (home.dir.join("Program Files (ä)"), "my-server.exe");
     fs::write(programs.join("shim.cmd"), format!("@echo off\r\n\"%~dp0{server}\" %*\r\n"))
         .expect("it is written");
-    let hub = home.serve_with_path(&format!("C:\\windows\\system32;{}", home.programs()));
+    let hub = home.serve_with_path(&format!("C:\\windows\\system32;{}", home.programs()), &[]);
     let words = ["two words", "ünï 日本", "a&b|c^d", "--x=(1)"];
     home.does(&[&["add", "shim", "--", "shim"], &words[..]].concat());
     assert_eq!(home.around("shim")["arguments"], json!(words));

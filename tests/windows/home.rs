@@ -187,10 +187,10 @@ impl Home {
 
     /// Starts a hub as Windows starts programs: with a search path called `Path`, and without `HOME`.
     #[track_caller]
-    pub(crate) fn serve_with_path(&self, path: &str) -> Hub {
+    pub(crate) fn serve_with_path(&self, path: &str, words: &[&str]) -> Hub {
         let satchel = on_windows(&self.satchel);
-        let words = ["path-alone", path, &satchel, "serve", "--port", "0", "--json", "--log-format", "none"];
-        self.hub(self.command(&self.server, &words))
+        let all = ["path-alone", path, &satchel, "serve", "--port", "0", "--json", "--log-format", "none"];
+        self.hub(self.command(&self.server, &[&all, words].concat()))
     }
 
     #[track_caller]

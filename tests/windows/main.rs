@@ -8,6 +8,7 @@ mod clients;
 mod home;
 mod installer;
 mod node;
+mod sandbox;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -29,7 +30,12 @@ type Case = (&'static str, fn(&Home));
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
-    let all = cases::CASES.iter().chain(clients::CASES).chain(installer::CASES).chain(node::CASES);
+    let all = cases::CASES
+        .iter()
+        .chain(clients::CASES)
+        .chain(installer::CASES)
+        .chain(sandbox::CASES)
+        .chain(node::CASES);
     let mut all: Vec<&Case> = all.filter(|(name, _)| wanted(name)).collect();
     let Some(programs) = std::env::var_os(PROGRAMS).map(PathBuf::from) else {
         println!("SKIPPED: {} cases of Windows. `make windows` builds satchel.exe and runs them.", all.len());

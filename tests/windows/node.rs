@@ -29,7 +29,7 @@ fn real_server(home: &Home) {
     fs::write(home.dir.join("Program Files (ä)").join("everything.cmd"), shim(script))
         .expect("it is written");
     let path = [&home.programs(), &on_windows(&node), "C:\\windows\\system32"].map(|dir| dir.to_owned());
-    let hub = home.serve_with_path(&path.join(";"));
+    let hub = home.serve_with_path(&path.join(";"), &[]);
     home.does(&["add", "every", "--", "everything", "stdio"]);
     let said = home.does(&["call", "every:echo", r#"{"message": "hällo 日本"}"#]);
     assert!(said.contains("Echo: hällo 日本"), "{said}");

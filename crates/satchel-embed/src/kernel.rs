@@ -1,6 +1,7 @@
 //! The hot loops, compiled twice: for any processor (with the vector instructions the compiler finds; NEON on ARM) and
 //! for AVX2. Detected once at run time.
 
+#[cfg(target_arch = "x86_64")]
 use std::sync::LazyLock;
 
 #[cfg(target_arch = "x86_64")]
@@ -9,6 +10,7 @@ use pulp::x86::V3;
 /// The maximum weight.
 const WEIGHT: f32 = 127.0;
 /// Number of weights and activations multiplied at once: 256 bits hold this many of 16 bits.
+#[cfg(target_arch = "x86_64")]
 const STEP: usize = 16;
 /// A tile of the product has this many rows of the matrix and this many tokens: each value read is used several times,
 /// and all sums stay in registers.
