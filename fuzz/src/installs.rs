@@ -10,7 +10,7 @@ pub(crate) fn run(data: &[u8]) {
     match bundle::look(data) {
         Ok((manifest, signature)) => {
             assert!(!manifest.name.is_empty());
-            let _ = signature.sentence();
+            let _ = signature.caution();
         }
         Err(error) => assert!(!error.to_string().is_empty()),
     }

@@ -102,7 +102,7 @@ fn main() {
     }
     report("search with every letter", times);
     report("a page while scrolling", scrolled(&shelf));
-    let whole = |typed: &&str| spent(|| shelf.suggested(typed)).1;
+    let whole = |typed: &&str| spent(|| shelf.suggested(typed, |_| false)).1;
     report("a suggestion for a model", TYPED.iter().map(whole).collect());
 }
 

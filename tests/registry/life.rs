@@ -69,6 +69,37 @@ async fn a_server_is_installed_called_updated_and_rolled_back() {
     assert_eq!(kit.home.config()["mcpServers"], json!({}));
 }
 
+/// The bundled list is a source like any other, though no registry is asked for it.
+#[tokio::test]
+async fn a_bundled_server_is_updated_to_the_version_that_a_newer_list_has() {
+    let kit = Kit::new().await;
+    let _hub = kit.hub().await;
+    kit.install(&["fetch"]).await.succeeded();
+    assert_eq!(kit.mock.requests().await, Vec::<Value>::new(), "no registry is asked");
+    let entry = || kit.home.config()["mcpServers"]["fetch"].clone();
+    let pinned = entry();
+    let source = &pinned["source"];
+    assert_eq!((&source["registry"], &source["name"]), (&json!("satchel"), &json!("fetch")));
+    let version = source["version"].as_str().expect("it is pinned").to_owned();
+    assert_eq!(pinned["args"], json!([format!("mcp-server-fetch@{version}")]));
+    // As an older Satchel wrote it.
+    kit.home.edit_config(|older| {
+        older["mcpServers"]["fetch"]["args"] = json!(["mcp-server-fetch@2020.1.1"]);
+        older["mcpServers"]["fetch"]["source"]["version"] = json!("2020.1.1");
+    });
+    let outdated = eventually("the older entry is read", async || {
+        let outdated = kit.home.satchel(&["outdated", "--json"]).await.json();
+        (outdated[0]["version"] == "2020.1.1").then_some(outdated)
+    })
+    .await;
+    assert_eq!((&outdated[0]["newer"], &outdated[0]["remarks"]), (&json!(version), &json!([])));
+    let updated = kit.home.satchel_agreeing(&["update", "fetch"]).await;
+    assert!(updated.succeeded().stdout.contains(&format!("now mcp-server-fetch@{version}")), "{updated:?}");
+    assert_eq!(entry(), pinned);
+    kit.home.satchel_agreeing(&["undo"]).await.succeeded();
+    assert_eq!(entry()["args"], json!(["mcp-server-fetch@2020.1.1"]));
+}
+
 #[tokio::test]
 async fn a_server_deleted_by_its_registry_is_stopped_and_not_removed() {
     let kit = Kit::new().await;

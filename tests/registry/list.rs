@@ -1,5 +1,6 @@
 //! The list: how often it is asked for, what of it is found, and what is left of it where nothing can be read.
 
+use satchel_tests::Hub;
 use serde_json::{Value, json};
 
 use crate::kit::Kit;
@@ -137,7 +138,7 @@ async fn what_is_meant_comes_first() {
 /// Whatever a registry does, stored data stays, and no other host is contacted.
 #[tokio::test]
 async fn no_fault_takes_away_what_was_known() {
-    const FAULTS: [&str; 9] = ["down", "500", "html", "cut", "empty", "huge", "loop", "moved", "429"];
+    const FAULTS: [&str; 8] = ["down", "500", "html", "cut", "empty", "huge", "loop", "moved"];
     let kit = Kit::new().await;
     let _hub = kit.hub().await;
     for fault in ["html", "cut", "down"] {
@@ -168,6 +169,65 @@ async fn no_fault_takes_away_what_was_known() {
         );
         assert!(found["registries"][0]["trouble"].is_string(), "{fault}");
     }
+}
+
+/// A busy registry is asked again no earlier than it said, and three times at most. Its own clock counts.
+#[tokio::test]
+async fn a_busy_registry_is_given_the_time_it_asks_for() {
+    let kit = Kit::new().await;
+    let _hub = kit.hub().await;
+    let pauses = |requests: &[Value]| -> Vec<f64> {
+        let at = |request: &Value| request["at"].as_f64().expect("it has a time");
+        requests.windows(2).map(|pair| at(&pair[1]) - at(&pair[0])).collect()
+    };
+    kit.mock.does(json!({ "fault": "429", "times": 1 })).await;
+    let all = kit.search(&["--limit", "500"]).await;
+    assert!(all["registries"][0]["trouble"].is_null() && all["known"].as_u64() > Some(250), "{all}");
+    let requests = kit.mock.requests().await;
+    assert_eq!(requests[0]["path"], requests[1]["path"], "the same page again");
+    assert!(
+        requests.len() == 5 && pauses(&requests)[0] >= 2.0,
+        "Retry-After says 2: {:?}",
+        pauses(&requests)
+    );
+
+    kit.mock.does(json!({ "fault": "429" })).await;
+    let busy = kit.search(&["--limit", "500", "--fresh"]).await;
+    let tries = kit.mock.requests().await.split_off(requests.len());
+    assert!(tries.len() == 3 && pauses(&tries).iter().all(|pause| *pause >= 2.0), "{:?}", pauses(&tries));
+    assert_eq!(busy["servers"], all["servers"]);
+    assert!(busy["registries"][0]["trouble"].to_string().contains("is busy"), "{}", busy["registries"]);
+}
+
+/// The schema allows 100 characters; somebody writes 20 MB.
+#[tokio::test]
+async fn a_huge_description_is_cut_and_leaves_nothing_behind() {
+    let kit = Kit::new().await;
+    let hub = kit.hub().await;
+    kit.search(&["--limit", "500"]).await;
+    let before = resident_bytes(&hub);
+    let huge = json!({ "server": { "name": "io.github.adalovelace/huge", "version": "1.0.0",
+        "description": "huge ".repeat(4 << 20), "packages": [{ "registryType": "npm",
+        "identifier": "ada-huge-mcp", "version": "1.0.0", "transport": { "type": "stdio" } }] } });
+    kit.mock.does(json!({ "publish": huge })).await;
+    let found = kit.search(&["io.github.adalovelace/huge", "--fresh"]).await;
+    assert!(found["registries"][0]["trouble"].is_null(), "{}", found["registries"]);
+    assert_eq!(found["servers"][0]["name"], "io.github.adalovelace/huge");
+    let description = found["servers"][0]["description"].as_str().expect("it has one");
+    assert!(description.chars().count() <= 101, "100 and an ellipsis: {}", description.len());
+    let grown = resident_bytes(&hub).saturating_sub(before);
+    assert!(grown < 20 << 20, "{grown} bytes stay in memory");
+    let files = kit.home.files();
+    let lists =
+        files.iter().filter(|(path, _)| path.parent().is_some_and(|parent| parent.ends_with("listings")));
+    let stored: usize = lists.map(|(_, bytes)| bytes.len()).sum();
+    assert!((1..2 << 20).contains(&stored), "{stored} bytes on disk");
+}
+
+fn resident_bytes(hub: &Hub<'_>) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", hub.pid)).expect("Linux tells it");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("Linux tells it");
+    line.trim().trim_end_matches("kB").trim().parse::<usize>().expect("it is a number") * 1024
 }
 
 /// A byte per second is too slow.

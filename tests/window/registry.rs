@@ -38,6 +38,16 @@ async fn a_server_of_a_registry_is_found_installed_and_updated_in_the_window() {
     desktop.home.satchel_reading(&["secrets", "use-file"], "correct horse battery\n").await.succeeded();
     page.run("location.hash = '#/catalog'").await;
     page.says("section[aria-label='From registries'] h2", "315 known").await;
+    let rows = "const list = document.querySelector('section[aria-label=\"From registries\"]'); \
+                list.scrollIntoView(); \
+                const rows = [...list.querySelectorAll('li')]; \
+                return [rows.length, Number(rows[0]?.getAttribute('aria-setsize'))]";
+    eventually("only the visible part of the list is in the page", async || {
+        let rows = page.run(rows).await;
+        let (here, all) = (rows[0].as_u64()?, rows[1].as_u64()?);
+        (all > 200 && (1..60).contains(&here)).then_some(())
+    })
+    .await;
     page.write("input[type=search], .search input", "h-script").await;
     // After the bundled list's results for these words; the page only contains what is visible.
     eventually("the registry's entry is shown as text", async || {
@@ -91,19 +101,46 @@ async fn a_server_of_a_registry_is_found_installed_and_updated_in_the_window() {
     page.close().await;
 }
 
+/// Bundled servers can be read and added while a registry answers slowly, and later updates know where they came from.
+#[tokio::test]
+async fn the_catalog_is_usable_before_the_last_page_has_arrived() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let desktop = Desktop::with_servers(json!({})).await;
+    launcher(&desktop);
+    let (_registry, url) = registry(&desktop).await;
+    desktop.home.write_config(&json!({ "mcpServers": {}, "registries": [{ "url": url }] }));
+    desktop.home.trust_config().await;
+    does(&url, json!({ "fault": "slow", "after": 1 })).await;
+    let page = desktop.open_window(&[]).await;
+    page.run("location.hash = '#/catalog'").await;
+    page.says("section[aria-label='From registries']", "Reading the registry").await;
+    page.run("location.hash = '#/catalog/time'").await;
+    page.click(".pane button[type=submit]").await;
+    eventually("it is added, and its source is known", async || {
+        let source = desktop.home.config()["mcpServers"]["time"]["source"].clone();
+        (source["registry"] == "satchel" && source["name"] == "time").then_some(())
+    })
+    .await;
+    page.run("location.hash = '#/catalog'").await;
+    page.says("section[aria-label='From registries']", "Reading the registry").await;
+    page.close().await;
+}
+
 const WEATHER: &str = "io.github.brook-tools/weather";
 const PACKAGE: &str = "brook-tools-weather-mcp";
 
-/// An `npx` that fetches nothing: it runs a server whose tool has the description set by [`says`] for the package.
+/// Launchers that fetch nothing: each runs a server whose tool has the description set by [`says`] for the package.
 fn launcher(desktop: &Desktop) {
     let script = format!(
         "#!/bin/sh\nfor word in \"$@\"; do case \"$word\" in -*) ;; *) break ;; esac; done\n\
          exec {} --words \"$HOME/words/$word\"\n",
         program("fake-mcp-server").display()
     );
-    let file = desktop.home.file("bin/npx");
-    write(&file, &script);
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    for name in ["npx", "uvx"] {
+        let file = desktop.home.file("bin").join(name);
+        write(&file, &script);
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    }
 }
 
 fn says(desktop: &Desktop, version: &str, words: &str) {

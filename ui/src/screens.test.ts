@@ -90,6 +90,13 @@ describe("the catalog", () => {
     expect(pane.textContent).not.toMatch(/\d+ tokens/);
   });
 
+  test("adds what is a part of Satchel as it is", async () => {
+    const { hub, user } = await open("/catalog/toolbox", {}, serve(snapshot([])));
+    await user.click(await screen.findByRole("button", { name: "Add Toolbox" }));
+    await waitFor(() => expect(location.hash).toBe("#/servers/toolbox"));
+    expect(made(hub, "change", "install_listed")).toMatchObject([{ change: "add", name: "toolbox", target: { command: "satchel", args: ["toolbox"] } }]);
+  });
+
   test("adds with its key in the keyring and not in the file", async () => {
     const { hub, user } = await open("/catalog/github", {}, serve(snapshot([])));
     const add = await screen.findByRole<HTMLButtonElement>("button", { name: "Add GitHub" });
@@ -97,16 +104,8 @@ describe("the catalog", () => {
     await user.type(screen.getByLabelText("A personal access token"), "ghp_x");
     await user.click(add);
     await waitFor(() => expect(location.hash).toBe("#/servers/github"));
-    expect(made(hub, "set_secret", "change")).toEqual([
-      { do: "set_secret", name: "GITHUB_TOKEN", value: "ghp_x" },
-      {
-        do: "change",
-        change: "add",
-        name: "github",
-        target: { kind: "url", url: "https://api.githubcopilot.com/mcp/", headers: { Authorization: "Bearer ${secret:GITHUB_TOKEN}" } },
-        startup: null,
-        replace: false,
-      },
+    expect(made(hub, "set_secret", "change", "install_listed")).toEqual([
+      { do: "install_listed", name: "github", server: null, version: null, way: null, answers: { GITHUB_TOKEN: "ghp_x" }, seen: "1" },
     ]);
   });
 });

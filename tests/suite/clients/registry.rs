@@ -177,7 +177,7 @@ fn a_bundles_signer_is_named_and_a_changed_bundle_is_refused() {
         let (_, signature) = bundle::look(&bytes).unwrap_or_else(|error| panic!("{file}: {error}"));
         let Signature::By(signer) = &signature else { panic!("{file}: {signature:?}") };
         assert_eq!((signer.name.as_str(), signer.issuer.as_deref()), (name, issuer), "{file}");
-        assert!(signature.sentence().is_some_and(|sentence| sentence.contains(name)), "{file}");
+        assert!(signature.caution().is_some_and(|caution| caution.text.contains(name)), "{file}");
 
         // The signature of this bundle on the contents of another.
         let seal = bytes.windows(11).rposition(|part| part == b"MCPB_SIG_V1").unwrap();

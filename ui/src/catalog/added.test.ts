@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { server } from "../lib/hub/fake";
 import type { Listed, Target } from "../lib/hub/generated";
 import { listing } from "../lib/hub/pretend";
-import { added, free } from "./added";
+import { added } from "./added";
 
 const entry = (target: Target): Listed => ({ ...listing("").entries[0]!, id: "x", target });
 const command = (line: string): Target => {
@@ -34,9 +34,4 @@ describe("an entry is added already", () => {
   test("not where only its name is the same", () => {
     expect(added([server("x", { state: "asleep" }, { runs: "npx -y impostor" })])(entry(command("npx -y real")))).toBeUndefined();
   });
-});
-
-test("a name that is taken gets a number", () => {
-  const there = [server("github", { state: "asleep" }), server("GitHub-2", { state: "asleep" })];
-  expect([free("github", there), free("time", there)]).toEqual(["github-3", "time"]);
 });

@@ -45,11 +45,3 @@ export function added(servers: readonly ServerView[]): (entry: Listed) => string
   const there = new Map(servers.flatMap((server) => (ofServer(server) === undefined ? [] : [[ofServer(server)!, server.name] as const])));
   return (entry) => there.get(ofEntry(entry) ?? "");
 }
-
-/** A name that no server has yet. */
-export function free(wanted: string, servers: readonly ServerView[]): string {
-  const taken = new Set(servers.map((server) => server.name.toLowerCase()));
-  let name = wanted;
-  for (let number = 2; taken.has(name.toLowerCase()); number++) name = `${wanted}-${number}`;
-  return name;
-}

@@ -210,7 +210,7 @@ test("what the catalog adds without a key is one click from its sign-in", async 
   expect(await screen.findByText("Goes to your keyring, not into a file. Leave it empty to sign in with your browser")).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Add Linear" }));
   expect(await screen.findByRole("heading", { name: "linear needs a sign-in" })).toBeTruthy();
-  expect(hub.requests).toContainEqual({ do: "change", change: "add", name: "linear", target: { kind: "url", url: "https://mcp.linear.app/mcp", headers: {} }, startup: null, replace: false });
+  expect(hub.requests).toContainEqual({ do: "install_listed", name: "linear", server: null, version: null, way: null, answers: {}, seen: "1" });
 });
 
 test("the first minute proposes no server that wants a sign-in", async () => {

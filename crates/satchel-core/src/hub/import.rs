@@ -31,7 +31,7 @@ use crate::{
         clients::{FileChange, Findings, FoundServer, From, Imported, Left, Need},
         control::{Change, Refusal},
         name::in_path,
-        remark::{Remark, RemarkKind},
+        remark::{NameFault, Remark, RemarkKind},
     },
     platform::Platform,
     registry::{
@@ -113,7 +113,7 @@ fn offers_from(
     let machine = Machine::here(environment);
     let mut offers = offers_on(hub, &machine, from, answers)?;
     for offer in &mut offers.offers {
-        offer.warnings.extend(import::left_behind(&offer.candidate, &machine).iter().map(said));
+        offer.warnings.extend(import::left_behind(&offer.candidate, &machine).iter().flat_map(coded));
     }
     Ok(offers)
 }
@@ -188,8 +188,8 @@ fn offered(hub: &Hub, found: Vec<(Origin, FoundEntry)>, answers: &BTreeMap<Strin
         let (_, _, placeholders) = into_config(&candidate.server, &candidate.name, literal);
         let mut warnings: Vec<Caution> =
             placeholders.iter().map(|what| CautionCode::KnownThere.with([what])).collect();
-        warnings.extend(candidate.renamed.as_ref().map(said));
-        warnings.extend(told(&candidate.server).iter().map(said));
+        warnings.extend(candidate.renamed.iter().flat_map(coded));
+        warnings.extend(told(&candidate.server));
         let risks = risks(&candidate.server, answers);
         let mut needs = vec![];
         match candidate.server.words {
@@ -307,7 +307,7 @@ fn in_description(
         .collect();
     for offer in &mut offers.offers {
         offer.needs.clone_from(&needs);
-        offer.warnings.extend(plan.warnings.iter().map(said));
+        offer.warnings.extend(plan.warnings.iter().cloned());
     }
     Ok(offers)
 }
@@ -335,7 +335,7 @@ fn in_bundle(
         offer.needs.clone_from(&needs);
         offer.warnings.clear();
         offer.bundle = Some(bytes.clone());
-        offer.warnings.extend(signature.sentence().iter().map(said));
+        offer.warnings.extend(signature.caution());
     }
     Ok(offers)
 }
@@ -678,9 +678,38 @@ fn refuse_risks(name: &str, server: &FoundEntry, answers: &BTreeMap<String, Valu
     Err(Refusal { why: risks, ..Refusal::new(Code::BadDescription, message, action) })
 }
 
-/// What is said in words that have no code yet.
-fn said(text: &impl ToString) -> Caution {
-    CautionCode::Said.with([text.to_string()])
+/// Remarks that matter before an import; others are listed beside it.
+fn coded(remark: &RemarkKind) -> Vec<Caution> {
+    match remark {
+        RemarkKind::Renamed { given, name, because } => {
+            because.iter().map(|fault| renamed(given, name, fault)).collect()
+        }
+        RemarkKind::PlainSignIns { who, file } => vec![CautionCode::KeepsSignIns.with([who, file])],
+        RemarkKind::NeedsSecret { .. }
+        | RemarkKind::NeedsVariable { .. }
+        | RemarkKind::EnvFile { .. }
+        | RemarkKind::OtherSandbox { .. }
+        | RemarkKind::NotTaken { .. }
+        | RemarkKind::HoldsSecret { .. }
+        | RemarkKind::NoEffect { .. }
+        | RemarkKind::AppSecret
+        | RemarkKind::AgentSwitches
+        | RemarkKind::OffWithMore { .. } => vec![],
+    }
+}
+
+fn renamed(given: &str, name: &str, fault: &NameFault) -> Caution {
+    let (code, what) = match fault {
+        NameFault::Path => (CautionCode::RenamedPath, String::new()),
+        NameFault::Control => (CautionCode::RenamedControl, String::new()),
+        NameFault::Blank => (CautionCode::RenamedBlank, String::new()),
+        NameFault::Unseen => (CautionCode::RenamedUnseen, String::new()),
+        NameFault::Nothing => (CautionCode::RenamedNothing, String::new()),
+        NameFault::Long(most) => (CautionCode::RenamedLong, most.to_string()),
+        NameFault::LookAlikes(letters) => (CautionCode::RenamedAlike, letters.clone()),
+        NameFault::Taken(other) => (CautionCode::RenamedTaken, other.clone()),
+    };
+    code.with([given, name, &what])
 }
 
 /// Libraries in a bundle are its own code.
@@ -764,53 +793,40 @@ fn bare(name: String, transport: TransportKind, target: Target) -> FoundEntry {
 }
 
 /// Remarks on an imported entry: where its references go, and how its restrictions are translated.
-fn told(server: &FoundEntry) -> Vec<String> {
+fn told(server: &FoundEntry) -> Vec<Caution> {
     let goes_to = match &server.target {
-        Target::Address { url, .. } => url.split('?').next().unwrap_or(url).to_owned(),
-        Target::Program { command, .. } => command.clone(),
+        Target::Address { url, .. } => url.split('?').next().unwrap_or(url),
+        Target::Program { command, .. } => command,
     };
     let refs = server.refs.iter().filter(|reference| !reference.starts_with("${host:"));
-    let mut told: Vec<String> = match server.words {
-        Words::Own => refs.map(|reference| of_reference(reference, &goes_to)).collect(),
-        Words::Pasted => refs
-            .map(|reference| {
-                format!(
-                    "it asks for {reference} for {goes_to}; it gets the value you store for it, and nothing else"
-                )
-            })
-            .collect(),
+    let mut told: Vec<Caution> = match server.words {
+        Words::Own => refs.map(|reference| of_reference(reference, goes_to)).collect(),
+        Words::Pasted => {
+            refs.map(|reference| CautionCode::GetsStored.with([reference.as_str(), goes_to])).collect()
+        }
         Words::Described => vec![],
     };
-    match &server.tools_allow {
-        Some(tools) if tools.is_empty() => {
-            told.push("none of its tools may be called there; so it is here".into())
-        }
-        Some(tools) => told.push(format!("only these tools may be called, as there: {}", tools.join(", "))),
-        None => {}
-    }
+    told.extend(server.tools_allow.as_ref().map(|tools| match tools.as_slice() {
+        [] => CautionCode::NoToolThere.into(),
+        tools => CautionCode::OnlyToolsThere.with([tools.join(", ")]),
+    }));
     if !server.tools_deny.is_empty() {
-        told.push(format!("these tools are switched off, as there: {}", server.tools_deny.join(", ")));
+        told.push(CautionCode::ToolsOffThere.with([server.tools_deny.join(", ")]));
     }
     if !server.auto_approve.is_empty() {
-        let tools = server.auto_approve.join(", ");
-        told.push(format!(
-            "tools that run without a question there ({tools}) are treated by what they do here"
-        ));
+        told.push(CautionCode::ToolsUnaskedThere.with([server.auto_approve.join(", ")]));
     }
     told
 }
 
 /// The use of a reference in a client's own file. What only the other program can resolve becomes a secret.
-fn of_reference(reference: &str, goes_to: &str) -> String {
-    let does = match reference.trim_start_matches("${").split(':').next() {
-        Some("input") => "asks for",
-        Some("cmd") => "runs a command for",
-        Some("file") => "reads a file for",
-        _ => return format!("{reference} of this computer goes to {goes_to}"),
-    };
-    format!(
-        "the other program {does} {reference}; here it is a secret, and `satchel status` says how to set it"
-    )
+fn of_reference(reference: &str, goes_to: &str) -> Caution {
+    match reference.trim_start_matches("${").split(':').next() {
+        Some("input") => CautionCode::AskedThere.with([reference]),
+        Some("cmd") => CautionCode::CommandThere.with([reference]),
+        Some("file") => CautionCode::FileThere.with([reference]),
+        _ => CautionCode::GoesTo.with([reference, goes_to]),
+    }
 }
 
 /// The restrictions on its tools, as Satchel rules.

@@ -134,8 +134,8 @@ impl Known {
     pub fn first_of_its_letters(&self, name: &str) -> Option<&str> {
         let since = |releases: &[Release]| releases.iter().map(|release| release.published.clone()).min();
         let own = since(self.releases(name))?;
-        let lower = name.to_lowercase();
-        let others = self.servers().filter(|(other, _)| *other != name && other.to_lowercase() == lower);
+        // Names have ASCII letters only.
+        let others = self.servers().filter(|(other, _)| *other != name && other.eq_ignore_ascii_case(name));
         let earlier = others.filter_map(|(other, releases)| Some((since(releases)?, other)));
         earlier.min().filter(|(first, other)| (first, *other) < (&own, name)).map(|(_, other)| other)
     }

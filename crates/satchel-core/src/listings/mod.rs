@@ -10,6 +10,7 @@ pub mod facets;
 pub mod figures;
 pub mod judge;
 pub mod known;
+mod mentioned;
 pub mod page;
 pub mod reading;
 pub mod registry_http;

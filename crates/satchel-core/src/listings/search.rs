@@ -68,12 +68,13 @@ impl Index {
                 *sum = (sum.0 + 1, sum.1 + best);
             }
         }
+        let typed = query.trim().to_lowercase();
         // Entries with all words if there are any, otherwise with as many as possible.
         let most = worth.values().map(|(words, _)| *words).max().unwrap_or_default();
         let mut found: Vec<(usize, f32)> = worth
             .into_iter()
             .filter(|(_, (words, _))| *words == most)
-            .map(|(at, (_, worth))| (at as usize, worth + self.is_named(at as usize, query)))
+            .map(|(at, (_, worth))| (at as usize, worth + self.is_named(at as usize, &typed)))
             .filter(|(at, _)| offered(at))
             .collect();
         found.sort_by(|(a, a_worth), (b, b_worth)| {
@@ -99,14 +100,14 @@ impl Index {
         found.take(20).filter(every).collect()
     }
 
-    /// Is this its exact name?
-    fn is_named(&self, at: usize, query: &str) -> f32 {
-        let name = self.cards[at].name.to_lowercase();
-        let query = query.trim().to_lowercase();
+    /// Is this its exact name? `typed` is in lower case.
+    fn is_named(&self, at: usize, typed: &str) -> f32 {
+        let name = &self.cards[at].name;
         let last = name.rsplit('/').next().unwrap_or_default();
-        if name == query {
+        // Nearly every name has another length.
+        if name.len() == typed.len() && name.to_lowercase() == typed {
             20.0
-        } else if last == query.replace(' ', "-") {
+        } else if last.len() == typed.len() && last.to_lowercase() == typed.replace(' ', "-") {
             4.0
         } else {
             0.0

@@ -12,6 +12,7 @@ use super::{
     facets::{Facets, may_run},
     judge,
     known::{Known, offered},
+    mentioned::Mentioned,
     page::Release,
     search::{Card, Index},
     ways,
@@ -36,9 +37,12 @@ pub struct Shelf {
     /// The registries in query order.
     registries: Vec<Arc<Known>>,
     bundled: Vec<Listed>,
+    /// Bundled servers by what they run.
+    packages: HashMap<String, usize>,
     entries: Vec<ShelfEntry>,
     facets: Vec<Facets>,
     index: Index,
+    mentioned: Mentioned,
 }
 
 #[derive(Debug)]
@@ -99,7 +103,8 @@ impl Shelf {
         }
         drop(named);
         let index = Index::of(cards);
-        Self { registries, bundled, entries, facets, index }
+        let mentioned = Mentioned::of(&bundled);
+        Self { registries, bundled, packages, entries, facets, index, mentioned }
     }
 
     /// Was it computed from exactly these lists?
@@ -135,9 +140,14 @@ impl Shelf {
         (part.filter_map(|at| self.shown(&self.entries[*at])).collect(), found.len())
     }
 
-    /// The name of the only server that matches every word. Limited to the bundled list and to plain names, because
-    /// models read it and third parties write the rest.
-    pub fn suggested(&self, query: &str) -> Option<String> {
+    /// The name of a server for this request that is not here yet: one of the bundled list that the request names, otherwise
+    /// one that matches every word. Limited to plain names, because models read it and third parties write the rest.
+    pub fn suggested(&self, query: &str, is_here: impl Fn(&str) -> bool) -> Option<String> {
+        let mentioned = self.mentioned.find(query);
+        if !mentioned.is_empty() {
+            let mut ids = mentioned.into_iter().map(|at| self.bundled[at].id.clone());
+            return ids.find(|id| !is_here(id));
+        }
         let found = self.index.find_all_words(query);
         let name = found.into_iter().map(|at| match &self.entries[at] {
             ShelfEntry::Bundled(at) => self.bundled[*at].id.clone(),
@@ -147,7 +157,15 @@ impl Shelf {
             let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '-' | '_');
             name.len() <= 80 && name.chars().all(fits)
         };
-        name.take(3).find(is_plain)
+        name.take(3).find(|name| is_plain(name) && !is_here(name))
+    }
+
+    /// What a bundled server runs or connects to, without its version.
+    pub fn bundled_package(&self, id: &str) -> Option<String> {
+        let value = bundled_document(self.bundled.iter().find(|listed| listed.id == id)?);
+        let first = |key: &str| value.get(key).and_then(|list| list.get(0));
+        let text = |of: Option<&Value>, key: &str| Some(of?.get(key)?.as_str()?.to_owned());
+        text(first("packages"), "identifier").or_else(|| text(first("remotes"), "url"))
     }
 
     /// A server by name, in one version or the one on offer.
@@ -204,10 +222,8 @@ impl Shelf {
                 let known = &self.registries[*registry];
                 let mut shown = source_in(known, name, None)?.shown;
                 let value = offered(known.releases(name))?.value();
-                let same = |one: &&Listed| {
-                    package_of(one).is_some_and(|own| packages_of(&value).any(|other| other == own))
-                };
-                shown.measured = self.bundled.iter().find(same).and_then(|one| one.measured.clone());
+                let same = packages_of(&value).find_map(|package| self.packages.get(&package));
+                shown.measured = same.and_then(|at| self.bundled[*at].measured.clone());
                 Some(shown)
             }
         }
@@ -460,6 +476,57 @@ mod tests {
             seen += 1;
         }
         assert!(seen >= 20, "{seen}");
+    }
+
+    /// Optional inputs that nobody gave leave out what they are for, and nothing else.
+    #[test]
+    fn a_bundled_server_gets_its_variables_and_headers_with_and_without_what_is_optional() {
+        for listed in registry::find("").entries.iter().filter(|listed| listed.id != "toolbox") {
+            let document = bundled_release(listed).read().unwrap_or_else(|| panic!("{}", listed.id));
+            for all in [true, false] {
+                let given: Vec<_> = listed.needs.iter().filter(|need| all || !need.optional).collect();
+                let value = |need: &crate::model::listing::Need| {
+                    if need.kind == NeedKind::Path { "/given" } else { "given" }
+                };
+                let answers: Answers =
+                    given.iter().map(|need| (need.name.clone(), json!(value(need)))).collect();
+                let (_, choice) = ways::ways(&document).remove(0);
+                let reviewed = ways::review(&document, choice, &answers, None);
+                let reviewed = reviewed.unwrap_or_else(|why| panic!("{}: {why}", listed.id));
+                assert_eq!(reviewed.plan.missing, Vec::<String>::new(), "{}", listed.id);
+                let filled = |texts: &BTreeMap<String, String>| -> serde_json::Map<String, Value> {
+                    let fill = |text: &String| {
+                        given.iter().fold(text.clone(), |text, need| {
+                            text.replace(&format!("{{{}}}", need.name), value(need))
+                        })
+                    };
+                    let texts = texts.iter().map(|(name, text)| (name.clone(), fill(text)));
+                    texts
+                        .filter(|(_, text)| !text.contains('{'))
+                        .map(|(name, text)| (name, json!(text)))
+                        .collect()
+                };
+                match (&listed.target, &reviewed.plan.way) {
+                    (Target::Command { env, .. }, Way::Stdio(run)) => {
+                        assert_eq!(filled(env), run.env, "{}", listed.id);
+                    }
+                    (Target::Url { headers: wanted, .. }, Way::Http { headers, .. }) => {
+                        assert_eq!(&filled(wanted), headers, "{}", listed.id);
+                    }
+                    other => panic!("{}: {other:?}", listed.id),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_request_that_names_a_bundled_server_is_told_of_it_until_it_is_here() {
+        let shelf = Shelf::of(vec![]);
+        let asked = "copy the issues of GitLab into Linear";
+        assert_eq!(shelf.suggested(asked, |_| false).as_deref(), Some("gitlab"));
+        assert_eq!(shelf.suggested(asked, |name| name == "gitlab").as_deref(), Some("linear"));
+        assert_eq!(shelf.suggested("tell me a joke", |_| false), None);
+        assert_eq!(shelf.bundled_package("fetch").as_deref(), Some("mcp-server-fetch"));
     }
 
     #[test]

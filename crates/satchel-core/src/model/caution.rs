@@ -171,8 +171,34 @@ cautions! {
     HeldPackage: "{0} names another package, and is held back",
 
     KnownThere: "{0} is known only to the other program; it is imported switched off",
-    // In words that have no code yet.
-    Said: "{0}",
+
+    // What another program says of a server that is imported.
+    RenamedPath: "the name \"{0}\" was changed to \"{1}\" because it is a path",
+    RenamedControl: "the name \"{0}\" was changed to \"{1}\" because it has control characters",
+    RenamedBlank: "the name \"{0}\" was changed to \"{1}\" because it begins or ends with a blank",
+    RenamedUnseen: "the name \"{0}\" was changed to \"{1}\" because it has invisible characters",
+    RenamedNothing: "the name \"{0}\" was changed to \"{1}\" because no other part of it can be a name",
+    RenamedLong: "the name \"{0}\" was changed to \"{1}\" because it is longer than {2} characters",
+    RenamedAlike: "the name \"{0}\" was changed to \"{1}\" because it has letters that look like others: {2}",
+    RenamedTaken: "the name \"{0}\" was changed to \"{1}\" because another server is called \"{2}\", ignoring case",
+    KeepsSignIns: "{0} keeps sign-ins in plain text in {1}, which Satchel does not read; once you have signed in here, sign out there",
+    GetsStored: "it asks for {0} for {1}; it gets the value you store for it, and nothing else",
+    GoesTo: "{0} of this computer goes to {1}",
+    AskedThere: "the other program asks for {0}; here it is a secret, and `satchel status` says how to set it",
+    CommandThere: "the other program runs a command for {0}; here it is a secret, and `satchel status` says how to set it",
+    FileThere: "the other program reads a file for {0}; here it is a secret, and `satchel status` says how to set it",
+    NoToolThere: "none of its tools may be called there; so it is here",
+    OnlyToolsThere: "only these tools may be called, as there: {0}",
+    ToolsOffThere: "these tools are switched off, as there: {0}",
+    ToolsUnaskedThere: "tools that run without a question there ({0}) are treated by what they do here",
+    OtherProgram: "the description asks for \"{0}\"; {1} is used",
+    OtherSource: "the package comes from {0} instead of the usual registry",
+    NoExactVersion: "no exact version is named, so what runs may change by itself",
+    SignatureUnchecked: "it has a signature that cannot be checked: {0}",
+    SignedAlone: "it is signed by \"{0}\" (who vouches for that name alone; certificate {1}…)",
+    SignedWith: "it is signed by \"{0}\" (a name that \"{2}\" vouches for, which was not checked; certificate {1}…)",
+    AlteredAlone: "it was changed after it was signed by \"{0}\" (who vouches for that name alone; certificate {1}…)",
+    AlteredWith: "it was changed after it was signed by \"{0}\" (a name that \"{2}\" vouches for, which was not checked; certificate {1}…)",
 
     // Why nothing was done.
     DeletedThere: "\"{0}\" is not installed: its registry has deleted it",

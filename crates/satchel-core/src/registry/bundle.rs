@@ -110,8 +110,8 @@ pub fn look(bytes: &[u8]) -> Result<(Manifest, Signature), BundleError> {
 /// name.
 fn unaltered(bytes: &[u8]) -> Result<(&[u8], Signature), BundleError> {
     let (archive, signature) = signature::apart(bytes);
-    match (&signature, signature.sentence()) {
-        (Signature::Altered(_), Some(sentence)) => Err(BundleError::Altered(sentence)),
+    match (&signature, signature.caution()) {
+        (Signature::Altered(_), Some(caution)) => Err(BundleError::Altered(caution.text)),
         _ => Ok((archive, signature)),
     }
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::server_json::{Answers, Argument, Input, Named, Package, Remote, ServerDocument, Variables};
+use crate::model::caution::{Caution, CautionCode};
 
 /// The chosen way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +53,7 @@ pub struct Plan {
     /// Indices of arguments that are or contain credentials.
     pub secret_args: Vec<usize>,
     /// Warnings for the user.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Caution>,
     /// Required programs.
     pub precheck: Vec<String>,
 }
@@ -160,14 +161,14 @@ pub fn plan(document: &ServerDocument, choice: Choice, answers: &Answers) -> Res
     Ok(Plan { prompts, way, missing, secrets, secret_args, warnings, precheck })
 }
 
-type Planned = (Way, Vec<String>, Vec<String>);
+type Planned = (Way, Vec<Caution>, Vec<String>);
 
 fn of_remote(remote: &Remote, asking: &mut Asking<'_>) -> Result<Planned, PlanError> {
     let sse = is_sse(&remote.kind)?;
     let url = asking.fill("url", &remote.url, &remote.variables, false).unwrap_or_else(|| remote.url.clone());
     let headers = asking.all("header", &remote.headers);
     let plain = url.starts_with("http://") && !is_here(&url);
-    let warning = plain.then(|| "the address is not encrypted (http)".to_owned());
+    let warning = plain.then(|| Caution::from(CautionCode::AddressPlain));
     Ok((Way::Http { url, headers, spawn: None, sse }, warning.into_iter().collect(), vec![]))
 }
 
@@ -197,10 +198,10 @@ fn of_package(package: &Package, asking: &mut Asking<'_>) -> Result<Planned, Pla
     let mut warnings = Vec::new();
     // A description may not choose an arbitrary program.
     if let Some(hint) = package.runtime_hint.as_deref().filter(|hint| hint != program) {
-        warnings.push(format!("the description asks for \"{hint}\"; {program} is used"));
+        warnings.push(CautionCode::OtherProgram.with([hint, *program]));
     }
     if let Some(other) = package.registry_base_url.as_deref().filter(|url| !url.starts_with(base)) {
-        warnings.push(format!("the package comes from {other} instead of the usual registry"));
+        warnings.push(CautionCode::OtherSource.with([other]));
     }
     let runtime = asking.words("runtime", &package.runtime_arguments);
     let own = asking.words("package", &package.package_arguments);
@@ -214,7 +215,7 @@ fn of_package(package: &Package, asking: &mut Asking<'_>) -> Result<Planned, Pla
         (Some(version), _) => format!("{}@{version}", package.identifier),
     };
     if package.version.as_deref().map_or(kind != "oci", floats) {
-        warnings.push("no exact version is named, so what runs may change by itself".into());
+        warnings.push(CautionCode::NoExactVersion.into());
     }
     let mut args: Vec<String> = before.iter().map(|word| (*word).to_owned()).collect();
     if kind == "oci" {

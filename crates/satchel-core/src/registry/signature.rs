@@ -16,6 +16,8 @@ use x509_cert::{
     name::Name,
 };
 
+use crate::model::caution::{Caution, CautionCode};
+
 const START: &[u8] = b"MCPB_SIG_V1";
 const END: &[u8] = b"MCPB_SIG_END";
 /// The digits of a fingerprint that are shown.
@@ -49,26 +51,26 @@ pub struct Signer {
 
 impl Signature {
     /// For the person who is about to install it; nothing when there is nothing to say.
-    pub fn sentence(&self) -> Option<String> {
+    pub fn caution(&self) -> Option<Caution> {
         match self {
             Self::None => None,
-            Self::Unchecked(why) => Some(format!("it has a signature that cannot be checked: {why}")),
-            Self::By(signer) => Some(format!("it is signed by {}", signer.sentence())),
+            Self::Unchecked(why) => Some(CautionCode::SignatureUnchecked.with([why])),
+            Self::By(signer) => Some(signer.caution(CautionCode::SignedAlone, CautionCode::SignedWith)),
             Self::Altered(signer) => {
-                Some(format!("it was changed after it was signed by {}", signer.sentence()))
+                Some(signer.caution(CautionCode::AlteredAlone, CautionCode::AlteredWith))
             }
         }
     }
 }
 
 impl Signer {
-    fn sentence(&self) -> String {
+    /// `alone` if only the signer vouches for the name, `vouched` if somebody else does.
+    fn caution(&self, alone: CautionCode, vouched: CautionCode) -> Caution {
         let print = &self.fingerprint[..SHOWN.min(self.fingerprint.len())];
-        let vouched = match &self.issuer {
-            None => "who vouches for that name alone".to_owned(),
-            Some(issuer) => format!("a name that \"{issuer}\" vouches for, which was not checked"),
-        };
-        format!("\"{}\" ({vouched}; certificate {print}…)", self.name)
+        match &self.issuer {
+            None => alone.with([self.name.as_str(), print]),
+            Some(issuer) => vouched.with([self.name.as_str(), print, issuer]),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
 import { parse as parseToml } from "smol-toml";
-import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, Findings, FollowedSetup, HubState, Imported, Installed, InstalledServer, InstallPlan, KnownClient, Left, OwnPlace, PackageView, Permit, Pinned, ProfilesView, Refusal, Refused, Remark, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, TakenSetup, ToolList, Tried, TryProgress, UpdatesView, WrittenSetup } from "./generated";
+import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, Findings, FollowedSetup, HubState, Imported, Installed, InstalledServer, InstallPlan, KnownClient, Left, OwnPlace, PackageView, Permit, Pinned, ProfilesView, Refusal, Refused, Remark, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, TakenSetup, Target, ToolList, Tried, TryProgress, UpdatesView, WrittenSetup } from "./generated";
 import type { Hub } from "./hub";
 import * as pretend from "./pretend";
 import * as tools from "./pretendTools";
@@ -149,6 +149,25 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   };
   const change: FakeHub["change"] = (name, what) =>
     rearrange((servers) => servers.map((one) => (one.name === name ? ({ ...one, ...what } as ServerView) : one)));
+  const added = (name: string, target: Target) => {
+    const runs = target.kind === "url" ? target.url : [target.command, ...target.args].join(" ");
+    const one = server(name, { state: "asleep" }, {
+      place: target.kind === "url" ? "hosted" : "computer",
+      runs,
+      tools: null,
+      tokens: null,
+      resources: null,
+      prompts: null,
+      wake_ms: null,
+      starts: 0,
+      calls: 0,
+    });
+    rearrange((servers) => [...servers.filter((other) => other.name !== name), one]);
+    if (telling.closed?.includes(name)) {
+      const sign_in: SignInView = { sign_in: "signed_out", account: null, provider: "auth.example.com", scopes: [], since_ms: Date.now() };
+      change(name, { state: "needs_sign_in", message: "", sign_in });
+    }
+  };
 
   const reprofile = (change: (profiles: ProfilesView) => ProfilesView): object => {
     if (state.hub === "open") become(open({ ...state.snapshot, version: state.snapshot.version + 1, profiles: change(state.snapshot.profiles) }));
@@ -229,24 +248,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
             rearrange((servers) => servers.filter((one) => one.name !== request.name));
             return {};
           case "add": {
-            const { target } = request;
-            const runs = target.kind === "url" ? target.url : [target.command, ...target.args].join(" ");
-            const added = server(request.name, { state: "asleep" }, {
-              place: target.kind === "url" ? "hosted" : "computer",
-              runs,
-              tools: null,
-              tokens: null,
-              resources: null,
-              prompts: null,
-              wake_ms: null,
-              starts: 0,
-              calls: 0,
-            });
-            rearrange((servers) => [...servers.filter((one) => one.name !== request.name), added]);
-            if (telling.closed?.includes(request.name)) {
-              const sign_in: SignInView = { sign_in: "signed_out", account: null, provider: "auth.example.com", scopes: [], since_ms: Date.now() };
-              change(request.name, { state: "needs_sign_in", message: "", sign_in });
-            }
+            added(request.name, request.target);
             return {};
           }
         }
@@ -300,7 +302,8 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         return { ...plan, missing: missing.filter(open), consents: consents.filter(({ id }) => open(id)) } satisfies InstallPlan;
       }
       case "install_listed":
-        return { server: telling.plan!.called, version: telling.plan!.version, secrets: 0, held: false } satisfies Installed;
+        if (!telling.plan) added(request.name, pretend.listing("").entries.find((one) => one.id === request.name)!.target);
+        return { server: telling.plan?.called ?? request.name, version: telling.plan?.version ?? "1.0.0", secrets: 0, held: false } satisfies Installed;
       case "search_listed":
         return pretend.listed(telling.listed ?? 0, request.offset, request.limit);
       case "listing":

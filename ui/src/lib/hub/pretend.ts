@@ -396,7 +396,7 @@ export function listing(query: string): Listing {
       measured: null,
       tools: [],
     }),
-    like("toolbox", "Toolbox", { publisher: "Satchel", about: { en: "Times, hashes, differences and JSON queries. Built in.", de: "Zeiten, Prüfsummen, Unterschiede und JSON-Abfragen. Eingebaut." }, topics: ["code", "data"], runtime: null, measured: null, tools: [] }),
+    like("toolbox", "Toolbox", { publisher: "Satchel", about: { en: "Times, hashes, differences and JSON queries. Built in.", de: "Zeiten, Prüfsummen, Unterschiede und JSON-Abfragen. Eingebaut." }, topics: ["code", "data"], target: { kind: "command", command: "satchel", args: ["toolbox"], env: {}, cwd: null }, runtime: null, measured: null, tools: [] }),
   ];
   const wanted = query.trim().toLowerCase();
   return { made: "2026-11-21", tokenizer: "o200k_base", entries: entries.filter((entry) => `${entry.title} ${entry.about.en} ${entry.tools.map((tool) => tool.name).join(" ")}`.toLowerCase().includes(wanted)) };

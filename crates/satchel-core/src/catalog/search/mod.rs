@@ -115,6 +115,16 @@ fn parameters(tool: &ToolEntry) -> Vec<(String, String)> {
     properties.into_iter().flatten().take(PARAMETERS).map(read).collect()
 }
 
+/// A word without its ending.
+pub(crate) fn stem(word: &str) -> String {
+    words::stem(word)
+}
+
+/// Is it a word that people put around what they want?
+pub(crate) fn is_filler(word: &str) -> bool {
+    words::is_stop_word(word) || words::is_chatter(word)
+}
+
 /// What a tool's name says it deals with, without its verbs and its server's words.
 pub fn things(name: &str, server: &str) -> Vec<String> {
     let server: Vec<String> = words::words(server).into_iter().map(|word| word.stem).collect();

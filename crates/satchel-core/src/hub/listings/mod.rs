@@ -14,7 +14,11 @@ use crate::{
     clock::now_ms,
     config::expand::Template,
     icons,
-    listings::{Listings, Registry, registry_http::Url, shelf::Shelf},
+    listings::{
+        Listings, Registry,
+        registry_http::Url,
+        shelf::{self, Shelf},
+    },
     model::{
         Code,
         audit::AuditKind,
@@ -43,10 +47,22 @@ pub(super) async fn listed_server(hub: &Hub, wanted: GetListed) -> Result<Server
 }
 
 pub(super) async fn plan(hub: &Hub, wanted: InstallAsk) -> Result<InstallPlan, Refusal> {
-    ask(hub, AskRegistries::IfDue).await?;
+    if !is_bundled(hub, &wanted) {
+        ask(hub, AskRegistries::IfDue).await?;
+    }
     let plan = install::plan(hub, &wanted).await?;
     pictures(hub, &shelf(hub), std::slice::from_ref(&plan.server));
     Ok(plan)
+}
+
+/// Is it about a server of the bundled list? No registry is asked for those.
+fn is_bundled(hub: &Hub, wanted: &InstallAsk) -> bool {
+    match &wanted.server {
+        Some(server) => {
+            provenance::of(&hub.config(), server).is_some_and(|source| source.registry == shelf::OWN)
+        }
+        None => shelf(hub).bundled_package(&wanted.name).is_some(),
+    }
 }
 
 pub(super) async fn install(hub: &Hub, wanted: InstallListed) -> Result<Installed, Refusal> {
@@ -207,15 +223,34 @@ fn pictures(hub: &Hub, shelf: &Shelf, servers: &[ListedServer]) {
     });
 }
 
-/// A server that fits the query, from stored lists only.
+/// A server that fits the query and is not here, from stored lists only.
 pub(super) fn suggested(hub: &Hub, query: &str) -> Option<String> {
     if !hub.config().suggests_servers() {
         return None;
     }
     let shelf = shelf(hub);
-    let name = shelf.suggested(query)?;
-    let here = provenance::all(&hub.config()).into_iter().any(|(_, source)| source.name == name);
-    (!here && !hub.servers().contains_key(name.as_str())).then_some(name)
+    let config = hub.config();
+    let origins = provenance::all(&config);
+    let is_here = |name: &str| {
+        let package = shelf.bundled_package(name);
+        let runs = |entry: &Value| package.as_ref().is_some_and(|package| runs(entry, package));
+        origins.iter().any(|(_, source)| source.name == name)
+            || config
+                .servers()
+                .keys()
+                .any(|server| server.as_str() == name || config.entry(server.as_str()).is_some_and(runs))
+    };
+    shelf.suggested(query, is_here)
+}
+
+/// Does this entry run this package in any version, or connect to this address?
+fn runs(entry: &Value, package: &str) -> bool {
+    let is_it = |word: &str| {
+        let rest = word.trim_end_matches('/').strip_prefix(package.trim_end_matches('/'));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['@', '=']))
+    };
+    let args = entry.get("args").and_then(Value::as_array).into_iter().flatten();
+    args.chain(entry.get("url")).filter_map(Value::as_str).any(is_it)
 }
 
 fn states(hub: &Hub) -> Vec<RegistryState> {
@@ -274,4 +309,25 @@ fn installed(hub: &Hub) -> Result<Vec<InstalledServer>, Refusal> {
         .into_iter()
         .map(|(server, source)| update::state(&shelf, server, &source))
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::runs;
+
+    #[test]
+    fn a_package_is_known_in_every_version_and_an_address_with_or_without_its_last_slash() {
+        for (entry, package, expected) in [
+            (json!({ "command": "npx", "args": ["-y", "@a/b@1.0.0"] }), "@a/b", true),
+            (json!({ "command": "uvx", "args": ["a==1.0"] }), "a", true),
+            (json!({ "command": "npx", "args": ["-y", "@a/bc"] }), "@a/b", false),
+            (json!({ "url": "https://mcp.linear.app/mcp/" }), "https://mcp.linear.app/mcp", true),
+            (json!({ "url": "https://mcp.linear.app/mcp2" }), "https://mcp.linear.app/mcp", false),
+            (json!({}), "a", false),
+        ] {
+            assert_eq!(runs(&entry, package), expected, "{entry}");
+        }
+    }
 }

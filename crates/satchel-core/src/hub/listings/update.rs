@@ -8,6 +8,7 @@ use super::{super::Hub, provenance};
 use crate::{
     clients::import::Moved,
     listings::{
+        page::Release,
         registry_http::Url,
         shelf::{self, Shelf},
         versions,
@@ -90,7 +91,7 @@ pub(super) fn source(
             return Err(Refusal::because(Code::WayGone, why, "Uninstall it, and install it anew."));
         }
     }
-    if found.release.version == source.version && provenance::digest(&found.release) != source.digest {
+    if found.release.version == source.version && is_replaced(&found.release, source) {
         let why = CautionCode::ReleaseChanged.with([&source.version, &source.name]);
         return Err(Refusal::because(Code::ChangedInPlace, why, "A newer version would be."));
     }
@@ -247,6 +248,11 @@ pub(super) fn keep_settings(before: &Value, entry: &mut Value) {
     }
 }
 
+/// Did the registry replace the content of this version? The bundled list changes with Satchel, which is no such case.
+fn is_replaced(release: &Release, source: &provenance::Provenance) -> bool {
+    source.registry != shelf::OWN && provenance::digest(release) != source.digest
+}
+
 /// What a registry currently says about an installed server.
 pub(super) fn state(shelf: &Shelf, server: String, source: &provenance::Provenance) -> InstalledServer {
     let here = shelf.source_at(&source.registry, &source.name, Some(&source.version));
@@ -257,7 +263,7 @@ pub(super) fn state(shelf: &Shelf, server: String, source: &provenance::Provenan
     });
     let mut remarks = Vec::new();
     if let Some(here) = &here
-        && provenance::digest(&here.release) != source.digest
+        && is_replaced(&here.release, source)
     {
         remarks.push(CautionCode::ChangedInPlace.with([&source.version]));
     }
