@@ -74,7 +74,8 @@ pub(crate) fn fit(window: &WebviewWindow, height: f64) {
     }
 }
 
-/// Brings the window to the front, with keyboard focus.
+/// Brings the window to the front, with keyboard focus. Only Linux tells of a click on a notification.
+#[cfg(target_os = "linux")]
 pub(crate) fn raise(app: &AppHandle) {
     if let Some(window) = app.get_webview_window(LABEL) {
         let _ = window.show().and_then(|()| window.set_focus());
