@@ -9,10 +9,21 @@ import { fetchWords, speak, words } from ".";
 
 afterEach(() => speak("en"));
 
-/** Every text by its place; a sentence with gaps is filled with ones. */
+/** A sentence whose gaps are filled with ones: as numbers, or as texts where it takes only those. */
+function filled(sentence: (...gaps: unknown[]) => unknown): string {
+  const ones = (one: unknown) => Array.from({ length: sentence.length }, () => one);
+  try {
+    return String(sentence(...ones(1)));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return String(sentence(...ones("1")));
+  }
+}
+
+/** Every text by its place. */
 function texts(value: unknown, place = ""): [string, string][] {
   if (typeof value === "string") return [[place, value]];
-  if (typeof value === "function") return [[place, String((value as (...gaps: unknown[]) => unknown)(...Array.from({ length: value.length }, () => 1)))]];
+  if (typeof value === "function") return [[place, filled(value as (...gaps: unknown[]) => unknown)]];
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) => texts(inner, `${place}.${name}`));
 }
