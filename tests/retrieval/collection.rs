@@ -189,26 +189,18 @@ impl Crowd {
 
     /// The first ten tools for a query, as the collection calls them.
     pub(crate) fn find(&self, query: &str, sentences: Option<&Sentences>) -> Vec<String> {
-        let any_language = sentences.is_some_and(|sentences| sentences.any_language);
-        let parts = || self.catalog.parts(query, any_language);
-        self.found(query, sentences.map(|sentences| sentences.of_request(&parts())), any_language)
-    }
-
-    /// The same, where words count as they do beside a model that reads the tools' language only.
-    pub(crate) fn find_plainly(&self, query: &str, sentences: &Sentences) -> Vec<String> {
-        let parts = self.catalog.parts(query, sentences.any_language);
-        self.found(query, Some(sentences.of_request(&parts)), false)
+        let parts = |sentences: &Sentences| self.catalog.parts(query, sentences.any_language);
+        self.found(query, sentences.map(|sentences| sentences.of_request(&parts(sentences))))
     }
 
     /// The same, where nobody has asked before.
     pub(crate) fn find_anew(&self, query: &str, sentences: &Sentences) -> Vec<String> {
         let parts = self.catalog.parts(query, sentences.any_language);
-        self.found(query, Some(sentences.of_new_request(&parts)), sentences.any_language)
+        self.found(query, Some(sentences.of_new_request(&parts)))
     }
 
-    fn found(&self, query: &str, parts: Option<Vec<Vec<f32>>>, any_language: bool) -> Vec<String> {
+    fn found(&self, query: &str, parts: Option<Vec<Vec<f32>>>) -> Vec<String> {
         let meaning = parts.and_then(|parts| Meaning::of(&parts, self.vectors.clone()));
-        let meaning = meaning.map(|meaning| meaning.in_any_language(any_language));
         let aids = Aids { habits: None, meaning: meaning.as_ref(), shapes: None };
         let found = self.catalog.find_with(query, None, &aids).into_iter().take(10);
         found.map(|(server, tool)| format!("{}:{}", self.names[server.as_str()], tool.name)).collect()

@@ -43,9 +43,6 @@ pub(crate) fn report(collection: &Collection, sentences: Option<&Sentences>) {
             report(", words alone", &|hub, query| hub.find(&query.text, None));
             let Some(sentences) = sentences else { continue };
             report("", &|hub, query| hub.find(&query.text, Some(sentences)));
-            if sentences.any_language {
-                report(", words as ever", &|hub, query| hub.find_plainly(&query.text, sentences));
-            }
         }
     }
 }

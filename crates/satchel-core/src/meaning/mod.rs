@@ -237,8 +237,7 @@ impl Meanings {
             let known = self.known();
             let giver = known.giver.clone().filter(|_| !known.vectors.is_empty() && !query.is_empty())?;
             if let Some((_, parts)) = known.queries.iter().find(|(asked, _)| *asked == query) {
-                let meaning = Meaning::of(parts, known.vectors.clone())?;
-                return Some(meaning.in_any_language(giver.any_language()));
+                return Meaning::of(parts, known.vectors.clone());
             }
             if known.rests() {
                 return None;
@@ -249,8 +248,7 @@ impl Meanings {
         let mut known = self.known();
         match answer {
             Ok(answer) => {
-                let meaning = Meaning::of(&answer, vectors)
-                    .map(|meaning| meaning.in_any_language(giver.any_language()));
+                let meaning = Meaning::of(&answer, vectors);
                 known.queries.push_back((query, answer));
                 if known.queries.len() > QUERIES {
                     known.queries.pop_front();

@@ -52,8 +52,6 @@ pub(super) struct Query {
     pub(super) clauses: Vec<Clause>,
     /// Words that may name a server, and whether they follow one like "in" or "using".
     pub(super) mentions: HashMap<Term, bool>,
-    /// The share of it that words of the tools can say something about, by letters: little in another language.
-    pub(super) known: f32,
 }
 
 impl Query {
@@ -61,7 +59,7 @@ impl Query {
         let text = asked(text);
         let values = Values::of(text);
         let all = words::words(text);
-        let mut query = Self { known: known_share(&all, &values, index), ..Self::default() };
+        let mut query = Self::default();
         for part in split(text, &all) {
             query.read_clause(text, &all[part], &values, index);
         }
@@ -143,20 +141,6 @@ impl Query {
             *self.mentions.entry(self::term(term)).or_default() |= follows_a_place_word(text, word.at);
         }
     }
-}
-
-/// The share of a request's letters that are in words which tools or the word lists have.
-fn known_share(words: &[Word], values: &Values, index: &Index) -> f32 {
-    let (mut known, mut all) = (0.0f32, 0.0f32);
-    for word in words.iter().filter(|word| values.at(word.at).is_none()) {
-        // A character that is no letter of an alphabet says about as much as three letters.
-        let size: f32 = word.written.chars().map(|c| if c >= '\u{2e80}' { 3.0 } else { 1.0 }).sum();
-        all += size;
-        if index.knows(&word.stem) || thesaurus::knows(&word.stem) || words::is_chatter(&word.written) {
-            known += size;
-        }
-    }
-    if all > 0.0 { known / all } else { 1.0 }
 }
 
 /// The request as a whole, and where it has several parts each of them, with words that are nearly right put right.

@@ -133,7 +133,7 @@ impl Index {
             tool.lift(beside.lifts.get(&tool.at));
         }
         if let Some(meant) = beside.meant {
-            self.fuse(&mut close, meant, &beside.named, query.known);
+            self.fuse(&mut close, meant, &beside.named);
         }
         let mut hits = self.one_after_another(&mut close, query.clauses.len());
         hits.extend(rest);
@@ -173,14 +173,12 @@ impl Index {
     }
 
     /// Puts what words say and what is meant on one scale, and together. Whoever writes a tool's name means that tool.
-    /// Where a request is in another language than the tools, the few words that they share say little.
-    fn fuse(&self, close: &mut [Close], meant: &Meant, named: &HashSet<usize>, known: f32) {
+    fn fuse(&self, close: &mut [Close], meant: &Meant, named: &HashSet<usize>) {
         let w = &self.weights;
-        let said = if meant.any_language { (known / w.own_language).min(1.0) } else { 1.0 };
         let best = close.iter().map(Close::score).fold(f32::MIN_POSITIVE, f32::max);
         for tool in close {
-            tool.fits.iter_mut().for_each(|fit| *fit *= said / best);
-            tool.share *= said / best;
+            tool.fits.iter_mut().for_each(|fit| *fit /= best);
+            tool.share /= best;
             let words = tool.score();
             let of = |meant: &[f32]| if named.contains(&tool.at) { 1.0 } else { meant[tool.at] };
             if tool.fits.len() > 1 && tool.fits.len() == meant.parts.len() {
@@ -427,11 +425,7 @@ mod tests {
     }
 
     fn order(query: &str, whole: [f32; 3], parts: &[[f32; 3]], named: &[usize]) -> Vec<usize> {
-        let meant = Meant {
-            whole: whole.to_vec(),
-            parts: parts.iter().map(|part| part.to_vec()).collect(),
-            any_language: false,
-        };
+        let meant = Meant { whole: whole.to_vec(), parts: parts.iter().map(|part| part.to_vec()).collect() };
         let beside =
             Beside { meant: Some(&meant), named: named.iter().copied().collect(), ..Beside::default() };
         index().ranked_beside(query, |_| true, &beside).into_iter().map(|hit| hit.at).collect()
@@ -480,23 +474,12 @@ mod tests {
 
     #[test]
     fn shares_add_up_to_the_score() {
-        let meant = Meant { whole: vec![0.5, 0.0, 0.25], parts: vec![], any_language: false };
+        let meant = Meant { whole: vec![0.5, 0.0, 0.25], parts: vec![] };
         let beside = Beside { meant: Some(&meant), ..Beside::default() };
         for hit in index().ranked_beside("create an issue", |_| true, &beside) {
             let Shares { words, meaning } = hit.shares.unwrap();
             assert!((words + meaning - hit.score).abs() < 1e-5 && (0.0..=1.0).contains(&words), "{hit:?}");
         }
         assert!(index().ranked("create an issue", |_| true).iter().all(|hit| hit.shares.is_none()));
-    }
-
-    #[test]
-    fn words_count_less_where_a_model_of_any_language_reads_what_tools_do_not_say() {
-        let text = "удали старый ненужный issue";
-        let found = |any_language| {
-            let meant = Meant { whole: vec![0.0, 1.0, 0.5], parts: vec![], any_language };
-            let beside = Beside { meant: Some(&meant), ..Beside::default() };
-            index().ranked_beside(text, |_| true, &beside)[0].at
-        };
-        assert_eq!((found(false), found(true)), (2, 1));
     }
 }

@@ -43,8 +43,6 @@ pub struct Meaning {
     /// Of the request as a whole; then of each part where it has several.
     request: Vec<Arc<RequestVector>>,
     vectors: Arc<Vectors>,
-    /// Was it read by a model that knows more languages than the tools' words do?
-    any_language: bool,
 }
 
 /// A vector of a request, in whole numbers: products of sixteen bits are summed several at a time on every processor.
@@ -59,7 +57,6 @@ struct RequestVector {
 pub(in crate::catalog) struct Meant {
     pub(super) whole: Vec<f32>,
     pub(super) parts: Vec<Vec<f32>>,
-    pub(super) any_language: bool,
 }
 
 impl Vector {
@@ -167,13 +164,7 @@ impl Meaning {
     pub fn of(request: &[Vec<f32>], vectors: Arc<Vectors>) -> Option<Self> {
         let asked = |vector: &Vec<f32>| RequestVector::of(vector).map(Arc::new);
         let request: Option<Vec<Arc<RequestVector>>> = request.iter().map(asked).collect();
-        Some(Self { request: request.filter(|request| !request.is_empty())?, vectors, any_language: false })
-    }
-
-    /// Says that the model knows more languages than the tools' words do.
-    #[must_use]
-    pub fn in_any_language(self, any_language: bool) -> Self {
-        Self { any_language, ..self }
+        Some(Self { request: request.filter(|request| !request.is_empty())?, vectors })
     }
 
     /// How much the tools are meant whose texts have these numbers; `None` where nothing is known of any.
@@ -191,8 +182,7 @@ impl Meaning {
         }
         let known = alike.first()?.iter().any(Option::is_some);
         let mut meant = alike.into_iter().map(stand_out);
-        let any_language = self.any_language;
-        known.then_some(Meant { whole: meant.next()?, parts: meant.collect(), any_language })
+        known.then_some(Meant { whole: meant.next()?, parts: meant.collect() })
     }
 }
 

@@ -100,8 +100,6 @@ weights! {
     /// … and where a request has several parts, which one vector for all would blur: that of the whole, and of each part.
     meaning_among: 0.15,
     meaning_part: 0.15,
-    /// With a model of many languages: the share of a request in words that tools have, below which words count less.
-    own_language: 0.7,
     /// Tools without any word of the query come in when they are meant so much, compared with the one that is most.
     alike: 0.6,
 }
