@@ -6,7 +6,7 @@ TARGET := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
 UI_SOURCES := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prune -o -path ui/dist-fake -prune -o -type f -print 2>/dev/null)
 
 # Most of these tests wait for something most of the time.
-CHAOS_AT_ONCE := 8
+CHAOS_AT_ONCE := 6
 # A soak measures.
 SOAK_AT_ONCE := 3
 

@@ -24,6 +24,9 @@ use crate::{
 /// Makes the file long enough that half of it could be written.
 const PADDING: usize = 200_000;
 
+/// Runs of a writer that writes in place, in one of which it must be met.
+const TRIES: usize = 8;
+
 /// R6, torn write: 0 torn configurations, 0 acknowledged changes lost, no temporary file after a start.
 #[tokio::test]
 async fn a_configuration_is_whole_and_acknowledged_changes_stay() {
@@ -184,9 +187,16 @@ async fn planted_a_writer_that_writes_in_place_is_caught() {
         ];
         run_fixture("torn_write.py", &arguments).await
     };
-    let (code, said) = torn("builtin:naive").await;
-    assert_eq!(code, 1, "{said}");
-    let _ = std::fs::remove_file(path);
+    // Whether one of fifteen kills meets a write depends on what else the machine does.
+    let mut caught = false;
+    for _ in 0..TRIES {
+        caught |= torn("builtin:naive").await.0 == 1;
+        let _ = std::fs::remove_file(path);
+        if caught {
+            break;
+        }
+    }
+    assert!(caught, "no kill met a write in {TRIES} runs");
     let (code, said) = torn("builtin:atomic").await;
     assert_eq!(code, 0, "{said}");
 }

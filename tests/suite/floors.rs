@@ -81,7 +81,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("httpdate", &["crates/satchel-core/src/upstream/connect/http.rs"]),
     ("hyper*", &["crates/satchel-endpoint/"]),
     ("image", &["crates/satchel-core/src/icons/"]),
-    ("icu_normalizer", &["crates/satchel-embed/src/wordpiece.rs"]),
+    ("icu_normalizer", &["crates/satchel-embed/src/unigram.rs", "crates/satchel-embed/src/wordpiece.rs"]),
     ("jsonc_parser", &["crates/satchel-core/src/edit/json.rs"]),
     ("jaq_*", &["crates/satchel-toolbox/src/tools/query/"]),
     ("jiff", &["crates/satchel-toolbox/src/tools/time.rs", "src-tauri/src/tray/mod.rs"]),
