@@ -86,6 +86,10 @@ def until_listed(hub, wanted):
     raise RuntimeError(f"{hub.name} does not list {wanted} tools")
 
 
+# Satchel gives its sentence model back when it was not needed for a minute.
+REST = 75
+
+
 def settle(hub):
     """Waits until it does nothing, for a minute at most: what discovery leaves to count is counted then."""
     end, before = time.time() + 60, -1.0
@@ -113,11 +117,13 @@ def lists(kind):
             got = listed(hub, "s000", calls=30, warm=2)
             note(kind.name, "list of 20 × 50 tools, p50", got["p50"], "ms")
         wake(hub)
+        time.sleep(REST)
         note(kind.name, "memory, 20 servers awake", hub.memory(), "MB")
         if issubclass(kind, Satchel):
             hub.stop()
             hub.start(servers, answers=False)
             settle(hub)
+            time.sleep(REST)
             note(kind.name, "memory, 20 servers asleep", hub.memory(), "MB")
 
 
@@ -137,6 +143,7 @@ def grow(kind):
         hub.start(fleet(200, 2))
         until_listed(hub, 400)
         wake(hub)
+        time.sleep(REST)
         note(kind.name, "memory, 200 servers awake", hub.memory(), "MB")
     with kind() as hub:
         servers = fleet(20, 500)

@@ -34,8 +34,10 @@ impl SearchModel {
 pub const MODEL_VARIABLE: &str = "SATCHEL_MODEL";
 /// Nobody ships a larger one.
 const LARGEST: u64 = 256 * 1024 * 1024;
-/// Its memory is given back when it was not needed for so long.
-pub(super) const IDLE: Duration = Duration::from_secs(5 * 60);
+/// Its memory is given back when it was not needed for so long: to read it again takes 30 ms, …
+const IDLE: Duration = Duration::from_secs(60);
+/// … and half a second where it reads any language, which is more than a search waits.
+const IDLE_IN_ANY_LANGUAGE: Duration = Duration::from_secs(5 * 60);
 
 /// Where the model lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,8 +144,9 @@ impl Sentences {
 
     /// Gives its memory back where it has been idle. True while it is in memory.
     pub(super) fn rest(&self) -> bool {
+        let idle = if self.any_language { IDLE_IN_ANY_LANGUAGE } else { IDLE };
         let mut loaded = self.loaded();
-        if loaded.used.is_some_and(|used| used.elapsed() >= IDLE) {
+        if loaded.used.is_some_and(|used| used.elapsed() >= idle) {
             *loaded = Loaded::default();
         }
         loaded.used.is_some()
