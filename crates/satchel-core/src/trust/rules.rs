@@ -47,8 +47,7 @@ impl Rules<'_> {
     /// Decides on a call of the tool with this path (its own name) by a client; `None` is a person.
     pub fn decide(&self, path: &ToolPath, client: Option<&str>, nature: &Nature) -> Decision {
         let text = path.to_string();
-        let mut at_least = None;
-        let mut decision = None;
+        let (mut decision, mut restricting) = (None, Vec::new());
         for (rule, permit) in self.meant(&text, client) {
             let found = Decision { permit, rule: said(rule, permit) };
             if !rule.invalid {
@@ -56,12 +55,11 @@ impl Rules<'_> {
                 break;
             }
             // What stands in for an invalid rule permits nothing that the rules before it do not.
-            at_least = Some(at_least.map_or(found.clone(), |known| stricter(known, found)));
+            restricting.push(found);
         }
+        restricting.extend(self.others().map(|others| others.decide(path, client, nature)));
         let decision = decision.unwrap_or_else(|| self.usual(nature));
-        let decision = at_least.map_or(decision.clone(), |at_least| stricter(decision, at_least));
-        let others = self.others().map(|others| others.decide(path, client, nature));
-        others.map_or(decision.clone(), |other| stricter(decision, other))
+        restricting.into_iter().fold(decision, stricter)
     }
 
     /// The rules that permit or forbid something here, the last one first.

@@ -106,7 +106,7 @@ async fn read(relay: Arc<Relay>, mut lines: Lines<BufReader<ChildStdout>>) {
             .and_then(|message| message.id?.get().parse().ok());
         let waiting = id.and_then(|id: u64| relay.waiting(|waiting| waiting.remove(&id)));
         if let Some(sender) = waiting {
-            // Nobody waits any more.
+            // An error means that the caller has gone.
             let _ = sender.send(line);
         }
     }
