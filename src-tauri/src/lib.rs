@@ -16,6 +16,7 @@ mod events;
 mod language;
 mod links;
 mod logging;
+mod moving;
 mod notices;
 mod pages;
 mod prompt;
@@ -51,6 +52,7 @@ use crate::{
     commands::About,
     language::{Language, LanguageChanges},
     links::Shown,
+    moving::Moved,
     pages::AppPages,
     serving::{Options, Serving},
     state::HubState,
@@ -108,10 +110,13 @@ fn start(args: Args) -> ExitCode {
     let options =
         Options { places: places.clone(), own_program, port: args.port, trust_config: args.trust_config };
     let again = Again::default();
-    let ended = run(args, &places, options, &tasks, &again, &updates);
+    let moved = Moved::default();
+    let ended = run(args, &places, options, &tasks, &again, &moved, &updates);
     runtime.block_on(tasks.end());
     let unasked = Chosen::in_directory(places.data.join("window")).get().updates == LookForUpdates::On;
-    match runtime.block_on(updates.finish(unasked, again.is_asked())) {
+    // An update would change the copy that is left behind.
+    let next = moved.take().or_else(|| runtime.block_on(updates.finish(unasked, again.is_asked())));
+    match next {
         Some(next) => updates::start(&next),
         None => again.start(),
     }
@@ -161,6 +166,7 @@ fn run(
     options: Options,
     tasks: &Tasks,
     again: &Again,
+    moved: &Moved,
     updates: &Updates,
 ) -> tauri::Result<i32> {
     let (serving, task) = Serving::new(options);
@@ -191,6 +197,7 @@ fn run(
         )
         .manage(serving.clone())
         .manage(again.clone())
+        .manage(moved.clone())
         .manage(tasks.clone())
         .manage(updates.clone())
         .manage(Clipboard::default())
@@ -251,6 +258,7 @@ fn run(
     } else {
         let place = args.link.as_deref().and_then(deep::place_of);
         window::show(app.handle(), place.as_deref());
+        moving::offer(app.handle());
     }
     Ok(app.run_return(|_, event| {
         // Closing the last window does not end the app; only an exit of its own has a code.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::moving::bundle_of;
 use crate::platform::Platform;
 
 /// How this program was installed.
@@ -67,8 +68,7 @@ fn on_macos(program: &Path, text: &str, is_there: impl Fn(&str) -> bool) -> Inst
     if text.contains("/Caskroom/") || casks.into_iter().any(is_there) {
         return Installed::By(Manager::Homebrew);
     }
-    // Name.app/Contents/MacOS/program
-    let bundle = program.ancestors().nth(3).filter(|dir| dir.extension().is_some_and(|end| end == "app"));
+    let bundle = bundle_of(program);
     bundle.map_or(Installed::Unknown, |bundle| Installed::ByItself(bundle.to_owned()))
 }
 

@@ -7,6 +7,7 @@
 //! (`trial.json`, see [`trial`]), and versions that did not start (`refused.json`).
 
 pub mod installed;
+pub mod moving;
 pub mod offer;
 pub mod place;
 pub mod trial;

@@ -108,7 +108,8 @@ async fn exchange(bundle: &Path, archive: &Path, kept: &Path) -> io::Result<Path
     Ok(bundle.join(PROGRAM))
 }
 
-const PROGRAM: &str = "Contents/MacOS/satchel-app";
+/// The program in a bundle.
+pub(super) const PROGRAM: &str = "Contents/MacOS/satchel-app";
 
 /// Uses the system's tool, which preserves links and permissions. The archive's signature has been verified.
 async fn unpack(archive: &Path, into: &Path) -> io::Result<()> {
@@ -131,7 +132,7 @@ fn bundle_in(dir: &Path) -> io::Result<PathBuf> {
 }
 
 /// Moves `old` to `kept`, and `new` to `old`. If the second step fails, the first is reverted.
-fn swap(old: &Path, new: &Path, kept: &Path) -> io::Result<()> {
+pub(super) fn swap(old: &Path, new: &Path, kept: &Path) -> io::Result<()> {
     fs::rename(old, kept)?;
     fs::rename(new, old).inspect_err(|_| {
         let _ = fs::rename(kept, old);
@@ -139,7 +140,7 @@ fn swap(old: &Path, new: &Path, kept: &Path) -> io::Result<()> {
 }
 
 /// A hidden path beside the bundle, so that a rename stays on one file system.
-fn beside(bundle: &Path, what: &str) -> PathBuf {
+pub(super) fn beside(bundle: &Path, what: &str) -> PathBuf {
     let name = bundle.file_name().unwrap_or_default().to_string_lossy();
     bundle.with_file_name(format!(".{name}.{what}"))
 }
