@@ -17,7 +17,7 @@ TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests
 # The same where the libraries of a desktop are installed; without them, only what needs none.
 HUB := $(if $(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo yes),$(TESTED),-p satchel-cli -p satchel-reaper -p satchel-tests)
 
-.PHONY: run build bundle archive native workflows ways-in model test audit windows check-macos clients strangers chaos fuzz night ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
+.PHONY: run build bundle archive native workflows ways-in model test audit windows check-windows check-macos clients strangers chaos fuzz night ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
 .DEFAULT_GOAL := build
 
 # Nobody waits for it: searches go by words until it is there. What goes wrong stands in model/log.
@@ -97,6 +97,11 @@ test: ui/dist/index.html
 windows:
 	@scripts/setup.sh hub
 	@TESTED="$(HUB)" scripts/windows.sh $(CASES)
+
+# Clippy on every crate for Windows, the app included, on any system.
+check-windows: ui/dist/index.html
+	@scripts/setup.sh hub
+	@scripts/windows.sh --check
 
 # The types of every crate for macOS, checked on any system.
 check-macos: ui/dist/index.html

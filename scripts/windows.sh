@@ -3,6 +3,7 @@
 #
 #   scripts/windows.sh                 installs what is missing, builds, runs; words after it pick cases
 #   scripts/windows.sh --if-installed  the same, but installs nothing: says what is missing and ends well
+#   scripts/windows.sh --check         runs Clippy on every crate, the app and the tests beside the code included, and nothing else
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -16,11 +17,14 @@ fail() {
     exit 1
 }
 
-installing=yes
-if [ "${1:-}" = --if-installed ]; then
-    installing=no
-    shift
-fi
+installing=yes check=
+case ${1:-} in
+    --if-installed)
+        installing=no
+        shift
+        ;;
+    --check) check=yes ;;
+esac
 
 if rustup target list --installed 2>/dev/null | grep -qx $triple; then
     rust=rustup
@@ -68,13 +72,23 @@ mingw=x86_64-w64-mingw32-gcc
 ! command -v $mingw-posix >/dev/null || mingw=$mingw-posix
 mingw_cxx=$(printf %s "$mingw" | sed 's/gcc/g++/')
 
-build() {
-    # Not $CARGO_TARGET_DIR: what is built for this system stays as it is.
+for_windows() {
     env CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=$mingw CARGO_PROFILE_DEV_DEBUG=0 \
         CC_x86_64_pc_windows_gnu=$mingw CXX_x86_64_pc_windows_gnu="$mingw_cxx" \
         AR_x86_64_pc_windows_gnu=x86_64-w64-mingw32-ar \
-        "$@" build --locked --target $triple --target-dir "$target" -p satchel-cli -p satchel-windows-server
+        "$@"
 }
+# Not $CARGO_TARGET_DIR: what is built for this system stays as it is.
+build() {
+    for_windows "$@" build --locked --target $triple --target-dir "$target" -p satchel-cli -p satchel-windows-server
+}
+if [ -n "$check" ]; then
+    [ $rust = rustup ] || fail "Rust for Windows is missing: rustup target add $triple"
+    # What `make native` lints on Windows.
+    for_windows cargo clippy --keep-going --locked --target $triple --target-dir "$target" \
+        --workspace --exclude satchel-tests --all-targets -- -D warnings
+    exit 0
+fi
 if [ $rust = rustup ]; then
     build cargo
 else

@@ -173,6 +173,7 @@ pub fn main() -> ExitCode {
 }
 
 #[cfg(test)]
+#[cfg(unix)] // a script stands in for the counting process
 mod tests {
     use super::*;
     use crate::catalog::validate;
@@ -184,7 +185,6 @@ mod tests {
     }
 
     /// A substitute for the counting process: each text has as many tokens as the list has texts.
-    #[cfg(unix)]
     #[tokio::test]
     async fn what_waits_for_a_turn_is_counted_together_by_one_process() {
         use std::os::unix::fs::PermissionsExt;

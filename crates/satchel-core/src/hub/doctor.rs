@@ -491,6 +491,7 @@ mod tests {
         config.servers()["x"].clone()
     }
 
+    #[cfg(unix)]
     fn looked(entry: &str, state: ServerState, dirs: &[PathBuf]) -> (Health, String) {
         let looking = SearchContext { dirs, environment: &Environment::of_this_process() };
         let found = look_at_server(&server("x", state), Some(&configured(entry)), looking, 0);

@@ -299,6 +299,7 @@ fn may_be_executed(_path: &Path) -> bool {
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     fn linux(variables: &[(&str, &str)]) -> Environment {
         Environment::new(Platform::Linux, variables.iter().copied())
     }
