@@ -458,7 +458,7 @@ fn a_second_door_is_found() {
 }
 
 #[test]
-fn a_file_that_does_not_say_what_it_is_is_found() {
+fn a_file_without_a_module_comment_is_reported() {
     let source = Source { path: "crates/satchel-core/src/files.rs".into(), text: "use std::fs;".into() };
     assert!(violations(&[source])[0].contains("does not begin with a `//!` line"));
 }

@@ -184,7 +184,7 @@ mod tests {
     /// A substitute for the counting process: each text has as many tokens as the list has texts.
     #[cfg(unix)]
     #[tokio::test]
-    async fn what_waits_for_a_turn_is_counted_together_by_one_process() {
+    async fn waiting_offers_are_counted_together_by_one_process() {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let (program, starts) = (dir.path().join("counts"), dir.path().join("starts"));

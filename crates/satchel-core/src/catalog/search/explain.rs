@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_explanation_names_the_words_and_what_stood_for_them() {
+    fn an_explanation_names_the_words_and_their_matches() {
         let text =
             |name, description| ToolText { server: "tracker", name, description, ..ToolText::default() };
         let tools =

@@ -242,7 +242,7 @@ fn a_change_that_gains_only_where_it_was_chosen_is_refused() {
 }
 
 #[test]
-fn fitted_is_what_gains_on_one_part_and_loses_on_the_other() {
+fn a_gain_in_one_part_and_a_loss_in_the_other_is_overfitting() {
     let before = Found { choose: (20, 40), check: (20, 40) };
     for (choose, check, change) in [
         ((20, 40), (20, 40), Change::Same),

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn similar_words_lift_what_they_led_to_and_others_do_not() {
+    fn similar_words_raise_the_tools_used_before_and_other_words_do_not() {
         let mut habits = Habits::default();
         habits.used("create an issue for the login page", &path("tracker:create_issue"), 1);
         let same = share(&habits, "create an issue for the login page", "tracker:create_issue");
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_the_same_is_similar() {
+    fn synonyms_are_similar() {
         let mut habits = Habits::default();
         habits.used("create ticket", &path("tracker:create_ticket"), 1);
         assert!(share(&habits, "create issue", "tracker:create_ticket") > 0.0);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hardly_fits_never_comes_before_what_fits_well() {
+    fn a_poor_match_never_precedes_a_good_one() {
         let index = index();
         let query = "create an issue in a project";
         let place = |habits: &Habits| {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_somebody_wrote_cannot_say_more_than_a_habit() {
+    fn a_hand_written_habits_file_has_no_more_effect_than_habits() {
         let read: Habits = serde_json::from_str(
             r#"{"habits":[{"words":[3,1,3],"tool":"s:t","uses":4000000000,"day":1},
                 {"words":[],"tool":"s:t","uses":1,"day":1},{"words":[1],"tool":"nothing","uses":1,"day":1}]}"#,

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_tool_says_is_looked_up_and_what_one_says_is_not() {
+    fn synonyms_are_used_only_for_words_that_no_tool_has() {
         let market: &[_] = &[("latest_price", "The price of a stock by its ticker.")];
         let files: &[_] = &[("read_file", "Read the contents of a file.")];
         let query = "how is nvidia doing";
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_have_no_neighbours_and_harm_nobody() {
+    fn long_names_have_no_suggestions() {
         let long = "q".repeat(100);
         let path = format!("s:{long}");
         assert!(near(&format!("s:{long}q"), [path.as_str()].into_iter(), 3).is_empty());

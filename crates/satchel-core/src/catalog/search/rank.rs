@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_siblings_apart_counts_where_everybody_says_it() {
+    fn words_that_distinguish_siblings_count_even_if_common() {
         // Nearly all tools list something, so that the word says little; on this server, only one of them does.
         let text = |server, name| ToolText { server, name, ..ToolText::default() };
         let others = ["list_keys", "list_roads", "list_songs", "list_trees", "list_walls", "list_zones"];
