@@ -348,7 +348,7 @@ pub(crate) mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_question_that_waits_is_told_once_and_not_to_whoever_looks() {
+    async fn a_waiting_question_is_notified_once_and_not_to_a_user_who_is_looking() {
         let now = Instant::now();
         let mut teller = Teller::new(now);
         let one = Snapshot { asks: vec![ask(1)], ..Snapshot::default() };
@@ -375,7 +375,7 @@ pub(crate) mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_a_server_needs_is_told_when_it_comes_and_not_again_at_once() {
+    async fn a_servers_need_is_notified_when_it_appears_and_not_repeated_at_once() {
         let now = Instant::now();
         let mut teller = Teller::new(now);
         let of = |held: usize, broken: bool| {
@@ -405,7 +405,7 @@ pub(crate) mod tests {
 
     /// A5 of the sign-in: one notification per server and need.
     #[tokio::test(start_paused = true)]
-    async fn a_sign_in_that_is_needed_is_told_once_a_day_and_not_to_whoever_signs_in() {
+    async fn a_needed_sign_in_is_notified_once_a_day_and_not_during_a_sign_in() {
         let now = Instant::now();
         let mut teller = Teller::new(now);
         let of = |state, sign_in| Snapshot {

@@ -107,7 +107,8 @@ async fn without_descriptors_calls_end_clearly_and_work_again_later() {
     let told = calls.join_all().await;
     let worked = told.iter().filter(|outcome| **outcome == Outcome::Result).count();
     measured!("no descriptors: {worked} of {} calls worked meanwhile, all ended clearly", told.len());
-    assert_eq!(told.len(), names.len());
+    // The tool itself never fails, and a failure of the hub says whether the call may have run.
+    assert!(!told.contains(&Outcome::Error), "{told:?}");
     for name in &names {
         eventually(&format!("{name} works again"), async || {
             let answer = client.execute(&format!("{name}:echo"), json!({ "text": "again" })).await;

@@ -105,7 +105,7 @@ async fn nothing_starts(home: &Home, hub: &Hub<'_>, before: usize) {
 }
 
 #[tokio::test]
-async fn what_a_person_accepted_is_not_started_after_another_hand_changed_it() {
+async fn an_accepted_entry_is_not_started_after_another_program_changed_it() {
     let arena = Arena::new().await;
     let home = &arena.home;
     furnish(home);

@@ -231,7 +231,7 @@ async fn a_hub_that_used_the_keychain_ends_in_order_even_if_the_keychain_hangs()
 
 /// R16, keychain locked.
 #[tokio::test]
-async fn a_locked_keychain_is_named_and_nothing_waits_for_a_prompt_nobody_sees() {
+async fn a_locked_keychain_is_reported_and_nothing_waits_for_an_invisible_prompt() {
     let arena = arena().await;
     let bus = Bus::start(&arena).await;
     {

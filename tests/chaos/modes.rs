@@ -430,19 +430,19 @@ async fn modes_of_the_fixtures() -> BTreeSet<String> {
 
 /// R10, mode matrix: each line of the catalogue has its outcome; a bad tool never hides a good one.
 #[tokio::test]
-async fn every_mode_of_the_older_revisions_comes_to_what_it_must() {
+async fn every_mode_of_the_older_revisions_has_its_expected_outcome() {
     every_mode("legacy").await;
 }
 
 /// R10, mode matrix.
 #[tokio::test]
-async fn every_mode_of_servers_that_speak_both_comes_to_what_it_must() {
+async fn every_mode_of_servers_of_both_eras_has_its_expected_outcome() {
     every_mode("dual").await;
 }
 
 /// R10, mode matrix.
 #[tokio::test]
-async fn every_mode_of_the_stateless_revisions_comes_to_what_it_must() {
+async fn every_mode_of_the_stateless_revisions_has_its_expected_outcome() {
     every_mode("modern").await;
 }
 

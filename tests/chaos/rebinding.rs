@@ -32,7 +32,7 @@ async fn matrix(arguments: &[&str]) -> Value {
 }
 
 #[tokio::test]
-async fn only_whoever_has_a_token_and_means_this_port_is_served_on_every_path() {
+async fn every_path_needs_a_token_and_the_right_host() {
     let mut arena = Arena::new().await;
     arena.add("one", crate::arena::Chaos::new());
     let hub = arena.open().await;

@@ -209,7 +209,7 @@ fn open_to_others(place: &Path, found: &mut Vec<String>) {
 }
 
 #[tokio::test]
-async fn our_files_are_private_whatever_the_umask() {
+async fn our_files_are_private_under_any_umask() {
     let mut arena = Arena::new().await;
     arena.add("one", Chaos::new());
     let satchel = satchel_tests::program("satchel");

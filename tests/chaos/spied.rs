@@ -78,7 +78,7 @@ fn clear(file: &Path) {
 }
 
 #[tokio::test]
-async fn before_a_yes_nothing_leaves_the_hub_whatever_it_looks_at() {
+async fn before_approval_no_request_leaves_the_hub() {
     const FILES: usize = 200;
     let arena = Arena::new().await;
     let home = &arena.home;

@@ -122,7 +122,7 @@ async fn a_call_that_may_have_run_is_never_made_again() {
 }
 
 #[tokio::test]
-async fn a_call_that_finds_nobody_is_made_when_somebody_is_there_again() {
+async fn a_call_to_an_unreachable_server_is_sent_when_the_server_returns() {
     let mut station = Station::start(Speaks::Legacy, |_: &Asked| None).await;
     let world = World::at(&station);
     let hub = world.home.start_hub().await;
@@ -166,7 +166,7 @@ async fn a_forgotten_session_is_opened_again_without_anybody_noticing() {
 }
 
 #[tokio::test]
-async fn a_lost_session_leaves_what_is_under_way_its_answer() {
+async fn calls_in_progress_get_their_answers_after_a_session_is_lost() {
     // A new session is available and forgotten as well, or unavailable.
     for opens_again in [true, false] {
         let release = Arc::new(Notify::new());
@@ -222,7 +222,7 @@ async fn headers_are_filled_from_the_environment_and_from_secrets() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_say_what_it_is_is_given_up_after_the_time_allowed() {
+async fn a_server_that_never_answers_the_handshake_fails_after_the_timeout() {
     let silent = Station::start(Speaks::Both, |_: &Asked| Some(never())).await;
     let world = World::of(&json!({ "url": silent.url, "discoveryTimeout": 5 }));
     let hub = world.home.start_hub().await;
@@ -231,7 +231,7 @@ async fn a_server_that_does_not_say_what_it_is_is_given_up_after_the_time_allowe
 }
 
 #[tokio::test]
-async fn a_server_is_asked_once_what_it_speaks_and_then_it_is_remembered() {
+async fn a_servers_revision_is_probed_once_and_remembered() {
     for (speaks, first, other) in [
         (Speaks::Legacy, "initialize", "server/discover"),
         (Speaks::Modern, "server/discover", "initialize"),

@@ -89,7 +89,7 @@ async fn an_unchanged_list_is_asked_for_by_its_tag() {
 }
 
 #[tokio::test]
-async fn what_is_meant_comes_first() {
+async fn the_intended_server_comes_first() {
     let kit = Kit::new().await;
     let _hub = kit.hub().await;
     let filesystem = kit.names(&["filesystem"]).await;
@@ -137,7 +137,7 @@ async fn what_is_meant_comes_first() {
 
 /// Whatever a registry does, stored data stays, and no other host is contacted.
 #[tokio::test]
-async fn no_fault_takes_away_what_was_known() {
+async fn no_fault_removes_the_known_list() {
     const FAULTS: [&str; 8] = ["down", "500", "html", "cut", "empty", "huge", "loop", "moved"];
     let kit = Kit::new().await;
     let _hub = kit.hub().await;
@@ -243,7 +243,7 @@ async fn a_registry_that_takes_too_long_is_given_up() {
 
 /// Another program writes an address: it is not contacted before a person approves it.
 #[tokio::test]
-async fn a_registry_that_nobody_accepted_is_not_asked() {
+async fn a_registry_that_was_not_accepted_is_not_asked() {
     let kit = Kit::new().await;
     let _hub = kit.home.start_hub_asking().await;
     let found = kit.search(&["github"]).await;

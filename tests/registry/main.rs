@@ -208,7 +208,7 @@ async fn a_description_that_does_more_than_it_says_is_refused() {
 
 /// Text of a description is text: not a reference, a terminal command, or an instruction to a model.
 #[tokio::test]
-async fn what_a_description_says_is_text_and_nothing_else() {
+async fn a_description_in_a_registry_is_only_text() {
     let kit = Kit::new().await;
     let hub = kit.hub().await;
     let remarks = |found: &Value, name: &str| {

@@ -199,7 +199,7 @@ async fn a_client_of_the_stateless_revision_does_not_notice_that_the_hub_was_kil
 
 /// docs/remote.md: a client in a container, which has nothing of the hub but a socket and a token.
 #[tokio::test]
-async fn a_client_in_a_container_has_a_socket_where_nobody_else_is_served() {
+async fn a_client_in_a_container_has_a_socket_that_serves_only_that_client() {
     let home = Home::empty();
     let (socket, inside) = (home.file("box/hub.sock"), Home::empty());
     let servers = json!({ "toolbox": { "command": "satchel", "args": ["toolbox"] } });

@@ -44,7 +44,7 @@ async fn without_a_known_token_there_is_no_answer() {
 }
 
 #[tokio::test]
-async fn a_new_token_replaces_nobody_elses_and_each_client_has_its_own() {
+async fn each_client_has_its_own_token_and_a_new_one_replaces_no_other() {
     let home = Home::empty();
     let hub = home.start_hub().await;
     let (one, two) = (hub.connection("one").await, hub.connection("two").await);
@@ -178,7 +178,7 @@ async fn the_port_for_clients_gives_no_say_over_the_hub() {
 
 /// S4: every path and every method, without a token, with a wrong one, and with a revoked one.
 #[tokio::test]
-async fn no_address_is_open_to_whoever_has_no_good_token() {
+async fn no_address_serves_a_request_without_a_valid_token() {
     let home = Home::with_servers(json!({ "one": Fake::new(&Home::empty(), "one").entry() }));
     let hub = home.start_hub().await;
     let (good, revoked) = (hub.connection("good").await, hub.connection("revoked").await);
@@ -235,7 +235,7 @@ async fn no_address_is_open_to_whoever_has_no_good_token() {
 
 /// S5: a revoked token opens nothing any more and its open connections end; nobody else notices.
 #[tokio::test]
-async fn what_is_open_with_a_token_ends_when_it_is_taken_back() {
+async fn connections_end_when_their_token_is_revoked() {
     let home = Home::empty();
     let hub = home.start_hub().await;
     let (one, two) = (hub.connection("one").await, hub.connection("two").await);

@@ -67,7 +67,7 @@ async fn the_address_file_says_where_the_hub_is_and_nobody_else_may_use_its_sock
 }
 
 #[tokio::test]
-async fn a_second_hub_on_one_home_says_who_has_it() {
+async fn a_second_hub_in_one_home_names_the_first() {
     let home = Home::empty();
     let hub = home.start_hub().await;
     let second = home.satchel(&["serve", "--port", "0", "--json"]).await;

@@ -120,7 +120,7 @@ fn whole(answer: &Answer) -> Value {
 }
 
 #[tokio::test]
-async fn what_nobody_sees_reaches_no_client_log_or_face_unless_a_server_is_to_be_exact() {
+async fn invisible_characters_reach_no_client_log_or_screen_unless_a_server_is_exact() {
     let home = Home::empty();
     let texts = hostile();
     assert!(

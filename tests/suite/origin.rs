@@ -75,7 +75,7 @@ async fn nothing_that_a_server_started_manages_the_hub() {
 }
 
 #[tokio::test]
-async fn what_loosens_a_protection_needs_a_person_and_what_tightens_it_does_not() {
+async fn loosening_a_protection_needs_a_person_and_tightening_does_not() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake");
     let mut entry = fake.entry();

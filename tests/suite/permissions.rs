@@ -25,7 +25,7 @@ async fn listed(client: &Client, method: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_is_off_is_in_no_list_and_refused_with_the_rule_for_all_or_for_one_client() {
+async fn disabled_tools_are_unlisted_and_refused_for_all_or_for_one_client() {
     let home = Home::empty();
     let rules = json!([
         { "tool": "fake:about", "permit": "off" },
@@ -143,7 +143,7 @@ async fn a_client_without_a_server_finds_nothing_of_it_anywhere() {
 }
 
 #[tokio::test]
-async fn where_nobody_can_be_asked_it_is_a_no_with_the_reason() {
+async fn without_anyone_to_ask_the_answer_is_no_with_a_reason() {
     let home = Home::empty();
     let fake = configure(
         &home,

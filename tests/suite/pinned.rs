@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::offered;
 
 #[tokio::test]
-async fn what_floats_is_pinned_to_what_was_fetched_last() {
+async fn a_floating_version_is_pinned_to_the_one_fetched_last() {
     let home = Home::empty();
     let npx = |args: serde_json::Value| json!({ "command": "npx", "args": args, "env": { "API_KEY": "s3cr3t-value" } });
     home.write_config(&json!({ "mcpServers": {
@@ -46,7 +46,7 @@ async fn what_floats_is_pinned_to_what_was_fetched_last() {
 
 /// S9. Pinning an entry does not approve what another program changed in the rest of it.
 #[tokio::test]
-async fn what_is_held_back_is_not_approved_by_pinning_it() {
+async fn pinning_a_held_tool_does_not_approve_it() {
     let home = Home::empty();
     let registry = Registry::of(&home);
     home.write_config(&json!({ "mcpServers": {} }));

@@ -106,7 +106,7 @@ async fn a_page_is_agreed_to_with_its_host_in_view() {
 }
 
 #[tokio::test]
-async fn where_nobody_is_there_it_is_a_no_that_says_so_to_whoever_called() {
+async fn without_a_person_the_answer_is_no_and_tells_the_caller() {
     let home = home();
     let hub = home.start_hub().await;
     let client = client(&hub).await;

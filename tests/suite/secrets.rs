@@ -66,7 +66,7 @@ async fn a_secret_reaches_its_server_and_is_found_nowhere_else() {
 }
 
 #[tokio::test]
-async fn a_call_waits_for_what_its_server_lacks_where_somebody_looks() {
+async fn a_call_waits_for_a_missing_credential_if_a_person_can_answer() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake").env("TOKEN", "${secret:TOKEN}").env("OTHER", "${secret:OTHER}");
     let bare = Fake::new(&home, "bare").env("TOKEN", "${secret:TOKEN}").env("VARIABLE", "${UNSET_VARIABLE}");

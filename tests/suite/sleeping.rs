@@ -118,7 +118,7 @@ async fn a_server_may_add_tools_while_it_runs_and_they_wait_for_a_look() {
 }
 
 #[tokio::test]
-async fn calls_run_side_by_side_and_progress_reaches_the_one_who_asked() {
+async fn calls_run_in_parallel_and_progress_reaches_only_its_caller() {
     let home = Home::empty();
     home.write_config(&json!({ "mcpServers": { "fake": Fake::new(&home, "fake").entry() } }));
     let hub = home.start_hub().await;

@@ -214,7 +214,7 @@ async fn the_window_of_questions_may_only_answer_them() {
 }
 
 #[tokio::test]
-async fn what_looks_like_a_secret_can_only_be_declined_even_for_clients_that_ask_themselves() {
+async fn questions_for_secrets_can_only_be_declined_even_by_clients_that_ask_themselves() {
     let desktop = Desktop::with_servers(json!({ "chaos": crate::hostile::chaos("elicit_secret") })).await;
     let page = desktop.open_window(&[]).await;
     let client = desktop.client("editor").await;

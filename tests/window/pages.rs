@@ -76,7 +76,7 @@ async fn shown(port: u16, html: &str) -> (Desktop, Page) {
 }
 
 #[tokio::test]
-async fn a_page_is_shown_with_its_call_and_reaches_only_what_is_its_servers() {
+async fn a_page_is_shown_with_its_call_and_reaches_only_its_own_server() {
     let (desktop, page) = shown(9, &attacker(9)).await;
     page.says(
         ".reach",

@@ -9,7 +9,7 @@ use crate::{app::until_offered, desktop::Desktop, page::switch};
 const CANARY: &str = "canary-8d20-44f1-b7c6";
 
 #[tokio::test]
-async fn an_entry_is_edited_and_what_is_secret_in_it_stays_hidden_and_kept() {
+async fn editing_an_entry_keeps_its_secrets_hidden_and_unchanged() {
     let desktop = Desktop::with_servers(json!({})).await;
     let fake = Fake::new(&desktop.home, "fake").env("A_TOKEN", CANARY).env("LEVEL", "low");
     desktop.home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));

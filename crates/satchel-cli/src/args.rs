@@ -1267,7 +1267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_a_usage_error() {
+    fn contradictory_arguments_are_a_usage_error() {
         for line in [
             &["add", "x"][..],
             &["add", "x", "--url", "https://a", "--", "y"],

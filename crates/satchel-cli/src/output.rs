@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_aligned_by_what_is_seen() {
+    fn columns_are_aligned_by_displayed_width() {
         let rows = [
             ["toolbox".to_owned(), "Asleep".to_owned(), "8".to_owned()],
             ["日本".to_owned(), "Running · sleeps in 2:14".to_owned(), count(None)],

@@ -768,7 +768,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cut_off_writes_left_is_cleared_and_nothing_else() {
+    fn leftovers_of_interrupted_writes_are_removed_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str| fs::write(dir.path().join(name), name).unwrap();
         let names = || {
@@ -825,7 +825,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_no_plain_file_is_neither_waited_for_nor_written_to() {
+    fn special_files_are_neither_waited_for_nor_written_to() {
         let dir = tempfile::tempdir().unwrap();
         let kind = |path: &Path| read_plain(path, 10).unwrap_err().kind();
         let link = |name: &str, to: &str| {
@@ -878,7 +878,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_another_writes_meanwhile_stays() {
+    fn concurrent_writes_of_another_program_are_kept() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.json");
         fs::write(&path, "one").unwrap();

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn what_panics_is_made_again_until_it_ends_by_itself() {
+    async fn a_panicking_task_is_restarted_until_it_ends() {
         let times = AtomicUsize::new(0);
         kept("test", async || {
             tokio::task::yield_now().await;

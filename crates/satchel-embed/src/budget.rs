@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shared_is_never_more_than_there_is() {
+    fn shares_never_exceed_the_budget() {
         for (wanted, room, expected) in [
             (&[5, 90, 90][..], 64, 29),
             (&[5, 5], 64, usize::MAX),

@@ -159,7 +159,7 @@ mod tests {
     };
 
     #[test]
-    fn what_means_the_same_has_the_same_vector_and_what_does_not_has_another() {
+    fn synonyms_have_equal_vectors_and_other_words_different_ones() {
         let model = Model::read(toy(&[&["echo", "parrot"], &["file"]])).unwrap();
         let alike = |one: &str, other: &str| {
             let [one, other] = [one, other].map(|text| model.embed(Role::Passage, text, MOST_TOKENS));

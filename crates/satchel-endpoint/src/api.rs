@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_query_says_what_is_asked_or_is_refused() {
+    fn a_query_parses_completely_or_is_refused() {
         let of = |query| ask(Some(query)).map_err(|refusal| refusal.code);
         assert_eq!(ask(None), Ok(ReportAsk::default()));
         assert_eq!(

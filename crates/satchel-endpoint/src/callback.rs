@@ -312,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_german_page_says_each_reason_in_german_and_quotes_what_others_said() {
+    fn a_german_page_gives_reasons_in_german_and_quotes_servers_unchanged() {
         let said = || "state <b>missing</b>".to_owned();
         for (trouble, quotes) in [
             (Trouble::Refused(said()), true),

@@ -661,7 +661,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_only_holds_connections_open_gives_way_and_a_client_does_not() {
+    async fn idle_connections_give_way_and_those_of_clients_do_not() {
         let all: Arc<Connections> = Arc::default();
         let places = places(&all, CONNECTIONS);
         for (at, place) in places.iter().enumerate().skip(1) {
@@ -720,7 +720,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_a_client_has_too_many_of_keeps_no_other_out() {
+    async fn a_client_over_its_limit_does_not_block_other_clients() {
         let all: Arc<Connections> = Arc::default();
         let mut others = places(&all, CONNECTIONS);
         others.iter().for_each(|place| place.0.goes_on_to(Doing::Answering));

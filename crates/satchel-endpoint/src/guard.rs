@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_browser_sends_for_another_site_is_refused() {
+    fn requests_that_a_browser_sends_for_another_site_are_refused() {
         for (site, expected) in [
             ("none", Ok(())),
             ("same-origin", Ok(())),

@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn whoever_comes_before_the_hub_is_there_waits_and_is_not_refused() {
+    async fn a_client_that_starts_before_the_hub_waits() {
         let port = listen(Some(0)).unwrap();
         let connected = TcpStream::connect((Ipv4Addr::LOCALHOST, port.number)).await;
         assert!(connected.is_ok(), "nothing is served yet");

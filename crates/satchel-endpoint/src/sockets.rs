@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_a_socket_that_nobody_listens_at_is_replaced() {
+    async fn only_a_socket_without_a_listener_is_replaced() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("below/box.sock");
         let first = bind(&path).await.unwrap();

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn of_two_readers_the_later_gets_what_comes() {
+    async fn of_two_readers_the_later_one_receives_the_events() {
         let outlet = Outlet::new(0);
         let end = CancellationToken::new();
         let first = outlet.read(None, vec![end.clone()]);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stream_that_nobody_reads_is_given_up_and_one_that_is_read_is_not() {
+    async fn an_unread_stream_is_closed_and_one_that_is_read_is_not() {
         let outlet = Outlet::new(0);
         let reader = outlet.read(None, vec![CancellationToken::new()]);
         let waiting = tokio::time::timeout(ABANDONED * 2, outlet.abandoned()).await;

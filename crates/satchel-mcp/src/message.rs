@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_says_why() {
+    fn an_invalid_message_has_a_reason() {
         let check = |json: &str, code: i64, part: &str| {
             let error = Message::parse_bounded(json).unwrap_err();
             assert!(error.code() == code && error.to_string().contains(part), "{json}: {error}");
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_means_our_own_id_is_taken_for_it() {
+    fn only_equal_ids_are_recognised_as_our_own() {
         let read = |json: &str| serde_json::from_str::<Id>(json).ok().and_then(|id| id.as_ours());
         for ours in ["3", "\"3\"", "3.0", "3.000"] {
             assert_eq!(read(ours), Some(3), "{ours}");

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn a_written_event_is_parsed_back() {
         let event =
             SseEvent { event: Some("x".into()), data: "a\nb".into(), id: Some("1".into()), retry: None };
         check(&event.to_wire(), &[event]);

@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn script_errors_name_their_line() {
         for (script, expected) in [
             ("return x", "! ReferenceError: x is not defined (line 1 of the script)"),
             ("\n\nnull.x", "! TypeError: cannot read property 'x' of null (line 3 of the script)"),
@@ -474,14 +474,14 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_nobody_waits_for_are_counted() {
+    fn calls_without_a_waiting_client_are_counted() {
         assert_eq!(end("call('a:b'); call('a:b'); return 1").left, 2);
         assert_eq!(end("await call('a:b'); call('a:b')").left, 1);
         assert_eq!(end("return await Promise.all([call('a:b'), call('a:b')])").left, 0);
     }
 
     #[test]
-    fn what_is_logged_comes_back_and_is_cut() {
+    fn logged_text_is_returned_truncated() {
         let logs = end("console.log('a', 1, { b: [2] }, undefined, 3n, new Error('e')); console.warn()").logs;
         assert_eq!(
             logs,

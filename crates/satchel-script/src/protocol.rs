@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_one_line_whatever_its_value_looks_like() {
+    fn a_message_is_one_line_whatever_its_value_contains() {
         let value =
             RawValue::from_string("{\r\n  \"a\": [\n1.0, \"b\\nc\"\n]\n}".to_owned()).expect("it is JSON");
         let word = ToScript::Settled { id: 1, end: Settlement::Value(value) };

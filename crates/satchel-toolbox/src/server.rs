@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_answered_is_refused_with_the_right_code() {
+    fn requests_without_an_answer_are_refused_with_the_right_code() {
         let mut talk = Conversation::start();
         for (method, params, code) in [
             ("prompts/list", json!({}), -32601),

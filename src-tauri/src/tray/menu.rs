@@ -665,7 +665,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_needs_you_comes_first_and_the_worst_before_the_rest() {
+    fn servers_needing_attention_come_first_by_severity() {
         let needs = ServerState::NeedsCredential {
             names: vec!["URL".into()],
             variables: vec![],
@@ -700,7 +700,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_server_that_wants_a_sign_in_says_what_to_do_and_leads_to_its_pane() {
+    fn a_server_that_needs_a_sign_in_says_what_to_do_and_opens_its_pane() {
         let rights = || SignInState::NeedsMoreRights { missing: vec!["write".into()], wanted_by: "t".into() };
         let client =
             || SignInState::NeedsClientId { redirect: String::new(), page: None, hint: String::new() };

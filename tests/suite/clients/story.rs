@@ -224,7 +224,7 @@ async fn servers_come_in_once_with_their_credentials_moved_and_go_again() {
 }
 
 #[tokio::test]
-async fn what_does_not_come_along_is_said_before_and_after() {
+async fn settings_that_are_not_imported_are_named_before_and_after() {
     let home = Home::empty();
     let entry =
         json!({ "command": "npx", "args": ["files"], "envFile": "/srv/app/.env", "dev": { "watch": "src" } });

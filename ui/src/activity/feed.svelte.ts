@@ -10,7 +10,7 @@ const everything: ActivityAsk = { before: null, limit: page, problems: false, as
 export interface Filter {
   problems: boolean;
   asked: boolean;
-  /** Only what was asked for through this profile. */
+  /** Only calls made through this profile. */
   profile: string | null;
 }
 
@@ -28,7 +28,7 @@ export class Feed {
   #view: HubView;
   #filter: () => Filter;
 
-  /** `newest` is the number of the newest call there is; while `following` is false the list stands still. */
+  /** `newest` is the number of the newest call; while `following` is false the list does not change. */
   constructor(view: HubView, filter: () => Filter, newest: () => number | undefined, following: () => boolean) {
     this.#view = view;
     this.#filter = filter;
@@ -38,7 +38,7 @@ export class Feed {
       const only = filter();
       const kind = `${JSON.stringify(only)} ${this.#again}`;
       const fresh = kind !== last;
-      // What stands still is not asked for, but a new filter or another try always is.
+      // A paused list is not reloaded, except for a new filter or a retry.
       if (!fresh && !following()) return;
       void latest;
       last = kind;
@@ -82,7 +82,7 @@ export class Feed {
     this.#know(found.sessions);
     const known = fresh ? [] : (this.calls ?? []);
     const oldest = found.calls.at(-1)?.id ?? Infinity;
-    // Where the page reaches down to what is known, what lies below it stays; else there is a gap, and it is dropped.
+    // If the page overlaps the known calls, older ones stay; otherwise there is a gap, and they are dropped.
     const below = known.filter((call) => call.id < oldest);
     const meets = known.some((call) => call.id >= oldest);
     this.calls = meets ? [...found.calls, ...below] : found.calls;

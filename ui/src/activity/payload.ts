@@ -1,4 +1,4 @@
-// What was sent or answered, as lines of text that can be searched. Pure.
+// Request or response as searchable lines of text. Pure.
 import { parse, print } from "../tools/json";
 
 /** Longer texts are shown in part. */
@@ -15,7 +15,7 @@ export function laidOut(text: string): string {
   }
 }
 
-/** A line in stretches; every second one is what was looked for. */
+/** A line split into segments; every second one matches the search. */
 export function stretches(line: string, wanted: string): string[] {
   if (!wanted) return [line];
   const low = line.toLowerCase();
@@ -29,7 +29,7 @@ export function stretches(line: string, wanted: string): string[] {
   return [...parts, line.slice(at)];
 }
 
-/** The words that a model reads of a result: its blocks of text, and what it is told of the others. */
+/** The text of a result that a model reads: text blocks, and descriptions of the others. */
 export function readByModel(result: string): string | undefined {
   try {
     const read = JSON.parse(result) as { content?: unknown; contents?: unknown };

@@ -22,7 +22,7 @@ export interface Turn {
   took: number;
 }
 
-/** The turns of a session's calls, whatever order they come in. */
+/** The turns of a session's calls, which may be in any order. */
 export function turns(calls: readonly CallLine[]): Turn[] {
   const inOrder = [...calls].sort((a, b) => a.time_ms - b.time_ms || a.id - b.id);
   const groups: { calls: CallLine[]; begin: number; end: number; pause: number }[] = [];

@@ -1,4 +1,4 @@
-// Which servers of the list are there already: by the package that runs or the address, whatever they are called. Pure.
+// Finds catalog servers that are already configured, by package or address and regardless of name. Pure.
 import type { Listed, ServerView } from "../lib/hub/generated";
 
 /** A package without its version: `@scope/name@1.2.3`, `name==1.2`, `ghcr.io/a/b:tag`. */
@@ -6,7 +6,7 @@ function bare(word: string): string {
   const [name] = word.split(/(?<=.)@(?=[^/]*$)|==|\[/);
   return (name ?? word).replace(/:[\w.-]+$/, "");
 }
-/** An address by which two are the same: its case, its last slash and what is asked behind it do not count. */
+/** Normalises an address for comparison: ignores case, a trailing slash and the query. */
 function address(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { protocol, host, pathname } = new URL(url);
@@ -40,7 +40,7 @@ function ofEntry({ target }: Listed): string | undefined {
 }
 const ofServer = (server: ServerView) => (server.place === "hosted" ? address(server.runs) : (packageOf(wordsOf(server.runs)) ?? wordsOf(server.runs).join(" ")));
 
-/** What is there already, to be asked for entries of the list. */
+/** The configured servers, for looking up catalog entries. */
 export function added(servers: readonly ServerView[]): (entry: Listed) => string | undefined {
   const there = new Map(servers.flatMap((server) => (ofServer(server) === undefined ? [] : [[ofServer(server)!, server.name] as const])));
   return (entry) => there.get(ofEntry(entry) ?? "");

@@ -1,4 +1,4 @@
-// What a bundled server runs, reaches and weighs. Pure.
+// What a bundled server runs and accesses, and its context cost. Pure.
 import type { Listed, Need, ServerView } from "../lib/hub/generated";
 
 export const hosted = (entry: Listed) => entry.target.kind === "url";
@@ -13,7 +13,7 @@ export const signsIn = (entry: Listed, need: Need) => hosted(entry) && need.kind
 export const runs = ({ target }: Listed) => (target.kind === "url" ? target.url : [target.command, ...target.args].join(" "));
 export const hostOf = ({ target }: Listed) => (target.kind === "url" && URL.canParse(target.url) ? new URL(target.url).hostname : "");
 
-/** How many tools it has and what they weigh: as counted here where it is added, else as the list says. */
+/** Number of tools and their tokens: counted here if the server is configured, otherwise from the catalog. */
 export function figuresOf(entry: Listed, added: ServerView | undefined): { tools: number; tokens: number } | undefined {
   if (added && added.tools !== null && added.tokens !== null) return { tools: added.tools, tokens: added.tokens };
   return entry.measured ?? undefined;

@@ -1,4 +1,4 @@
-// Installs a listed server exactly as the hub plans it with these inputs. What was planned before may lack the credentials.
+// Installs a listed server exactly as the hub plans it with these inputs. An earlier plan may lack the credentials.
 import type { InstallAsk, Installed, Refusal } from "../lib/hub/generated";
 import type { useHub } from "../lib/hub/state.svelte";
 

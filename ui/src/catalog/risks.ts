@@ -1,4 +1,4 @@
-// What a person accepts with a server, apart from what is only told of it. Pure.
+// The risks of a server that a user must accept, apart from mere remarks. Pure.
 import type { Caution, CautionCode } from "../lib/hub/generated";
 
 const told = new Set<CautionCode>([

@@ -1,4 +1,4 @@
-// What an app is called; for one that is not known, the id its key was made for.
+// The display name of an app; for unknown apps, the id its key was created for.
 const known: Record<string, string> = {
   cursor: "Cursor",
   "claude-code": "Claude Code",

@@ -1,4 +1,4 @@
-// How a client stands: what the hub heard from it, and what is known of its settings. Pure.
+// The state of a client: its requests to the hub, and its settings if known. Pure.
 import type { ClientView, KnownClient } from "../lib/hub/generated";
 import { ago } from "../lib/fmt";
 import { words } from "../words";
@@ -13,9 +13,9 @@ export interface Standing {
   group: Group;
   sentence: string;
   tone: "ok" | "warn" | "bad" | "plain";
-  /** What its settings say, where its settings are known. */
+  /** The state of its settings, if known. */
   known: KnownClient | undefined;
-  /** What it asked, where it ever did. */
+  /** Its requests, if there were any. */
   seen: ClientView | undefined;
 }
 

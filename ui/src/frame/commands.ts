@@ -101,7 +101,7 @@ export function itemsOf(state: HubState, now: number, dark: boolean, keys: (key:
   ];
 }
 
-/** What a text finds, best first within its group; without a text what one starts with. */
+/** Commands that match a text, best first within each group; without a text, the initial suggestions. */
 export function found(items: Item[], text: string): Item[] {
   const wanted = text.trim();
   if (!wanted) return items.filter((item) => item.group !== "commands" || !/^(switch|restart) /.test(item.id)).slice(0, 40);

@@ -1,4 +1,4 @@
-// What a link, a badge or a dropped file asks the window to show. Pure; nothing is added by it.
+// What a link, a badge or a dropped file asks the window to show. Pure; adds nothing.
 
 /** A server of a registry, a text as if it had been pasted, or a file. */
 export type Wanted = { name: string } | { text: string } | { file: string };

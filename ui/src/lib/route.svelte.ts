@@ -8,7 +8,7 @@ export const tabs: readonly Tab[] = ["overview", "tools", "offers", "log", "setu
 
 export interface Route {
   screen: Screen;
-  /** What is chosen on that screen: a server, a catalog entry, a call, a client, a step. */
+  /** The selected item of the screen: a server, a catalog entry, a call, a client, a step. */
   item: string | undefined;
   /** The server chosen on Servers. */
   server: string | undefined;

@@ -1,4 +1,4 @@
-// Which mark stands for a name. Pure.
+// Finds the icon for a name. Pure.
 
 /** Names that people give, and the mark that is meant. */
 const also: Record<string, string> = {
@@ -21,7 +21,7 @@ const also: Record<string, string> = {
   wiki: "wikipedia",
   modelcontextprotocol: "mcp",
 };
-/** Marks that are a word of their own, and meant only where nothing else stands in a name. */
+/** Icons whose names are ordinary words, used only if the name contains nothing else. */
 const words = new Set(["neon", "warp", "goose", "amp", "exa", "replit", "kiro", "mcp", "python", "google"]);
 
 /** `github-work` and `GitHub` are GitHub, `google-drive` Google Drive, `my-amp` nothing. */

@@ -29,7 +29,7 @@ export const showPictures = (all: Record<string, string>): void => void (picture
 export function wantMarks(): void {
   if (asked) return;
   asked = true;
-  // What is drawn first is drawn with letters.
+  // The first draw uses letters.
   requestAnimationFrame(() => setTimeout(() => void readMarks(), 0));
 }
 

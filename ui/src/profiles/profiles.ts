@@ -1,4 +1,4 @@
-// What a profile means for the lists of the window. Pure.
+// The effect of a profile on the window's lists. Pure.
 import type { Profile, ProfilesView, ServerView } from "../lib/hub/generated";
 
 /** The servers that clients do not see because of the active profile: all, where there is none of its name. */
@@ -13,5 +13,5 @@ export function ticked(profile: Profile, server: string, on: boolean): Profile {
   return { ...profile, servers: on ? [...rest, server] : rest };
 }
 
-/** The paths in a text, one in each line; what is written twice counts once. */
+/** The paths in a text, one per line, without duplicates. */
 export const lines = (text: string): string[] => [...new Set(text.split("\n").map((line) => line.trim()).filter((line) => line !== ""))];

@@ -1,4 +1,4 @@
-// What a person may be asked, and what may safely be shown of it. Pure.
+// Questions to the user, and what can safely be shown of them. Pure.
 import type { Ask, AskAnswer, FormField, QuestionAnswer } from "../lib/hub/generated";
 import type { QuestionRequest } from "../lib/hub/hub";
 import { visible } from "../lib/plain";
@@ -24,7 +24,7 @@ export type Prompt =
   | ({ kind: "page"; message: string; url: string; host: string } & Asking)
   | { kind: "install"; name: string; runs: string; place: "computer" | "hosted"; risks: Risk[] };
 
-/** Which server asks, in which of its tools, and who called that. */
+/** The server that asks, its tool, and the caller. */
 interface Asking {
   client: string;
   server: string;
@@ -33,7 +33,7 @@ interface Asking {
 
 export type Risk = "shell" | "code" | "download" | "path";
 
-/** What stands in a field while it is filled in. */
+/** The current text of a field. */
 export type Written = string | boolean | string[];
 
 /** Said once, and final. */
@@ -63,7 +63,7 @@ export function answered({ id, question }: Ask, answer: Answer): QuestionRequest
   return question ? { do: "answer_question", id, answer: ofQuestion(answer) } : { do: "answer_ask", id, answer: ofCall(answer) };
 }
 
-/** What stands in a field at first. */
+/** The initial text of a field. */
 export function initially(field: FormField): Written {
   switch (field.type) {
     case "text":
@@ -94,7 +94,7 @@ export function valuesOf(fields: FormField[], written: Record<string, Written>):
   return Object.fromEntries(values);
 }
 
-/** An address in parts, so that its host stands out. The hub says what the host is, as the network knows it. */
+/** Splits an address so that its host can be highlighted. The hub supplies the host as the network resolves it. */
 export function partsOf(url: string, host: string): { before: string; host: string; after: string } {
   const at = url.indexOf(`://${host}`);
   if (at < 0) return { before: "", host, after: ` ${visible(url)}` };
@@ -102,7 +102,7 @@ export function partsOf(url: string, host: string): { before: string; host: stri
   return { before: visible(url.slice(0, at + 3)), host: visible(host), after: visible(url.slice(end)) };
 }
 
-/** What is worth a closer look in a command that a link brings. */
+/** Suspicious parts of a command from a link. */
 export function risksOf(command: string, args: string[]): Risk[] {
   const program = command.split(/[/\\]/).at(-1)!.replace(/\.(exe|cmd|bat|ps1)$/i, "").toLowerCase();
   const line = args.join(" ");

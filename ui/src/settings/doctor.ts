@@ -1,10 +1,10 @@
-// What a doctor found, as it is shown. Pure.
+// The doctor's findings as they are shown. Pure.
 import type { Code, DoctorFinding, ServerView } from "../lib/hub/generated";
 import { at, path } from "../lib/route.svelte";
 
 const order = { wrong: 0, note: 1, fine: 2 };
 
-/** What is wrong first; else as it was found. */
+/** Sorts faults first and keeps the order otherwise. */
 export const inOrder = (findings: readonly DoctorFinding[]) => [...findings].sort((a, b) => order[a.verdict] - order[b.verdict]);
 
 export const summary = (findings: readonly DoctorFinding[]) => ({

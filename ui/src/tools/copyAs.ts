@@ -1,4 +1,4 @@
-// A call as it can be made elsewhere. Pure. No token is ever in it: a placeholder stands in its place.
+// A call as code for use elsewhere. Pure. It never contains a token, only a placeholder.
 import { parts } from "../lib/path";
 import { print, type Json } from "./json";
 
@@ -9,7 +9,7 @@ export const TOKEN = "YOUR_TOKEN";
 const REVISION = "2026-07-28";
 const meta = { "io.modelcontextprotocol/protocolVersion": REVISION, "io.modelcontextprotocol/clientCapabilities": {} };
 
-/** As one word of a shell: of a POSIX one, or of PowerShell. */
+/** Quotes an argument for a POSIX shell or PowerShell. */
 export const quoted = (word: string, powershell: boolean) => (/^[\w@%+=:,./-]+$/.test(word) ? word : powershell ? `'${word.replaceAll("'", "''")}'` : `'${word.replaceAll("'", "'\\''")}'`);
 
 /** A name in a header: signs that no header has are written in Base64, as the protocol wants it. */

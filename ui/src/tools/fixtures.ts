@@ -6,7 +6,7 @@ export interface Fixture {
   schema: Fields;
   /** The kind of each field. */
   fields: Record<string, string>;
-  /** What a form begins with; nothing without it. */
+  /** The initial value of a form, if it has one. */
   begins?: Json;
   sample: Fields[];
 }

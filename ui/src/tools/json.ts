@@ -12,7 +12,7 @@ export type Json = null | boolean | number | string | Digits | Json[] | Fields;
 export type Fields = { [name: string]: Json };
 
 const token = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-/** Stands before digits while they travel as a text; nobody can have written it before. */
+/** Prefix of digits while they are transported as text; cannot occur in input. */
 const fresh = () => `digits ${Math.random()} `;
 
 /** Throws a `SyntaxError` where it is no JSON. */
@@ -36,7 +36,7 @@ export const isSame = (a: Json | undefined, b: Json | undefined) => a === b || (
 /** A number, where it is one. */
 export const numberIn = (value: Json | undefined) => (typeof value === "number" ? value : value instanceof Digits ? Number(value.text) : undefined);
 
-/** What stands in a field for a number. */
+/** The text of a number field. */
 export function fromDigits(text: string): number | Digits | undefined {
   const written = text.trim();
   if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(written)) return undefined;

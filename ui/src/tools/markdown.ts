@@ -92,7 +92,7 @@ function list(lines: string[], at: number, deep: number): [Block, number] {
     if (!mark || /\d/.test(mark[2]!) !== ordered || (items.length > 0 && isRule(lines[here]!))) break;
     const width = mark[0].length;
     let end = here + 1;
-    // What is set in belongs to it, also after a blank line.
+    // Indented lines belong to the item, even after a blank line.
     while (end < lines.length && (/^\s*$/.test(lines[end]!) ? /^ {2,}|^\t/.test(lines[end + 1] ?? "") : /^ {2,}|^\t/.test(lines[end]!) || (!bullet.test(lines[end]!) && lines[end - 1]!.trim() !== "" && !heading.test(lines[end]!.slice(0, 200)) && !fence.test(lines[end]!)))) end += 1;
     const own = lines.slice(here, end).map((line, number) => (number === 0 ? line.slice(width) : line.replace(/^\t| {1,4}/, (space) => space.slice(width))));
     items.push(blocks(own, deep + 1));

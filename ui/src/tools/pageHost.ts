@@ -9,7 +9,7 @@ const LONGEST = 1_000_000;
 type Plain = Record<string, unknown>;
 
 export interface PageAbout {
-  /** The tool's definition, what it was called with, and what it answered. */
+  /** The tool's definition, its arguments, and its result. */
   tool: Plain;
   input: Plain;
   result: unknown;
@@ -27,7 +27,7 @@ export interface PageDeeds {
   read(uri: string): Promise<unknown>;
   /** A person is asked whether to open it. */
   link(address: string): Promise<boolean>;
-  /** So high is what it shows. */
+  /** The height of its content. */
   height(pixels: number): void;
   /** A line of its log. */
   log(line: string): void;
@@ -51,7 +51,7 @@ export class PageHost {
   readonly #about: PageAbout;
   readonly #send: (message: Plain) => void;
   readonly #deeds: PageDeeds;
-  /** Where the handshake stands. */
+  /** The state of the handshake. */
   #stage: "new" | "answered" | "ready" = "new";
   #under = 0;
   #leaving: (() => void) | undefined;
@@ -63,7 +63,7 @@ export class PageHost {
     this.#deeds = deeds;
   }
 
-  /** Whatever the page sent. What is no message is passed over. */
+  /** Handles a message of the page. Invalid messages are ignored. */
   async hear(message: unknown): Promise<void> {
     if (!isPlain(message) || message.jsonrpc !== "2.0") return;
     const { id, method } = message;

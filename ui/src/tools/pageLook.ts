@@ -17,7 +17,7 @@ const others: Record<string, string> = {
   "--border-radius-xs": "4px", "--border-radius-sm": "6px", "--border-radius-md": "9px", "--border-radius-lg": "13px", "--border-radius-full": "999px", "--border-width-regular": "1px",
 };
 
-/** Theme, colours, language, time zone and room, as a page is told them. */
+/** Theme, colours, language, time zone and size, as reported to a page. */
 export function look(width: number, maxHeight: number): Record<string, unknown> {
   const root = document.documentElement;
   const style = getComputedStyle(root);

@@ -1,4 +1,4 @@
-// What a tool answered, in parts that can be shown. Pure. Whatever is no known kind is shown as JSON; nothing becomes markup.
+// A tool's result in parts that can be shown. Pure. Unknown kinds are shown as JSON; nothing is rendered as markup.
 import { isFields, isSame, parse, type Fields, type Json } from "./json";
 import { looksLikeMarkdown } from "./markdown";
 
@@ -14,7 +14,7 @@ export interface Answer {
   parts: Part[];
   /** The tool says that it failed. */
   failed: boolean;
-  /** What the hub corrected in the arguments. */
+  /** Corrections that the hub made to the arguments. */
   corrected: string[];
   /** Everything in it that is text. */
   text: string;
@@ -35,7 +35,7 @@ export function read(result: Json): Answer {
   const content = contentOf(fields).slice(0, PARTS);
   const structured = fields.structuredContent;
   const meta = isFields(fields._meta) ? fields._meta["dev.satchel/corrected"] : undefined;
-  // Servers write what is structured once more as text, for clients that know no structure.
+  // Servers repeat structured content as text, for clients without support for structure.
   const blocks = content.filter((block) => structured === undefined || structured === null || !saysSame(block, structured));
   const parts = [...blocks.map(part), ...(structured === undefined || structured === null ? [] : [data(structured)])];
   return {

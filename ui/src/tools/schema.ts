@@ -51,7 +51,7 @@ function merged(base: Fields, other: Fields): Fields {
   const both: Fields = { ...base, ...other };
   if (isFields(base.properties) && isFields(other.properties)) both.properties = { ...base.properties, ...other.properties };
   if (base.required || other.required) both.required = [...list(base.required), ...list(other.required)];
-  // What is said where it is used says more than what is said of the whole.
+  // A description at the reference is more specific than one at the definition.
   for (const key of ["title", "description", "default"]) if (base[key] !== undefined) both[key] = base[key];
   return both;
 }

@@ -6,7 +6,7 @@ import { Attempt, Remembered } from "./trial.svelte";
 
 export class ScriptTrial extends Attempt<TriedScript> {
   script = $state("");
-  /** What the script is given as `input`. */
+  /** The script's `input`. */
   input = $state.raw<Json | undefined>();
 
   constructor(view: HubView, script: string, input: Json | undefined) {

@@ -14,9 +14,9 @@ const AGAIN = 300;
 export const newRun = () => `${Date.now()}-${Math.random()}`;
 
 export abstract class Attempt<Came extends { took_ms: number }> {
-  /** What is written as JSON and is none yet. */
+  /** The JSON text while it is invalid. */
   draft = $state<string>();
-  /** What is under way, and since when. */
+  /** The call in progress, and its start. */
   under = $state.raw<{ run: string; since: number }>();
   progress = $state.raw<TryProgress>();
   refusal = $state.raw<Refusal>();
@@ -73,7 +73,7 @@ export abstract class Attempt<Came extends { took_ms: number }> {
 /** One tool, with its arguments. */
 export class Trial extends Attempt<Tried> {
   value = $state.raw<Json>({});
-  /** What was sent last. */
+  /** The arguments sent last. */
   sent = $state.raw<Json>({});
   readonly #toolPath: string;
 
@@ -96,7 +96,7 @@ export class Trial extends Attempt<Tried> {
 /** So many are remembered of each kind. */
 const KEPT = 20;
 
-/** What is remembered for each hub, by names. */
+/** The state kept for each hub, by name. */
 export class Remembered<One extends { under: unknown }> {
   readonly #all = new WeakMap<HubView, Map<string, One>>();
 

@@ -1,12 +1,12 @@
-// The value that a form shows and changes: what it begins with, what fits which field, what is missing. Pure. A form never
-// changes what it does not show.
+// The value that a form edits: its initial state, which field can show it, and missing parts. Pure. A form never
+// changes parts that it does not show.
 import { Digits, isFields, isSame, numberIn, type Fields, type Json } from "./json";
 import type { Schemas, Shape } from "./schema";
 
 /** Deeper than this nothing is looked at: a schema may lead round in a circle. */
 const DEEP = 16;
 
-/** What stands there before a person has written anything: only what must be there and can be known. */
+/** The initial value: only required parts with a known value. */
 export function initial(schemas: Schemas, schema: Json, required: boolean, deep = DEEP): Json | undefined {
   const shape = schemas.shape(schema);
   if (!required || deep === 0) return undefined;
@@ -34,7 +34,7 @@ export function initial(schemas: Schemas, schema: Json, required: boolean, deep 
   }
 }
 
-/** What stands in a part that a person has just added. */
+/** The value of a part that was just added. */
 export function blank(schemas: Schemas, schema: Json): Json {
   const known = initial(schemas, schema, true);
   if (known !== undefined) return known;
@@ -101,7 +101,7 @@ export function caseOf(schemas: Schemas, cases: Json[], value: Json | undefined)
 export type Fault = "missing" | "number" | "whole" | "bounds" | "misfit";
 export const keyOf = (path: readonly (string | number)[]) => JSON.stringify(path);
 
-/** What is certainly wrong, by the place of the field. */
+/** Definite errors, by the path of the field. */
 export function faults(schemas: Schemas, schema: Json, value: Json): Map<string, Fault> {
   const found = new Map<string, Fault>();
   walk(schemas, schema, value, true, [], found);
@@ -150,7 +150,7 @@ export function others(shape: Shape, value: Fields): string[] {
   return Object.keys(value).filter((name) => !known.has(name));
 }
 
-/** The same with one part changed, or taken out. What is not named stays as it is, in its place. */
+/** A copy with one part changed or removed. Other parts stay unchanged and in order. */
 export function changed(value: Json | undefined, step: string | number, part: Json | undefined): Json {
   if (typeof step === "number") {
     const items = Array.isArray(value) ? value : [];

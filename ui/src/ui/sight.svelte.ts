@@ -36,7 +36,7 @@ export class Sight {
     };
   }
 
-  /** Does what lies there reach into view? */
+  /** Whether the element is within the visible area. */
   sees(top: number, height: number): boolean {
     return top + height >= this.from && top <= this.to;
   }

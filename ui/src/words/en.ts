@@ -903,7 +903,7 @@ export const en = {
     connected: (ago: string) => `Connected · last request ${ago}`,
     called: (tool: string, ago: string) => `Connected · ${tool} ${ago}`,
     never: "Connected · no tool used yet",
-    /** What the table of clients says in English. */
+    /** The remarks of the client table in English. */
     after: (english: string) => english,
     /** Why it sees tools as it does, as the hub says it in English. */
     reason: (english: string) => `${capital(`${english}`)}.`,
@@ -1343,7 +1343,7 @@ export const en = {
     hide: "Close the window",
   },
 
-  /** What a person can do about it. */
+  /** The remedy. */
   remedy: {
     unknown_profile: "Choose another profile, or create one with this name.",
     spawn_not_found: "Install the program, or enter its full path as the command.",

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_verdict_says_what_is_wrong_and_what_to_note() {
+    fn a_verdict_lists_faults_and_notes() {
         let head = AuditHead { seq: 9, hash: "ab".repeat(32) };
         let whole = AuditVerdict { records: 9, first: 1, head: Some(head), problems: vec![] };
         let said = judged(&whole);

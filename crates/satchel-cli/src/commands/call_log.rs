@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_who_asked_what_by_which_rule_and_with_which_answer() {
+    fn a_line_names_caller_request_rule_and_answer() {
         let line = CallLogLine {
             id: 7,
             time_ms: 0,

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn log_messages_are_for_those_who_want_them() {
+    fn log_messages_reach_only_clients_that_asked_for_them() {
         let caller = caller("{}", false);
         assert!(caller.wants_log(Some(&raw(r#"{"level":"error"}"#))));
         assert!(!caller.wants_log(Some(&raw(r#"{"level":"info"}"#))));

@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_shown_is_left_out_or_not_asked() {
+    fn fields_that_cannot_be_shown_are_omitted_or_the_form_is_not_asked() {
         let nested = json!({ "type": "object", "properties": {} });
         assert_eq!(of(&json!({ "x": nested })).unwrap().wants, Wanted::Form { fields: vec![] });
         let asked = |required: Value, properties: Value| {
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_wants_a_secret_is_told_from_what_does_not() {
+    fn fields_for_secrets_are_recognised() {
         let wants = |message: &str, properties: Value| {
             let schema = json!({ "type": "object", "properties": properties });
             let asked = read(Some(&raw(&json!({ "message": message, "requestedSchema": schema }))));
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_fits_its_form_or_says_what_does_not() {
+    fn an_answer_matches_its_form_or_names_the_mismatch() {
         let schema = json!({ "type": "object", "required": ["mail"], "properties": {
             "mail": { "type": "string", "format": "email", "title": "Mail" },
             "day": { "type": "string", "format": "date" },

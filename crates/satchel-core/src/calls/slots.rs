@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_queue_that_gets_on_refuses_nobody() {
+    async fn a_queue_that_makes_progress_refuses_no_call() {
         let slots = Slots::new(64, 8);
         let mut all = JoinSet::new();
         for client in 0..10 {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_waits_for_ever_for_a_queue_that_crawls() {
+    async fn no_call_waits_forever_in_a_slow_queue() {
         let slots = Slots::new(1, 0);
         let answers = calls(&slots, "a", 20, STALL / 2).join_all().await;
         let served = answers.iter().filter(|(served, _)| *served).count();

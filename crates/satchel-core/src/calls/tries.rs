@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn who_follows_hears_the_newest_word_once_and_the_end() {
+    async fn a_subscriber_receives_the_newest_progress_once_and_the_end() {
         let tries = Tries::default();
         let one = tries.begin("a").unwrap();
         one.tell(Some(1.0), Some(4.0), Some("begins".into()));

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_is_what_its_rule_its_annotations_or_its_verb_say() {
+    fn a_tool_is_classified_by_its_rule_its_annotations_or_its_verb() {
         for (definition, category) in [
             (json!({ "name": "list_issues" }), "reading"),
             (json!({ "name": "searchCode" }), "searching"),

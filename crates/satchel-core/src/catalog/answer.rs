@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_word_and_what_belongs_together_are_said() {
+    fn the_answer_names_corrected_words_and_related_tools() {
         let schema = json!({ "type": "object" });
         let tools = ["create_comment", "delete_comment", "update_comment", "list_boards"];
         let tools: Vec<_> = tools.iter().map(|name| (*name, "", schema.clone())).collect();

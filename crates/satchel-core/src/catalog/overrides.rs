@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_rule_is_for_is_the_same_offer() {
+    fn an_offer_without_rules_is_unchanged() {
         let offer = offer();
         let rule: Vec<ToolRule> =
             serde_json::from_value(json!([{ "tool": "other:*", "hide": true }])).unwrap();

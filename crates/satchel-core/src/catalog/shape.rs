@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_is_bounded_whatever_comes() {
+    fn a_shape_is_bounded_for_any_input() {
         let mut deep = json!(1);
         for _ in 0..100 {
             deep = json!([deep, { "a": deep }]);

@@ -1,5 +1,4 @@
-//! Counts tokens in a separate process (`satchel tokens`), because the encoder needs a hundred megabytes that the hub
-//! would otherwise keep.
+//! Counts tokens in a separate process (`satchel tokens`), so that the memory a large text needs is returned to the system.
 
 use std::{
     io::Read,
@@ -36,8 +35,7 @@ pub enum CountError {
     Time,
 }
 
-/// Counts offers with one process at a time, which takes everything that waits at its start, because each process
-/// loads the complete encoding.
+/// Counts offers with one process at a time, which takes everything that waits at its start.
 #[derive(Debug, Default)]
 pub struct Counter {
     waiting: Mutex<Vec<Arc<Offer>>>,
@@ -136,13 +134,13 @@ pub fn estimate(text: &str) -> usize {
     text.len().div_ceil(4)
 }
 
-/// Counts texts in this process. Loads the complete encoding; for short-lived programs.
+/// Counts texts in this process.
 ///
 /// # Errors
-/// [`CountError::Answer`] if the encoding cannot be loaded.
+/// [`CountError::Answer`] if a text cannot be split into words.
 pub fn count_here(texts: &[String]) -> Result<Vec<usize>, CountError> {
-    let encoding = tiktoken_rs::o200k_base().map_err(|_| CountError::Answer)?;
-    Ok(texts.iter().map(|text| encoding.count_ordinary(text)).collect())
+    let encoding = satchel_tokens::Encoding::new().map_err(|_| CountError::Answer)?;
+    texts.iter().map(|text| encoding.count(text).map_err(|_| CountError::Answer)).collect()
 }
 
 async fn ask(program: &Path, texts: &[u8]) -> Result<Vec<usize>, CountError> {
@@ -186,7 +184,7 @@ mod tests {
 
     /// A substitute for the counting process: each text has as many tokens as the list has texts.
     #[tokio::test]
-    async fn what_waits_for_a_turn_is_counted_together_by_one_process() {
+    async fn waiting_offers_are_counted_together_by_one_process() {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let (program, starts) = (dir.path().join("counts"), dir.path().join("starts"));

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_is_not_remembered_for_ever() {
+    fn only_recently_removed_tools_are_remembered() {
         let mut versions = Versions::default();
         for at in 0..2 * GONE as u64 {
             versions = versions.followed_by(&tools(&[(&format!("tool{at}"), "x")]), at);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_names_what_came_went_and_changed() {
+    fn a_difference_names_added_removed_and_changed_tools() {
         let (before, now) =
             (tools(&[("a", "x"), ("b", "x"), ("c", "x")]), tools(&[("c", "y"), ("a", "x"), ("d", "x")]));
         let diff = Diff::of(&before, &now);

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_what_is_there() {
+    fn a_star_matches_existing_directories() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["Claude_abc", "claude_x", "Other"] {
             std::fs::create_dir_all(dir.path().join(name).join("in")).unwrap();

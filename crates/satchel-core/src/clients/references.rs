@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_client_understands_is_translated() {
+    fn only_references_that_the_client_supports_are_translated() {
         let check = |understood: &[&str], windows: bool, text: &str, expected: &str| {
             let understood: Vec<String> = understood.iter().map(|name| (*name).to_owned()).collect();
             assert!(known(&understood));

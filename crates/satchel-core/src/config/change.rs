@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edited_entry_keeps_what_was_hidden_and_a_copy_is_the_same() {
+    fn an_edited_entry_keeps_hidden_values_and_so_does_a_copy() {
         let text = r#"{"mcpServers":{"a":{"command":"x","env":{"A_TOKEN":"kept","B":"1"},"mine":[1]}}}"#;
         let config = Config::parse(text).unwrap();
         let edit = |entry: Value| apply(&config, &Change::Edit { name: "a".into(), entry });

@@ -1330,7 +1330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_by_line_and_column() {
+    fn errors_name_line_and_column() {
         let check = |text: &str, place: (usize, usize), part: &str| {
             let error = match Config::parse(text) {
                 Ok(config) => config.faults().values().next().cloned().unwrap(),

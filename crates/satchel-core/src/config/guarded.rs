@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn only_restrictions_need_nobodys_word() {
+    fn only_restrictions_need_no_approval() {
         let off = json!({ "tool": "a:x", "permit": "off" });
         let ask = json!({ "tool": "a:y", "permit": "ask" });
         let allow = json!({ "tool": "*", "permit": "allow" });
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_was_not_accepted_only_the_stricter_part_is_in_force() {
+    fn of_unaccepted_changes_only_the_stricter_ones_apply() {
         let accepted = guarded(&json!({
             "toolRules": [{ "tool": "a:x", "permit": "off" }, { "tool": "a:hidden", "hide": true }],
             "newServers": "hold",
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_a_person_sets_does_not_accept_what_else_stands_in_the_file() {
+    fn setting_a_rule_does_not_accept_other_changes_in_the_file() {
         let accepted = Guarded::default();
         let change = Change::SetPermit { tool: "a:x".into(), client: None, permit: Some(Permit::Allow) };
         let after = accepted.after(&change);

@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_of_use_to_nobody_where_no_profile_in_use_has_it() {
+    fn a_server_in_no_active_profile_is_unused() {
         let mut value = json!({
             "profiles": { "a": { "servers": ["x"] }, "b": { "servers": ["y"] }, "c": { "servers": ["z"] } },
             "folderProfiles": { "/work": "b" },

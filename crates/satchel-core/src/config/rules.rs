@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_not_for_what_it_excepts() {
+    fn a_rule_does_not_apply_to_its_exceptions() {
         let rule: ToolRule = serde_json::from_str(
             r#"{"tool": "git:*", "except": ["git:log", "git:show_*"], "permit": "off"}"#,
         )
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_defaults_restrict_what_they_could_be_about() {
+    fn invalid_defaults_restrict_every_tool_they_could_apply_to() {
         use Permit::{Allow, Ask, Off};
         let read = |text: &str| {
             let Defaults { reads, writes, destructive, deletes, unstated } =

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_counterpart_is_named_and_nothing_secret_is_written() {
+    fn settings_without_a_counterpart_are_named_and_no_secret_is_written() {
         for engine in [Engine::AgentGateway, Engine::ToolHive, Engine::Compose] {
             let written = exported(engine);
             let places: Vec<&str> = written.left.iter().map(|left| left.place.as_str()).collect();

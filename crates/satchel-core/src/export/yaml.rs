@@ -69,7 +69,7 @@ mod tests {
     use crate::edit::Format;
 
     #[test]
-    fn what_is_written_reads_as_the_same() {
+    fn written_text_parses_to_the_same_value() {
         let value = json!({
             "a": {"b": [1, "yes", "- x: #", {"c": [], "d": {}, "e": null}, ["f", ["g"]]]},
             "line\nend": "tab\tquote\"", "ü": true

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hub_itself_acts_for_nobody_and_needs_no_yes() {
+    fn the_hubs_own_requests_have_no_user_and_need_no_approval() {
         let hub = CallContext::default();
         assert_eq!((hub.client(), hub.origin()), (None, None));
         assert_eq!(hub.actor(), "satchel");

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_asks_whether_a_hub_runs_keeps_none_from_starting() {
+    async fn checking_for_a_running_hub_does_not_block_a_start() {
         let (_dir, places) = home();
         let stale = RunningHub { pid: 7, url: String::new(), socket: PathBuf::from(r"\\.\pipe\satchel-00") };
         drop(lock_within(&places, HUB_PATIENCE).await.unwrap());

@@ -609,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn a_credential_that_nobody_set_is_told_before_the_first_start() {
+    fn a_missing_credential_is_reported_before_the_first_start() {
         let wanted =
             configured(r#"{"command": "satchel", "env": {"K": "${secret:key}", "V": "${SATCHEL_NOT_SET}"}}"#);
         let lacks = |state, stored: &[&str]| {

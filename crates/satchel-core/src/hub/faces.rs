@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_differs_is_shown_and_has_a_new_version() {
+    fn only_a_different_snapshot_is_published_with_a_new_version() {
         let faces = Faces::default();
         let mut seen = faces.watch();
         faces.show(Snapshot::default());
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn without_anybody_who_follows_it_no_snapshot_is_due() {
+    async fn without_subscribers_no_snapshot_is_due() {
         let faces = Faces::default();
         let due = || tokio::time::timeout(COUNTING * 10, faces.due());
         faces.changed();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn counts_are_shown_together_and_never_hold_up_what_changed() {
+    async fn counts_are_published_together_and_never_delay_changes() {
         let faces = Faces::default();
         let _seen = faces.watch();
         faces.counted();

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_read_with_what_it_may_reach() {
+    fn a_page_is_read_with_the_origins_it_may_reach() {
         let page = read(json!({
             "uri": "ui://a/b", "mimeType": "text/html; profile=mcp-app", "text": "<p>\u{feff}</p>",
             "_meta": { "ui": { "prefersBorder": false, "csp": {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_page_is_refused() {
+    fn an_invalid_page_is_refused() {
         let kind = "text/html;profile=mcp-app";
         for (content, why) in [
             (json!({ "mimeType": "text/html", "text": "x" }), "of the type"),

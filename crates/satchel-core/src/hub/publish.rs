@@ -108,7 +108,7 @@ mod tests {
 
     /// Two concurrent publishers, with random delays.
     #[tokio::test(start_paused = true)]
-    async fn whoever_publishes_finds_what_they_changed_and_nothing_older_comes_later() {
+    async fn a_published_catalog_contains_its_change_and_no_older_one_follows() {
         let (publisher, end) = (Arc::new(Publisher::default()), CancellationToken::new());
         let tracker = tokio_util::task::TaskTracker::new();
         let (known, seen) = (Arc::new(AtomicU64::new(0)), watch::Sender::new(0));

@@ -485,7 +485,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_with_a_request_is_said() {
+    fn errors_of_a_request_are_reported() {
         let check = |json: &str, expected: Result<(&str, u64), &str>| {
             let got = Wanted::of(&serde_json::from_str(json).unwrap());
             match (&got, expected) {

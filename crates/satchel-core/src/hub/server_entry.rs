@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_secret_and_written_out_is_hidden() {
+    fn secrets_written_in_plain_text_are_hidden() {
         let entry = json!({
             "url": "https://a.example/mcp",
             "headers": { "Authorization": "Bearer abc", "X-Team": "b" },

@@ -77,7 +77,7 @@ pub(super) struct Servers {
     pub(super) learning: Semaphore,
     /// Held while fetched packages are checked.
     pub(super) looking: Semaphore,
-    /// Held while tokens are counted: each counting process loads the complete encoding.
+    /// Held while tokens are counted: one counting process at a time.
     pub(super) counting: Arc<Semaphore>,
     /// Counts tokens of definitions.
     pub(super) counter: Counter,

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_loosens_waits_for_a_person_and_what_tightens_does_not() {
+    fn loosening_changes_wait_for_a_person_and_tightening_ones_do_not() {
         let (_dir, places) = home();
         let settings = AcceptedSettings::new(&places);
         let (held, is_all) = settings.in_force(&with("hold"), Accepted::Nothing);

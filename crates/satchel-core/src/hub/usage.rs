@@ -2,14 +2,14 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime},
 };
 
 use tokio::time::Instant;
 
 use super::Hub;
 use crate::{
-    clock::now_ms,
+    clock::{epoch_ms, now_ms},
     model::{Avoided, ServerName, snapshot::ClientView},
     stats::{
         sharing::{self, Use},
@@ -95,9 +95,8 @@ pub(super) async fn measure(hub: &Hub) {
 
 /// What sharing saves: without it, every client but one would run its own copy.
 pub(super) fn avoided(clients: &[ClientView], trees: impl Iterator<Item = Tree>, now: SystemTime) -> Avoided {
-    let now_ms = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
-    let recent =
-        |client: &&ClientView| now_ms.saturating_sub(u128::from(client.last_seen_ms)) < RECENT.as_millis();
+    let now = u128::from(epoch_ms(now));
+    let recent = |client: &&ClientView| now.saturating_sub(client.last_seen_ms.into()) < RECENT.as_millis();
     let clients = clients.iter().filter(recent).count();
     let others = clients.saturating_sub(1);
     let (processes, memory) = trees
@@ -112,6 +111,8 @@ pub(super) fn avoided(clients: &[ClientView], trees: impl Iterator<Item = Tree>,
 
 #[cfg(test)]
 mod tests {
+    use std::time::UNIX_EPOCH;
+
     use super::*;
 
     #[test]

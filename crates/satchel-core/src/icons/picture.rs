@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_or_far_too_large_is_refused() {
+    fn invalid_or_far_too_large_pictures_are_refused() {
         for bytes in [b"".to_vec(), b"<svg/>".to_vec(), b"GIF89a".to_vec(), written(4000, ImageFormat::Png)] {
             assert!(redrawn(&bytes).is_err());
         }

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_deep_or_wide_is_not_looked_for() {
+    fn deep_or_wide_values_are_not_searched() {
         let mut deep = json!({ "stars": 1 });
         for _ in 0..100 {
             deep = json!({ "a": deep });

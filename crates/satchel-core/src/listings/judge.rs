@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_odd_is_said_and_what_is_usual_is_not() {
+    fn odd_listings_are_remarked_and_usual_ones_are_not() {
         for (key, value, remark) in [
             ("title", json!("Git\u{41d}ub"), "alphabets"),
             ("title", json!("\u{1d406}\u{1d422}\u{1d42d}"), "alphabets"),

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_without_an_end_and_what_is_no_list_leave_what_was_known() {
+    fn an_endless_or_invalid_list_leaves_the_known_one_in_place() {
         let known = Known::default().with(vec![], BTreeMap::new(), 7);
         let mut reading = Reading::of(&known, 7);
         assert_eq!(reading.take(&body(&["a/b"], Some("c1"))), Ok(false));

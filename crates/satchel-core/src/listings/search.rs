@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_comes_first_and_what_is_not_recommended_after_it() {
+    fn the_best_result_comes_first_and_discouraged_ones_last() {
         check("postgres", false, &["postgres", "postgres-old"]);
         check("mail", false, &["mail", "tickets", "old-mail"]);
         check("mail issues", false, &["tickets"]);

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_in_order_and_what_is_not_finished_comes_first() {
+    fn versions_are_ordered_and_prereleases_come_first() {
         let sorted = [
             "1.0rc1",
             "2.0.0-alpha",

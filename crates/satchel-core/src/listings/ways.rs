@@ -700,7 +700,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_usual_becomes_a_command_line_or_an_address() {
+    fn common_listings_become_a_command_line_or_an_address() {
         let named = |name: &str, value: &str| json!({ "type": "named", "name": name, "value": value });
         let digest = format!("ghcr.io/a/b@sha256:{}", "ab".repeat(32));
         for (package, expected) in [
@@ -742,7 +742,7 @@ mod tests {
     }
 
     #[test]
-    fn a_description_runs_what_it_names_and_nothing_else() {
+    fn a_description_runs_only_the_program_it_names() {
         let named = |name: &str, value: &str| json!({ "type": "named", "name": name, "value": value });
         let word = |value: &str| json!({ "type": "positional", "value": value });
         let npm_with = |argument: Value| npm(json!({ "runtimeArguments": [argument] }));
@@ -826,7 +826,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_what_it_is_and_one_inside_needs_a_yes() {
+    fn an_address_is_validated_and_an_internal_one_needs_approval() {
         let remote = |url: &str| json!({ "type": "streamable-http", "url": url });
         for url in [
             "file:///etc/passwd",

@@ -39,43 +39,43 @@ use crate::{
 use sentences::Sentences;
 
 const FORMAT: u32 = 2;
-/// How long a search waits for vectors of a source that is asked over the network, …
+/// How long a search waits for the vectors of a source on the network.
 const ASKED: Duration = Duration::from_millis(400);
-/// … and of the built-in model. It takes 20 ms for the longest request, and 30 more where it has to be read; …
+/// How long a search waits for the built-in model. It takes 20 ms for the longest request, and 30 ms more to load.
 const COMPUTED: Duration = Duration::from_millis(150);
-/// … the multilingual one takes several times as long, and words say little where the languages differ.
+/// The same for the multilingual model, which is several times slower. Words find little across languages.
 const COMPUTED_IN_ANY_LANGUAGE: Duration = ASKED;
-/// How long a portion of tools may take: the source may have to load its model first.
+/// Timeout for a batch of tools: the source may have to load its model first.
 const PORTION_TIME: Duration = Duration::from_secs(120);
-/// Texts that are asked for at once.
+/// Texts per batch.
 const PORTION: usize = 32;
-/// Between two texts the built-in model rests for this share of what the last one took.
+/// After each text the built-in model pauses for this share of the time the text took.
 const REST: f64 = 0.4;
-/// Vectors are written down after so many portions.
+/// Batches between two writes of the vectors to disk.
 const WRITTEN: usize = 32;
-/// After a failure nobody is asked for so long.
+/// How long a failed source is left alone.
 const PAUSE: Duration = Duration::from_secs(30);
-/// How often is looked whether a missing model is there, and whether an idle one can be given back.
+/// Interval of checking whether a missing model has appeared and whether an idle one can be unloaded.
 const LOOK: Duration = Duration::from_secs(10);
-/// Changes within this time are one.
+/// Changes within this time are handled together.
 const MOMENT: Duration = Duration::from_millis(300);
-/// Searches whose vectors are remembered.
+/// Number of recent searches whose vectors are cached.
 const QUERIES: usize = 64;
-/// Characters of a search that are asked for: as many as are read for its words, so that both see the same parts.
+/// Maximum characters of a search that are embedded; word search reads the same number, so both see the same parts.
 const LONGEST: usize = 2_000;
-/// A named source is asked for the whole of a request of more parts. The built-in model bounds its work itself.
+/// A request with more parts is sent to a configured source as a whole. The built-in model limits its work itself.
 const PARTS: usize = 6;
-/// Vectors of tools that are no longer offered are kept up to so many.
+/// Maximum number of vectors that are kept for tools that are no longer offered.
 const SPARE: usize = 5_000;
 
-/// The vectors, and who gives them. Cheap to clone.
+/// The vectors and the source that computes them. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Meanings(Arc<Embedder>);
 
 #[derive(Debug)]
 struct Embedder {
     places: Places,
-    /// For one command: nothing is computed that it does not ask for.
+    /// Set for a single command: only what it asks for is computed.
     passive: bool,
     config: watch::Receiver<Arc<Config>>,
     catalog: watch::Receiver<Catalog>,
@@ -91,7 +91,7 @@ struct KnownVector {
     not_before: Option<Instant>,
 }
 
-/// Who turns texts into vectors.
+/// Turns texts into vectors.
 #[derive(Debug, Clone)]
 enum Giver {
     Named(EmbeddingSource, EmbeddingClient),
@@ -110,7 +110,7 @@ struct VectorFile {
     format: u32,
     #[serde(flatten)]
     origin: VectorOrigin,
-    /// The number of a text, and its vector in base64.
+    /// The hash of each text, and its vector in base64.
     vectors: Vec<(u64, String)>,
 }
 
@@ -126,7 +126,7 @@ impl Giver {
         Some(Self::BuiltIn(sentences.ok()?))
     }
 
-    /// Where its vectors are from: others are of no use to it.
+    /// Identifies the model that computed the vectors; vectors of other models cannot be compared with its own.
     fn origin(&self) -> VectorOrigin {
         match self {
             Self::Named(EmbeddingSource { url, model }, _) => {
@@ -139,7 +139,7 @@ impl Giver {
         }
     }
 
-    /// Does it read requests in other languages than the tools'?
+    /// Whether requests may be in other languages than the tools' descriptions.
     fn any_language(&self) -> bool {
         matches!(self, Self::BuiltIn(sentences) if sentences.any_language)
     }
@@ -180,7 +180,7 @@ impl Giver {
     }
 }
 
-/// Makes a vector of each text; `None` without the model.
+/// Computes one vector per text; `None` without a model.
 type Embedding = fn(&Sentences, &[String]) -> Option<Vec<Vec<f32>>>;
 
 async fn compute(
@@ -194,7 +194,7 @@ async fn compute(
 }
 
 impl Meanings {
-    /// Nothing is computed before [`Self::run`] is driven.
+    /// Computes nothing until [`Self::run`] is polled.
     pub fn new(
         places: Places,
         passive: bool,
@@ -213,7 +213,7 @@ impl Meanings {
 impl KnownVector {
     fn failed(&mut self, error: &EmbedError) {
         tracing::debug!(%error, "searching by words only");
-        // The built-in model may have been read meanwhile, and nobody waits for it for long.
+        // The built-in model may be loaded by now, and a search waits for it only briefly.
         if matches!(self.giver, Some(Giver::Named(..))) {
             self.not_before = Some(Instant::now() + PAUSE);
         }
@@ -229,8 +229,8 @@ impl KnownVector {
 }
 
 impl Meanings {
-    /// What a search means, where a model says so in time; `parts` of a request that asks for several things, as it is
-    /// written where the model reads any language.
+    /// The vectors of a search, if they are computed in time. `parts` splits a request that asks for several things;
+    /// its flag says that the model reads any language and the text is to stay as written.
     pub async fn of(&self, query: &str, parts: impl FnOnce(&str, bool) -> Vec<String>) -> Option<Meaning> {
         let query: String = query.trim().chars().take(LONGEST).collect();
         let (giver, vectors) = {
@@ -262,7 +262,7 @@ impl Meanings {
         }
     }
 
-    /// Keeps the vectors up to date until the end.
+    /// Keeps the vectors up to date until shutdown.
     pub async fn run(&self) {
         let (mut catalog, mut config) = (self.0.catalog.clone(), self.0.config.clone());
         loop {
@@ -296,7 +296,7 @@ impl Meanings {
         }
     }
 
-    /// Whom the configuration names, else the built-in model where its file is.
+    /// Selects the configured source, otherwise the built-in model if its file exists.
     async fn choose_giver(&self, config: &Config) {
         let named = config.embedding().filter(|_| config.searches_by_meaning());
         let keeps = match (&self.known().giver, named) {
@@ -331,12 +331,12 @@ impl Meanings {
         *self.known() = KnownVector { giver, vectors: Arc::new(vectors), ..KnownVector::default() };
     }
 
-    /// False where something is left to be asked for.
+    /// Embeds the tools that have no vector yet. Returns false if some are left.
     async fn follow_catalog(&self, giver: &Giver) -> bool {
         let known = self.known().vectors.clone();
         let texts = self.0.catalog.borrow().meaning_texts();
         let missing: Vec<&(u64, String)> = texts.iter().filter(|(number, _)| !known.knows(*number)).collect();
-        // A program that only looks something up ends before it could have computed anything.
+        // A single command exits before anything could be computed.
         if missing.is_empty() || self.0.passive {
             return true;
         }
@@ -364,7 +364,7 @@ impl Meanings {
                     break;
                 }
             }
-            // The user may have named another meanwhile.
+            // The configuration may have changed meanwhile.
             if !self.is_wanted(giver) {
                 return true;
             }
@@ -386,7 +386,7 @@ impl Meanings {
             }
     }
 
-    /// Has searches use these vectors, and writes them down.
+    /// Publishes these vectors to searches and writes them to disk.
     async fn take_in(&self, giver: &Giver, vectors: &Vectors) {
         let (vectors, origin) = (Arc::new(vectors.clone()), giver.origin());
         {
@@ -408,7 +408,7 @@ impl Meanings {
     }
 }
 
-/// What was kept of this origin. What cannot be read is made anew: it is nobody's work.
+/// Reads the stored vectors of this origin. An unreadable file is ignored, because vectors can be computed again.
 fn read(path: &Path, origin: &VectorOrigin) -> Vectors {
     let mut vectors = Vectors::default();
     let stored = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<VectorFile>(&bytes).ok());

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::{catalog::search::TOKENS, config::file::SearchModel, files::Places};
 
 impl SearchModel {
-    /// How it is called.
+    /// The model's published name.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::English => "all-MiniLM-L6-v2",
@@ -30,27 +30,27 @@ impl SearchModel {
     }
 }
 
-/// Names another file; empty, there is to be none.
+/// Environment variable with the path of another file; empty means no model.
 pub const MODEL_VARIABLE: &str = "SATCHEL_MODEL";
-/// Nobody ships a larger one.
+/// Maximum size of a model file, in bytes.
 const LARGEST: u64 = 256 * 1024 * 1024;
-/// Its memory is given back when it was not needed for so long: to read it again takes 30 ms, …
+/// The model is unloaded after this long without use. Loading it again takes 30 ms.
 const IDLE: Duration = Duration::from_secs(60);
-/// … and half a second where it reads any language, which is more than a search waits.
+/// The same for the multilingual model, which takes half a second to load, longer than a search waits.
 const IDLE_IN_ANY_LANGUAGE: Duration = Duration::from_secs(5 * 60);
 
-/// Where the model lies.
+/// Where the model file is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelFile {
-    /// Here.
+    /// At this path.
     At(PathBuf),
-    /// Nowhere that was looked at.
+    /// In none of the usual places.
     Missing,
-    /// It was switched off by the environment.
+    /// The environment switches the model off.
     Off,
 }
 
-/// Looks for a model: where the environment says, else in the data directory and beside the program.
+/// Finds a model file: the one that the environment names, otherwise in the data directory and beside the program.
 pub fn model_file(places: &Places, model: SearchModel) -> ModelFile {
     let named = std::env::var_os(MODEL_VARIABLE);
     let places = match &named {
@@ -61,20 +61,20 @@ pub fn model_file(places: &Places, model: SearchModel) -> ModelFile {
     places.into_iter().find(|place| place.is_file()).map_or(ModelFile::Missing, ModelFile::At)
 }
 
-/// Where a person puts the file of a model that installers do not carry.
+/// Where users put the file of a model that no installer contains.
 pub fn model_place(places: &Places, model: SearchModel) -> PathBuf {
     places.data.join(model.file_name())
 }
 
 fn usual_places(places: &Places, file: &str, program: Option<&Path>) -> Vec<PathBuf> {
     let beside = program.and_then(Path::parent).into_iter().flat_map(|directory| {
-        // Beside the program; where a build keeps it; where the installers of Linux and of macOS put it.
+        // Beside the program, in the build directory, and where the installers for Linux and macOS put it.
         ["", "../model", "../lib/Satchel", "../Resources"].map(|place| directory.join(place).join(file))
     });
     std::iter::once(places.data.join(file)).chain(beside).collect()
 }
 
-/// Why the model says nothing.
+/// Why the model cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SentencesError {
     #[error("the sentence model cannot be read: {0}")]
@@ -89,22 +89,22 @@ pub(super) struct Sentences {
     file: PathBuf,
     /// Which model it was chosen as.
     pub(super) chosen: SearchModel,
-    /// What tells its vectors from those of other models.
+    /// Identifies the model, and with it the vectors it computed.
     pub(super) id: u64,
-    /// Does it read requests in other languages than the tools'?
+    /// Whether requests may be in other languages than the tools' descriptions.
     pub(super) any_language: bool,
     loaded: Arc<Mutex<Loaded>>,
 }
 
 #[derive(Debug, Default)]
 struct Loaded {
-    /// Whoever needs it first reads it; others wait for that.
+    /// Loaded by the first caller that needs it; others wait.
     model: Arc<OnceLock<Option<Model>>>,
     used: Option<Instant>,
 }
 
 impl Sentences {
-    /// Looks at the beginning of the file only.
+    /// Reads only the header of the file.
     pub(super) fn open(file: &Path, chosen: SearchModel) -> Result<Self, SentencesError> {
         let mut head = [0; HEAD];
         File::open(file)?.read_exact(&mut head)?;
@@ -113,12 +113,12 @@ impl Sentences {
         Ok(Self { file: file.to_owned(), chosen, id, any_language, loaded: Arc::default() })
     }
 
-    /// A vector for each tool's text, or none where the file is no longer what it was. Computes; not for async workers.
+    /// One vector per tool's text; `None` if the file has changed. CPU-bound, so call it on a blocking thread.
     pub(super) fn of_tools(&self, texts: &[String]) -> Option<Vec<Vec<f32>>> {
         self.with_model(|model| texts.iter().map(|text| model.embed(Role::Passage, text, TOKENS)).collect())
     }
 
-    /// The same for a request, which has the whole first, then its parts.
+    /// The same for a request: first the whole text, then its parts.
     pub(super) fn of_request(&self, request: &[String]) -> Option<Vec<Vec<f32>>> {
         self.with_model(|model| model.embed_request(request))
     }
@@ -142,7 +142,7 @@ impl Sentences {
         if model.id() == self.id { Ok(model) } else { Err(ModelError::Kind.into()) }
     }
 
-    /// Gives its memory back where it has been idle. True while it is in memory.
+    /// Unloads the model if it has been idle. Returns whether it is still in memory.
     pub(super) fn rest(&self) -> bool {
         let idle = if self.any_language { IDLE_IN_ANY_LANGUAGE } else { IDLE };
         let mut loaded = self.loaded();

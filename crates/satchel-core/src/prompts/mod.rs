@@ -661,7 +661,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn silence_means_no_and_sooner_where_nobody_looks() {
+    async fn silence_means_no_and_sooner_if_no_person_can_answer() {
         let room = room();
         let began = Instant::now();
         assert_eq!(asked(&room, "a", None).await.word().await, Err(NOBODY));
@@ -691,7 +691,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_the_computer_slept_through_is_no_silence() {
+    async fn time_asleep_does_not_count_as_silence() {
         let room = room();
         room.set_attended(true);
         for awake in [GUARD, GRACE + GUARD] {
@@ -757,7 +757,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_question_that_nobody_waits_for_is_gone_and_room_is_bounded() {
+    async fn a_question_without_a_waiting_caller_is_removed_and_the_queue_is_bounded() {
         let room = room();
         let mut tickets: Vec<Ticket> =
             (0..WAITING_OF_SERVER).map(|_| room.queue_ask(ask(0, "a"), &tool("t")).unwrap()).collect();

@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_same_session_was_shown_is_learned_and_each_search_counts_a_few_times() {
+    fn only_tools_shown_in_the_same_session_are_learned_and_each_search_counts_a_few_times() {
         let (_dir, _, learned) = fresh();
         let (one, other) = (visit("a", Some(1)), visit("a", Some(2)));
         let tool: ToolPath = "s:t".parse().unwrap();
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learned_comes_back_and_what_is_forgotten_does_not() {
+    fn learned_habits_survive_a_restart_and_forgotten_ones_do_not() {
         let (dir, path, learned) = fresh();
         learned.searched(&visit("a", None), "create issue", vec!["s:t".into()]);
         learned.used(&visit("a", None), &"s:t".parse().unwrap());

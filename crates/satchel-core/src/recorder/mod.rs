@@ -79,7 +79,7 @@ pub struct Settings {
     pub passive: bool,
     /// The configuration in effect.
     pub config: watch::Receiver<Arc<Config>>,
-    /// Limits token counting to one process at a time: each loads the complete encoding.
+    /// Limits token counting to one process at a time.
     pub counting: Arc<Semaphore>,
 }
 

@@ -21,7 +21,7 @@ use crate::{
 const MOMENT: Duration = Duration::from_millis(100);
 /// Maximum size of a batch; a full one is written without waiting.
 const BATCH: usize = 2048;
-/// Texts are counted after this long without events: counting starts a process that loads the complete encoding.
+/// Texts are counted after this long without events, because counting starts a process.
 const QUIET: Duration = Duration::from_secs(3);
 /// Maximum delay of counting after the first text arrived.
 const COUNTING: Duration = Duration::from_secs(15);

@@ -556,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn a_launch_that_only_runs_what_it_names_has_no_risk() {
+    fn a_launch_that_only_runs_the_program_it_names_has_no_risk() {
         for line in [
             "npx -y good-mcp@1.0.0 --package mine -p 1 --registry x",
             "npx --yes --quiet @scope/mcp",
@@ -580,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_launch_does_besides_is_named() {
+    fn risky_effects_of_a_launch_are_named() {
         for line in [
             "docker run -i --rm -v /:/host image",
             "docker run -v/:/host image",

@@ -161,7 +161,7 @@ mod tests {
 
     /// S9, S33: every byte that determines what runs is part of what is approved, and nothing else is.
     #[test]
-    fn one_byte_of_what_decides_what_runs_is_another_launch() {
+    fn changing_one_byte_that_decides_what_runs_changes_the_launch() {
         let stdio = json!({
             "command": "npx", "args": ["-y", "server@1.2.3", "--flag"], "cwd": "/srv/a",
             "env": { "TOKEN": "${secret:TOKEN}", "MODE": "plain" },

@@ -79,7 +79,7 @@ const FIRST: [(&str, &str); 2] = [("read", "Reads a note."), ("write", "Writes a
 const LATER: [(&str, &str); 2] = [("read", "Reads a note."), ("write", "Writes a note, and a copy.")];
 
 #[tokio::test]
-async fn what_changed_waits_for_a_person_and_is_remembered() {
+async fn changed_tools_wait_for_a_person_and_are_remembered() {
     let house = House::new();
     assert!(!house.open("notes", entry(), true).await.waits);
     let (first, later) = (offer(&FIRST), offer(&LATER));
@@ -109,7 +109,7 @@ async fn what_changed_waits_for_a_person_and_is_remembered() {
 }
 
 #[tokio::test]
-async fn only_what_was_looked_at_is_approved() {
+async fn only_the_reviewed_definition_is_approved() {
     let house = House::new();
     house.open("notes", entry(), true).await;
     house.judge("notes", &offer(&FIRST)).await;
@@ -127,7 +127,7 @@ async fn only_what_was_looked_at_is_approved() {
 }
 
 #[tokio::test]
-async fn what_is_not_written_did_not_happen() {
+async fn an_approval_that_cannot_be_written_does_not_take_effect() {
     let house = House::new();
     house.open("notes", entry(), true).await;
     house.judge("notes", &offer(&FIRST)).await;
@@ -166,7 +166,7 @@ async fn an_entry_of_another_hand_waits_and_so_does_one_that_it_changed() {
 
 /// An imported entry is new: nothing was approved, so the import is the consent.
 #[tokio::test]
-async fn that_a_server_was_imported_says_nothing_of_what_was_approved() {
+async fn importing_a_server_does_not_approve_it() {
     let house = House::new();
     let name = named("notes");
     house.room.trust_imported(&name).await;
@@ -261,7 +261,7 @@ async fn judging_and_approving_at_once_lose_nothing() {
 /// Opening all at once equals opening one by one: the first in order gets a shared secret, and one unreadable record
 /// affects no other.
 #[tokio::test]
-async fn many_that_are_opened_together_are_each_what_they_would_be_alone() {
+async fn servers_opened_together_have_the_same_results_as_alone() {
     let house = House::new();
     std::fs::write(house.room.file(&named("broken")), "{").unwrap();
     let opening = |name: &str, program: &str, accepted: bool| {

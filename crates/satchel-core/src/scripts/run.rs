@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_process_would_not_say_by_itself_ends_it() {
+    async fn invalid_output_or_a_signal_ends_the_script() {
         for (said, expected) in [
             ("echo hello; cat > /dev/null", "the script's process broke"),
             ("echo '\"ready\"'; echo '{\"call\":{}}'; cat > /dev/null", "the script's process broke"),

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_apple_and_windows_say_is_known_by_its_code() {
+    fn errors_of_apple_and_windows_are_recognised_by_code() {
         let check =
             |platform, code, expected| assert_eq!(said(platform, code), expected, "{platform:?} {code}");
         for locked in [-25308, -128, -25293, -25315] {
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_code_is_known_by_its_text() {
+    fn errors_without_a_code_are_recognised_by_text() {
         let said = |text: &'static str| classify(&Error::PlatformFailure(text.into()));
         assert!(matches!(said("the collection is locked"), SecretError::Locked(_)));
         assert!(matches!(said("zbus error: ServiceUnknown"), SecretError::Absent(_)));

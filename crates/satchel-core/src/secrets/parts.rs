@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_removed_leaves_no_part() {
+    fn removing_a_secret_removes_all_its_parts() {
         let store = Store::new();
         assert!(!parted(&store).remove("key").unwrap());
         parted(&store).set("key2", &Secret::new("another")).unwrap();

@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_is_hidden_and_what_is_around_it_stays() {
+    fn every_spelling_of_a_secret_is_redacted_and_the_text_around_it_stays() {
         for secret in [
             CANARY,
             "Tr0ub&4dor<9>\"'/+=é\\z%Q-1",
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_secret_stays_as_it_is() {
+    fn text_without_secrets_is_unchanged() {
         let redactor = Redactor::of(&[Secret::new("p&ss/word"), Secret::new("abc")]);
         for text in [
             "abc, which is too short",
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_encoded_twice_or_in_another_way_is_hidden() {
+    fn secrets_in_double_or_other_encodings_are_redacted() {
         let wide = |text: &str, write: fn(u16) -> [u8; 2]| -> Vec<u8> {
             text.encode_utf16().flat_map(write).collect()
         };

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_approved_here_is_not_told_to_others() {
+    fn parts_that_were_not_approved_here_are_not_shared() {
         let dir = tempfile::tempdir().unwrap();
         let (desk, lap) = (computer("desk"), computer("lap"));
         let held = ["server:a".parse().unwrap()];

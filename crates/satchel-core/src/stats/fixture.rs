@@ -572,7 +572,7 @@ fn a_ledger_that_is_damaged_while_it_is_used_is_set_aside_and_nothing_that_comes
 }
 
 #[test]
-fn a_day_is_told_in_parts_by_server_and_only_what_reached_one() {
+fn a_day_is_split_by_server_and_counts_only_calls_that_reached_one() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
     let mut store = open(&path);

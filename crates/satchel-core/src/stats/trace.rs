@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_recorded_trace_is_left_alone() {
+    fn an_invalid_or_unsampled_trace_is_ignored() {
         for other in [
             "",
             "00",

@@ -332,7 +332,7 @@ mod tests {
     use Verdict::{Approved, Held, New};
 
     #[test]
-    fn no_flipped_bit_puts_on_offer_what_was_held() {
+    fn no_flipped_bit_releases_a_held_tool() {
         let mut record = Record::new();
         judge(&mut record, &[item("a", 1), item("b", 1)]);
         let later = [item("a", 2), item("b", 1), item("c", 1)];
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_list_is_on_offer_and_what_differs_later_is_held_alone() {
+    fn a_first_list_is_offered_and_later_changes_are_held_back_individually() {
         let mut record = Record::new();
         assert_eq!(judge(&mut record, &[item("a", 1), item("b", 1)]), [New, New]);
         let later = [item("a", 2), item("b", 1), item("c", 1)];
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn what_got_lost_holds_everything_back() {
+    fn lost_approvals_hold_everything_back() {
         let mut record = Record::lost();
         assert_eq!(judge(&mut record, &[item("a", 1)]), [Held(Why::Lost)]);
         record.approve(&item("a", 1));

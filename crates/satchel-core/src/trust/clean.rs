@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_keep_their_lines_and_lose_what_hides() {
+    fn answers_keep_their_lines_and_lose_invisible_characters() {
         for (answer, clean) in [
             (r#"{"a":"one\r\ntwo\u2028three\n"}"#, r#"{"a":"one\r\ntwo\u2028three\n"}"#),
             (r#"{"a":"\u00e9\u0301 \/ \ud83d\ude00"}"#, r#"{"a":"\u00e9\u0301 \/ \ud83d\ude00"}"#),

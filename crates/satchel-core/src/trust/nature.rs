@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stated_counts_and_what_is_not_is_inferred() {
+    fn stated_facts_take_precedence_over_inferred_ones() {
         use Effect::{Deletes, Reads, Unstated, Writes};
         use Safety::{Dangerous, Moderate, Safe};
         for (name, description, hints, effect, safety) in [

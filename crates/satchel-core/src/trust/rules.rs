@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_nobody_accepted_count_where_they_are_stricter() {
+    fn unaccepted_rules_apply_if_they_are_stricter() {
         use crate::config::guarded::Guarded;
         let config =
             |rules: serde_json::Value| Config::parse(&json!({ "toolRules": rules }).to_string()).unwrap();

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_our_own_installers_put_there_replaces_itself() {
+    fn installations_by_our_own_installers_update_themselves() {
         let bundle = "/Applications/Satchel.app";
         check(
             Platform::MacOs,
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_built_or_unpacked_by_hand_is_left_alone() {
+    fn manual_installations_do_not_update_themselves() {
         let dpkg = ["/var/lib/dpkg/info/satchel.list"];
         for (platform, program) in [
             (Platform::Linux, "/home/a/satchel/target/debug/satchel-app"),

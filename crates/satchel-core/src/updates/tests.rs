@@ -118,7 +118,7 @@ async fn a_newer_version_with_our_signature_is_fetched() {
 
 /// Made by Tauri's own signer, with a key that no longer exists.
 #[tokio::test]
-async fn what_tauris_signer_signed_is_taken() {
+async fn signatures_of_tauris_signer_are_accepted() {
     const KEY: &str = "dW50cnVzdGVkIGNvbW1lbnQ6IG1pbmlzaWduIHB1YmxpYyBrZXk6IEE5MzIxODg4MURDMDJGMDcKUldRSEw4QWRpQmd5cVFtZ2RDZHhCQStiR2p3dVgvQlZJMUp3a3cwOEVjblBKK3A4TkVEcVhhWVgK";
     const SIGNATURE: &str = "dW50cnVzdGVkIGNvbW1lbnQ6IHNpZ25hdHVyZSBmcm9tIHRhdXJpIHNlY3JldCBrZXkKUlVRSEw4QWRpQmd5cVdhcmhCejdINE5LTnBubHJWc3dIRjlpd052OVYrL3kvQXBhd2pGWkRkQkVWRko5M01DdEMxc3MwRDVUemZKUjA0bDVEWHFzQlF3ZkVFZDNuekc3UUFBPQp0cnVzdGVkIGNvbW1lbnQ6IHRpbWVzdGFtcDoxNzk1NDc1OTc1CWZpbGU6U2F0Y2hlbF8xLjMuMF91bml2ZXJzYWwuYXBwLnRhci5negpkS2RaczNvT3l5a05YL2o4UTlnaUprSm0vbVM1MzRpKzA4U1VEbDlhSzhkbHQ1VWIxUFZiWTJvcjFWekF6ZDRUbS9zNElhbE1GWVRqODI2MW8rNjJEQT09Cg==";
     let (home, site) = (tempfile::tempdir().unwrap(), Site::new());

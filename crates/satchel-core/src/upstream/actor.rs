@@ -656,9 +656,8 @@ impl Actor {
         {
             return;
         }
-        let at_ms = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let at_ms = u64::try_from(at_ms.as_millis()).unwrap_or_default();
         let message = self.log.redacted(&failure.message);
+        let at_ms = now_ms();
         self.last_failure = Some(LastFailure { code: failure.code, message, at_ms, during });
     }
 
@@ -1301,7 +1300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_start_is_classed_by_what_was_seen() {
+    fn a_failed_start_is_classified_by_its_symptoms() {
         for (code, message, hosted, noisy, expected) in [
             (Code::ExitedEarly, "it cannot be reached: invalid peer certificate", true, false, Code::Tls),
             (Code::ExitedEarly, "it cannot be reached: failed to lookup address", true, false, Code::Dns),

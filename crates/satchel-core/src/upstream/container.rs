@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_steer_the_engine_itself_or_cannot_be_mounted_is_refused() {
+    fn engine_options_and_unmountable_paths_are_refused() {
         for name in [
             "PATH",
             "LD_PRELOAD",

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_said_and_only_until_it_was_read() {
+    fn a_failed_list_read_is_reported_until_it_succeeds() {
         let dirty = Dirty::default();
         dirty.begin();
         let mut tools = Box::pin(dirty.fresh(TOOLS));
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_without_need_keeps_nobody_waiting() {
+    fn an_unneeded_read_delays_no_caller() {
         let dirty = Dirty::default();
         dirty.mark(Dirty::ALL);
         assert_eq!(now(&mut Box::pin(dirty.fresh(TOOLS))), Some(Ok(())));

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_still_runs_is_killed_soon_after_the_hub_began_to_end() {
+    async fn servers_that_still_run_are_killed_soon_after_shutdown_begins() {
         let (ending, begun) = (Ending::default(), Instant::now());
         ending.begin();
         let millis = |at: Instant| (at - begun).as_millis();

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn it_closes_when_nobody_came_or_left_since_it_was_looked_at_before() {
+    async fn it_closes_if_no_caller_came_or_left_between_two_checks() {
         let mut world = World::open();
         let lease = world.enter().unwrap();
         assert_eq!((lease.generation(), world.gate.leases()), (3, 1));

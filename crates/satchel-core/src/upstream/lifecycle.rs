@@ -658,7 +658,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_that_is_given_up_refuses_who_waited() {
+    fn an_aborted_start_refuses_its_waiting_callers() {
         let (lifecycle, effects, _) = play(lazy(), &[(0, Event::Wanted), (1, Event::Rest)]);
         assert_eq!(effects, [Effect::Stop(1), Effect::Refuse(Refusal::GivenUp)]);
         assert_eq!(lifecycle.state(), &State::Stopping { waiting: 0, again: false });
@@ -720,7 +720,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_who_comes_while_it_stops_gets_a_new_process() {
+    fn a_call_during_shutdown_of_a_server_starts_a_new_process() {
         let events = [
             (0, Event::Wanted),
             (1, Event::Connected(1)),
@@ -778,7 +778,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_retry_can_mend_is_left_alone_at_once() {
+    fn permanent_failures_are_not_retried() {
         let eager = Policy { startup: Startup::Eager, ..lazy() };
         for code in [Code::ProtocolVersion, Code::SpawnNotFound, Code::SpawnDenied, Code::RuntimeMissing] {
             let (lifecycle, _, _) = play(eager, &[(0, Event::Policy(eager)), (0, failed_as(code, 1))]);
@@ -880,7 +880,7 @@ mod tests {
     }
 
     #[test]
-    fn five_calls_in_a_row_without_an_answer_have_it_started_anew_and_end_nobodys_call() {
+    fn five_unanswered_calls_in_a_row_restart_the_server_and_end_no_other_call() {
         let late = |alone| Event::TimedOut { generation: 1, alone };
         let answered = proved(1);
         let ready = [(0, Event::Wanted), (0, Event::Connected(1))];
@@ -905,7 +905,7 @@ mod tests {
     }
 
     #[test]
-    fn switching_off_stops_it_and_refuses_who_waits() {
+    fn disabling_a_server_stops_it_and_refuses_waiting_callers() {
         let off = Policy { enabled: false, ..lazy() };
         let (lifecycle, effects, _) = play(lazy(), &[(0, Event::Wanted), (1, Event::Policy(off))]);
         assert_eq!(effects, [Effect::Stop(1), Effect::Refuse(Refusal::Off)]);

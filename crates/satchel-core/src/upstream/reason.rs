@@ -592,7 +592,7 @@ mod tests {
     }
 
     #[test]
-    fn what_surrounds_the_reason_is_left_out() {
+    fn text_around_the_reason_is_left_out() {
         check(
             "no API key given\n\nUsage: server --key KEY\n  --key   the key\n  --help  show this",
             "no API key given",

@@ -334,7 +334,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_has_what_its_entry_names_and_never_the_home() {
+    fn a_sandboxed_server_sees_the_files_its_entry_names_and_never_the_home() {
         let dir = tempfile::tempdir().unwrap();
         let home = Path::new("/home/x");
         let temporary = dir.path().join("tmp");

@@ -146,8 +146,7 @@ fn unusable(hub: &Hub, server: &str) -> Option<Box<Raw>> {
             Some(fault(&format!("\"{server}\" is switched off. Switch it on in Satchel to use it.")))
         }
         Some(view) if view.tools.is_none() && (view.is_troubled() || view.not_started.is_some()) => {
-            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-            let sentence = view.sentence(u64::try_from(now.as_millis()).unwrap_or_default());
+            let sentence = view.sentence(satchel_core::clock::now_ms());
             Some(fault(&format!("\"{server}\" cannot be used. {sentence}.")))
         }
         Some(_) => None,

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_menu_stays_small_whatever_is_behind_it() {
+    fn the_menu_stays_small_with_any_catalog() {
         let known =
             ["github", "filesystem", "slack-workspace", "postgres", "linear", "browser", "kubernetes"];
         let name = |at: usize| match known.get(at) {

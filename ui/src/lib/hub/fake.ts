@@ -18,15 +18,15 @@ export interface FakeHub extends Hub {
   readonly hidden: boolean;
   /** Everything that was asked, in order. */
   readonly requests: Request[];
-  /** What was copied last. */
+  /** The text copied last. */
   readonly copied: string | undefined;
   /** The page that was opened last. */
   readonly opened: string | undefined;
   /** The file or folder of Satchel's that was opened last. */
   readonly openedPlace: OwnPlace | undefined;
-  /** What the system's chooser answers from now on. */
+  /** The answer of the system's file dialog from now on. */
   chooseNext(path: string | null): void;
-  /** What is known of newer versions. */
+  /** The available update. */
   tellUpdates(told: UpdatesView): void;
   /** Answers the next request of this method with a refusal. */
   refuseNext(kind: Request["do"], refusal: Refusal): void;
@@ -72,7 +72,7 @@ export const open = (snapshot: Snapshot, refused: Refused | null = null): HubSta
 
 /** What the fake hub tells beside its snapshot. */
 export interface Telling {
-  /** What there is to look at. */
+  /** The items to review. */
   approvals?: ServerApprovals[];
   /** So many calls were made. */
   calls?: number;
@@ -83,7 +83,7 @@ export interface Telling {
   clients?: ClientList;
   /** What cannot be brought, and why. */
   stays?: Left[];
-  /** What an import has to say of what came. */
+  /** Remarks of an import. */
   remarks?: Remark[];
   /** The encrypted file of secrets is locked. */
   locked?: boolean;

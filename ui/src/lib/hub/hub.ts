@@ -1,10 +1,10 @@
 // The hub, as the window reaches it: one snapshot in, requests out.
 import type { About, Answer, Ask, Choices, HubState, OwnPlace, PageFrame, Request, UpdatesView, WantedFile } from "./generated";
 
-/** What the window of questions may ask. */
+/** The requests that the window of questions may make. */
 export type QuestionRequest = Extract<Request, { do: "answer_ask" | "answer_question" | "answer_secret" | "reading_ask" }>;
 
-/** What the window of questions may do, and nothing else. */
+/** The actions that the window of questions may take, and no others. */
 export interface Prompts {
   /** What waits, in the order in which it is answered. */
   asks(): Promise<Ask[]>;
@@ -12,7 +12,7 @@ export interface Prompts {
   onAsks(heard: (asks: Ask[]) => void): Promise<() => void>;
   /** Rejects with a `Refusal`. */
   answer(request: QuestionRequest): Promise<void>;
-  /** Makes the window as high as what it says. */
+  /** Fits the window's height to its content. */
   fit(height: number): void;
 }
 

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_take_for_ever_is_known_before() {
+    fn validation_that_could_take_forever_is_detected_in_advance() {
         let both = |next: Value| json!({ "anyOf": [next, next] });
         assert!(is_small(&doubling(8, both), &json!({ "a": 1 })));
         assert!(!is_small(&doubling(60, both), &json!({ "a": 1 })), "two to the sixtieth");

@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_meant_without_doubt_is_corrected() {
+    fn unambiguous_mistakes_are_corrected() {
         let base = |rest: &str| format!(r#"{{"owner":"me","title":"x",{rest}}}"#);
         for (given, sent) in [
             (r#""limit":"5""#, r#""limit":5"#),
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skeleton_keeps_what_was_right() {
+    fn a_skeleton_keeps_the_valid_arguments() {
         let given = Raw::from_string(r#"{"titel":"x","owner":"me","limit":"many"}"#.into()).unwrap();
         let misfit = issues().check(&given).unwrap_err();
         assert_eq!(misfit.skeleton, r#"{"owner":"me","limit":0,"title":"…"}"#);
@@ -494,7 +494,7 @@ mod tests {
 
     /// S39: checks that would take too long are left to the server, and cost nothing here.
     #[test]
-    fn what_is_too_much_to_check_is_passed_on_unchecked() {
+    fn arguments_too_complex_to_check_are_passed_on_unchecked() {
         let mut definitions = Map::new();
         for level in 0..60 {
             let next = json!({ "$ref": format!("#/$defs/d{}", level + 1) });

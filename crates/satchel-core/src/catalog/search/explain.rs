@@ -12,33 +12,33 @@ use super::{
 /// Why a tool was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
-    /// Words of the query, the words they met, and what each added; the strongest first.
+    /// Words of the query, the indexed words they matched, and their scores; highest first.
     pub words: Vec<Met>,
-    /// What its server's fitting added.
+    /// Score for a matching server.
     pub server: f32,
-    /// What it added that the query says the tool's name.
+    /// Score for a query that contains the tool's name.
     pub name: f32,
-    /// What it added, or took away, that the tool does what the query says.
+    /// Score, possibly negative, for the action: does the tool do what the query asks?
     pub verb: f32,
-    /// What it added that the tool was used after similar searches.
+    /// Score for use after similar searches.
     pub learned: Option<Lift>,
-    /// What of it are words and what is meaning, where a model says what is meant.
+    /// The shares of words and of meaning, if a model embedded the query.
     pub shares: Option<Shares>,
 }
 
-/// A word of the query and the word that stands for it in the tool.
+/// A word of the query and the indexed word it matched.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Met {
-    /// As the query has it.
+    /// As written in the query.
     pub said: String,
-    /// As the index has it, without its ending.
+    /// As indexed: the stem.
     pub found: String,
-    /// What it added.
+    /// Its score.
     pub worth: f32,
 }
 
 impl Index {
-    /// Why the tool at this position fits the query, or how little.
+    /// Explains how well the tool at this position matches the query.
     pub fn explain(&self, query: &str, at: usize) -> Option<Explanation> {
         let (server, _) = self.tool(at)?;
         let query = Query::read(query, self);
@@ -74,9 +74,9 @@ impl Index {
 }
 
 impl fmt::Display for Explanation {
-    /// `ticket → issu 4.1, new 1.2; name 2.0, verb 0.7, server 0.3`, and where something was learned
-    /// `; all of it +15 %, used 2 times after similar searches`; where
-    /// a model says what is meant, `; words 0.81, meaning 1.00`
+    /// `ticket → issu 4.1, new 1.2; name 2.0, verb 0.7, server 0.3`, followed by
+    /// `; all of it +15 %, used 2 times after similar searches` if habits apply, and by
+    /// `; words 0.81, meaning 1.00` if a model embedded the query
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         for (number, Met { said, found, worth }) in self.words.iter().enumerate() {
             let joint = if number == 0 { "" } else { ", " };
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_explanation_names_the_words_and_what_stood_for_them() {
+    fn an_explanation_names_the_words_and_their_matches() {
         let text =
             |name, description| ToolText { server: "tracker", name, description, ..ToolText::default() };
         let tools =

@@ -61,7 +61,7 @@ const TOOLS: &[(&str, &str, &str, &str)] = &[
     ("words", "translate_text", "Translate text into another language.", "text target"),
 ];
 
-/// What is asked, and the tool that is wanted.
+/// A query and the expected tool.
 const QUERIES: &[(&str, &str)] = &[
     ("send an email to Anna with the report attached", "send_mail"),
     ("look for messages from my boss in the inbox", "search_mail"),
@@ -119,7 +119,7 @@ const QUERIES: &[(&str, &str)] = &[
     ("lsit repositries", "repo_list"),
 ];
 
-/// More of the same, written before anybody looked how they do.
+/// More of the same, written before any result was known.
 const MORE: &[(&str, &str)] = &[
     ("write to my landlord that the heating is broken", "send_mail"),
     ("did the bank mail me something about the loan", "search_mail"),
@@ -175,24 +175,24 @@ const MORE: &[(&str, &str)] = &[
     ("what does this paragraph say in Portuguese", "translate_text"),
 ];
 
-/// What is found of each part of the collection: first, and among five. Whoever changes the search writes the new figures
-/// here, which the test below refuses where only the part to choose with has gained.
+/// Hits in each part of the collection: first place, and among the first five. After changing the search, write the new
+/// figures here; the test below rejects a change that gains only in the part used for choosing weights.
 const FOUND: Found = Found { choose: (39, 55), check: (30, 43) };
 
-/// What each part of the collection finds.
+/// Hits in each part of the collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Found {
     choose: (usize, usize),
     check: (usize, usize),
 }
 
-/// How a change of the search is judged by what it finds.
+/// Judgement of a change to the search by its hits.
 #[derive(Debug, PartialEq, Eq)]
 enum Change {
     Same,
-    /// Good or bad for both: its figures are to be written down.
+    /// Better or worse in both parts: the figures must be updated.
     New,
-    /// It gains where weights are chosen and loses where they are looked at: it was fitted.
+    /// Better where weights are chosen and worse where they are checked: overfitted.
     Fitted,
 }
 
@@ -209,7 +209,7 @@ impl Found {
     }
 }
 
-/// The split of `tests/retrieval`: by the letters of the server's name, so that no server is in both parts.
+/// The split of `tests/retrieval`: by the letters of the server's name, so that both parts have different servers.
 fn is_to_choose_with(server: &str) -> bool {
     let sum: usize = server.bytes().zip(1..).map(|(byte, place)| usize::from(byte) * place).sum();
     sum.is_multiple_of(2)
@@ -242,7 +242,7 @@ fn a_change_that_gains_only_where_it_was_chosen_is_refused() {
 }
 
 #[test]
-fn fitted_is_what_gains_on_one_part_and_loses_on_the_other() {
+fn a_gain_in_one_part_and_a_loss_in_the_other_is_overfitting() {
     let before = Found { choose: (20, 40), check: (20, 40) };
     for (choose, check, change) in [
         ((20, 40), (20, 40), Change::Same),

@@ -1,7 +1,7 @@
 //! Ranks tools slightly higher that were used after similar searches on this computer. Bounded in size and effect, and
 //! deterministic: no clock, no disk.
 //!
-//! Words are kept as the numbers that stand for them ([`Term`]), never as they were written.
+//! Words are stored as hashes ([`Term`]), never as text.
 
 use std::collections::HashMap;
 
@@ -13,21 +13,21 @@ use super::{
 };
 use crate::model::ToolPath;
 
-/// So many pairs of words and tool are remembered; the one that was not used for longest gives way.
+/// Maximum number of pairs of words and tool; the least recently used one is dropped.
 const REMEMBERED: usize = 500;
-/// Words of one search that are remembered.
+/// Maximum number of words stored per search.
 const WORDS: usize = 16;
-/// Uses beyond these add nothing.
+/// More uses than these add nothing.
 const USES: u32 = 5;
-/// By how much of itself a tool's fit grows at most. The second best of a search is usually a fifth behind the best: so
-/// much can be made up, and whatever fits less than three quarters as well as another never comes before it.
+/// Maximum gain, as a share of a tool's own score. The second tool of a search usually scores a fifth less than the
+/// first, so habits can reverse these two; a tool below three quarters of another's score never passes it.
 const MOST: f32 = 0.33;
-/// Words are similar when they share so much of what both have together.
+/// Searches are similar if they share at least this much of their combined words.
 const SIMILAR: f32 = 0.5;
-/// What a word counts that only means the same, compared with the word itself.
+/// Weight of a synonym, relative to the word itself.
 const SYNONYM: f32 = 0.8;
 
-/// Which tools served which words, the one used last at the end.
+/// Tools that were used after searches, the most recent one last.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Habits {
     habits: Vec<Habit>,
@@ -35,30 +35,30 @@ pub struct Habits {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Habit {
-    /// In order, each once.
+    /// Sorted and unique.
     words: Vec<Term>,
     tool: String,
     uses: u32,
-    /// The day it was last used, counted from the Unix epoch.
+    /// Day of last use, counted from the Unix epoch.
     day: u32,
 }
 
-/// What habits add to a tool.
+/// What habits add to a tool's score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lift {
-    /// The share of its own fit by which it fits better.
+    /// The gain as a share of its own score.
     pub share: f32,
-    /// How often it was used after a search for similar words, as far as that counts.
+    /// Uses after similar searches, up to the counted maximum.
     pub uses: u32,
 }
 
 impl Habits {
-    /// Is nothing remembered?
+    /// Whether nothing is stored.
     pub fn is_empty(&self) -> bool {
         self.habits.is_empty()
     }
 
-    /// A tool was used after it had been found by these words.
+    /// Records that a tool was used after a search for these words.
     pub fn used(&mut self, query: &str, tool: &ToolPath, day: u32) {
         let words = terms(query);
         if words.is_empty() {
@@ -71,7 +71,7 @@ impl Habits {
         self.shorten();
     }
 
-    /// Forgets what was not used since that day.
+    /// Forgets everything not used since that day.
     pub fn forget_before(&mut self, day: u32) {
         self.habits.retain(|habit| habit.day >= day);
     }
@@ -82,7 +82,7 @@ impl Habits {
         self.habits.retain(|habit| !is_its(&habit.tool));
     }
 
-    /// Puts in order what was read from a file that anybody may have written.
+    /// Normalises entries read from a file, which may have been edited by anyone.
     #[must_use]
     pub fn checked(mut self) -> Self {
         for habit in &mut self.habits {
@@ -100,7 +100,7 @@ impl Habits {
         self.habits.drain(..self.habits.len().saturating_sub(REMEMBERED));
     }
 
-    /// What these habits add to which tools for a query, by their paths.
+    /// The boosts for a query, by tool path.
     pub(in crate::catalog) fn lifts(&self, query: &str, index: &Index) -> HashMap<&str, Lift> {
         let mut lifts: HashMap<&str, Lift> = HashMap::new();
         let asked = terms(query);
@@ -126,7 +126,7 @@ impl Habits {
 }
 
 impl Habit {
-    /// How much of the words of both is in common, from 0 to 1.
+    /// Similarity of two sets of words, from 0 to 1.
     fn alike(&self, asked: &[Term], meant: &HashMap<Term, f32>) -> f32 {
         let common = |word: &Term| match asked.binary_search(word) {
             Ok(_) => 1.0,
@@ -137,7 +137,7 @@ impl Habit {
     }
 }
 
-/// The words of a query that tell what is wanted, in order.
+/// The words of a query that carry its subject, sorted.
 fn terms(query: &str) -> Vec<Term> {
     let mut terms: Vec<Term> = telling(query).iter().take(WORDS).map(|word| term(&word.stem)).collect();
     terms.sort_unstable();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn similar_words_lift_what_they_led_to_and_others_do_not() {
+    fn similar_words_raise_the_tools_used_before_and_other_words_do_not() {
         let mut habits = Habits::default();
         habits.used("create an issue for the login page", &path("tracker:create_issue"), 1);
         let same = share(&habits, "create an issue for the login page", "tracker:create_issue");
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_the_same_is_similar() {
+    fn synonyms_are_similar() {
         let mut habits = Habits::default();
         habits.used("create ticket", &path("tracker:create_ticket"), 1);
         assert!(share(&habits, "create issue", "tracker:create_ticket") > 0.0);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hardly_fits_never_comes_before_what_fits_well() {
+    fn a_poor_match_never_precedes_a_good_one() {
         let index = index();
         let query = "create an issue in a project";
         let place = |habits: &Habits| {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_somebody_wrote_cannot_say_more_than_a_habit() {
+    fn a_hand_written_habits_file_has_no_more_effect_than_habits() {
         let read: Habits = serde_json::from_str(
             r#"{"habits":[{"words":[3,1,3],"tool":"s:t","uses":4000000000,"day":1},
                 {"words":[],"tool":"s:t","uses":1,"day":1},{"words":[1],"tool":"nothing","uses":1,"day":1}]}"#,

@@ -15,13 +15,13 @@ use super::{
     words::{self, Word},
 };
 
-/// A tool as it is read for the index.
+/// The texts of a tool that are indexed.
 #[derive(Debug, Default, Clone)]
 pub(super) struct ToolText<'a> {
     pub(super) server: &'a str,
-    /// The server's own name for itself.
+    /// The name the server reports.
     pub(super) server_title: &'a str,
-    /// What the server says of itself.
+    /// The server's own description.
     pub(super) summary: &'a str,
     pub(super) name: &'a str,
     pub(super) title: &'a str,
@@ -30,15 +30,15 @@ pub(super) struct ToolText<'a> {
     pub(super) parameters: Vec<(String, String)>,
 }
 
-/// A number that stands for a word: the same in every segment.
+/// The hash of a word, the same in every segment.
 pub(super) type Term = u64;
 
-/// The number of a word.
+/// The hash of a word.
 pub(super) fn term(word: &str) -> Term {
     number(word)
 }
 
-/// Terms are well mixed already.
+/// A hasher that returns terms unchanged: they are hashes already.
 #[derive(Debug, Default)]
 pub(super) struct AsIs(u64);
 
@@ -56,29 +56,29 @@ impl Hasher for AsIs {
     }
 }
 
-/// Something by term.
+/// A map keyed by term.
 pub(super) type ByTerm<T> = HashMap<Term, T, BuildHasherDefault<AsIs>>;
 
-/// The words of one server.
+/// The indexed words of one server.
 #[derive(Debug, Default)]
 pub(super) struct Segment {
     pub(super) tools: Vec<IndexedTool>,
-    /// The names it goes by.
+    /// All names of the server.
     pub(super) names: Vec<Vec<Term>>,
-    /// In order.
+    /// Sorted.
     terms: Vec<Term>,
-    /// Where each term's postings begin.
+    /// Start of each term's postings.
     starts: Vec<u32>,
     postings: Vec<Posting>,
-    /// What each term is worth for the server itself; 0 where it says nothing.
+    /// Weight of each term for the server itself; 0 if its texts lack it.
     own: Vec<f32>,
-    /// Words of names and first sentences, for what is misspelt.
+    /// Words of names and first sentences, for correcting typos.
     written: Vec<Box<str>>,
 }
 
 #[derive(Debug)]
 pub(super) struct IndexedTool {
-    /// The words of its name that are not its server's.
+    /// The words of its name that are not part of its server's name.
     pub(super) name: Vec<NameWord>,
     pub(super) actions: Actions,
 }
@@ -87,20 +87,20 @@ pub(super) struct IndexedTool {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NameWord {
     pub(super) term: Term,
-    /// `list_issues`, not `get_issue`.
+    /// True for `list_issues`, false for `get_issue`.
     pub(super) plural: bool,
 }
 
-/// What a term is worth for a tool or server.
+/// Weight of a term for a tool or server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Posting {
-    /// Its place in its segment, or among all.
+    /// Position within the segment, or among all tools.
     pub(super) at: u32,
     /// From 0 to 1.
     pub(super) weight: f32,
 }
 
-/// All segments. Positions are those of the list the index was made from.
+/// All segments. Positions are those in the list the index was built from.
 #[derive(Debug, Default)]
 pub struct Index {
     pub(super) weights: Weights,
@@ -115,14 +115,14 @@ pub struct Index {
     pub(super) spelling: Spelling,
 }
 
-/// Where a term stands among all tools and servers.
+/// Postings of a term among all tools and servers.
 #[derive(Debug, Default)]
 struct KnownWord {
     tools: Stand,
     servers: Stand,
 }
 
-/// A part of all postings, and how much the term tells: the fewer have it, the more.
+/// A slice of the postings, and the term's weight: the rarer, the higher.
 #[derive(Debug, Default)]
 struct Stand {
     first: u32,
@@ -130,20 +130,20 @@ struct Stand {
     rarity: f32,
 }
 
-/// What is looked for.
+/// The kind of document a query looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Among {
     Tools,
     Servers,
 }
 
-/// The words of one tool or server with what they are worth together.
+/// The words of one tool or server with their combined weights.
 #[derive(Default)]
 struct Sheet {
     worth: HashMap<String, f32>,
 }
 
-/// How long a field usually is, and how much a word counts less in a longer one, from 0 to 1.
+/// Average length of a field, and how much longer fields are discounted, from 0 to 1.
 struct Length(f32, f32);
 
 impl Sheet {
@@ -161,14 +161,14 @@ impl Sheet {
         }
     }
 
-    /// What each word tells, by term.
+    /// The weight of each word, by term.
     fn terms(self, saturation: f32) -> impl Iterator<Item = (Term, f32)> {
         self.worth.into_iter().map(move |(word, worth)| (term(&word), worth / (worth + saturation)))
     }
 }
 
 impl Segment {
-    /// Reads the tools of one server.
+    /// Indexes the tools of one server.
     pub(super) fn read<'a>(w: &Weights, texts: impl Iterator<Item = ToolText<'a>>) -> Self {
         let mut segment = Self::default();
         let mut own = Sheet::default();
@@ -272,7 +272,7 @@ impl Segment {
 }
 
 impl Index {
-    /// Reads all tools, which come server by server.
+    /// Indexes all tools, which must be grouped by server.
     #[cfg(test)]
     pub(super) fn read<'a>(weights: Weights, texts: impl Iterator<Item = ToolText<'a>>) -> Self {
         let mut texts = texts.peekable();
@@ -284,7 +284,7 @@ impl Index {
         Self::join(weights, segments)
     }
 
-    /// Puts servers together; nothing of them is read again.
+    /// Combines segments without reading their texts again.
     pub(super) fn join(weights: Weights, segments: Vec<Arc<Segment>>) -> Self {
         let mut index = Self { weights, segments, ..Self::default() };
         for (at, segment) in (0..).zip(&index.segments) {
@@ -324,7 +324,7 @@ impl Index {
         index
     }
 
-    /// How many there are.
+    /// Number of tools.
     pub(super) fn count(&self, among: Among) -> usize {
         match among {
             Among::Servers => self.segments.len(),
@@ -339,12 +339,12 @@ impl Index {
         Some((server, tool))
     }
 
-    /// The server of the tool at this position, which has to be one.
+    /// The server of the tool at this position, which must exist.
     pub(super) fn server_of(&self, at: usize) -> usize {
         self.servers[at] as usize
     }
 
-    /// Does any tool or server have the word?
+    /// Whether any tool or server contains the word.
     pub(super) fn knows(&self, word: &str) -> bool {
         self.terms.contains_key(&term(word))
     }
@@ -354,19 +354,19 @@ impl Index {
         Some(if among == Among::Tools { &known.tools } else { &known.servers })
     }
 
-    /// How much a term tells: the fewer have it, the more.
+    /// The weight of a term: the rarer, the higher.
     pub(super) fn rarity(&self, among: Among, term: Term) -> f32 {
         self.stand(among, term).map_or(0.0, |stand| stand.rarity)
     }
 
-    /// Everything that has the term, in order.
+    /// All postings of a term, sorted.
     pub(super) fn having(&self, among: Among, term: Term) -> &[Posting] {
         let Some(stand) = self.stand(among, term) else { return &[] };
         let all = if among == Among::Tools { &self.by_tool } else { &self.by_server };
         all.get(stand.first as usize..(stand.first + stand.count) as usize).unwrap_or_default()
     }
 
-    /// The tools that have the term, server by server, and how much it tells among the tools of that server.
+    /// The tools that contain the term, by server, with the term's weight among that server's tools.
     pub(super) fn having_by_server(&self, term: Term) -> impl Iterator<Item = (f32, &[Posting])> {
         let server = |posting: &Posting| self.server_of(posting.at as usize);
         let of_one_server =
@@ -377,7 +377,7 @@ impl Index {
         })
     }
 
-    /// What a term is worth for the tool at this position.
+    /// The weight of a term for the tool at this position.
     pub(super) fn worth(&self, term: Term, at: usize) -> Option<f32> {
         let postings = self.having(Among::Tools, term);
         let found = postings.binary_search_by_key(&(at as u32), |posting| posting.at).ok()?;
@@ -386,7 +386,7 @@ impl Index {
 }
 
 impl Stand {
-    /// Takes its part of all postings, which begins where the one before ends.
+    /// Takes its slice of the postings, which starts where the previous one ends.
     fn begin(&mut self, end: &mut u32, documents: usize) {
         self.rarity = rarity(self.count as usize, documents);
         self.first = *end;
@@ -401,7 +401,7 @@ impl Stand {
     }
 }
 
-/// How much a term tells that so many of all have.
+/// The weight of a term that this many of all documents contain.
 fn rarity(having: usize, all: usize) -> f32 {
     let (having, all) = (having as f32, all as f32);
     (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
@@ -417,7 +417,7 @@ fn server_words(text: &ToolText) -> Vec<Word> {
     words
 }
 
-/// The first sentence, and the others.
+/// Splits a description into its first sentence and the rest.
 fn lead(text: &str) -> (&str, &str) {
     /// A shorter one is a heading or an abbreviation.
     const SENTENCE: usize = 20;

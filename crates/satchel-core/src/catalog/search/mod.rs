@@ -1,9 +1,9 @@
 //! Finds the tools that match a query, by words and their synonyms in names, servers, descriptions and parameters,
 //! weighted by rarity. Deterministic; needs no network and no model.
 //!
-//! `words` splits texts and identifiers, `index` keeps where words stand, `query` reads what is asked for, `rank` adds
-//! up the evidence. `thesaurus` knows verbs and synonyms, `spelling` finds words that are nearly right, `habits` knows what
-//! was used after similar searches, `vectors` what a source of the user's says of meaning.
+//! `words` splits texts and identifiers, `index` stores postings, `query` parses requests, `rank` computes scores.
+//! `thesaurus` has verbs and synonyms, `spelling` corrects typos, `habits` stores what was used after similar searches,
+//! `vectors` compares sentence vectors.
 
 mod explain;
 #[cfg(test)]
@@ -36,15 +36,15 @@ pub use rank::{Hit, Shares};
 pub(crate) use spelling::Spelling;
 pub use vectors::{Meaning, TOKENS, Vector, Vectors};
 
-/// So many characters of a server's texts are read. What comes late in them tells tools apart no more, and a server that
-/// writes without end makes nobody wait: its own name and summary are read again for each of its tools.
+/// Maximum characters read of a server's texts. Later text hardly distinguishes tools, and the limit bounds the work for
+/// endless texts: the server's own name and description are read for each of its tools.
 const NAME: usize = 200;
 const SUMMARY: usize = 600;
 const DESCRIPTION: usize = 8_000;
 const PARAMETER: usize = 1_000;
 const PARAMETERS: usize = 300;
 
-/// A server's words, and what they were read from.
+/// A server's indexed words, and the offer they were read from.
 #[derive(Debug, Clone)]
 pub(super) struct Read {
     server: ServerName,
@@ -52,7 +52,7 @@ pub(super) struct Read {
     segment: Arc<Segment>,
 }
 
-/// The index over some offers. Made anew after a change, but only the servers that changed are read again.
+/// The index over the current offers. Rebuilt after a change; only changed servers are read again.
 #[derive(Debug)]
 pub struct Indexed {
     /// The index; positions are those of [`Catalog::tools`](super::Catalog::tools).
@@ -61,7 +61,7 @@ pub struct Indexed {
 }
 
 impl Indexed {
-    /// Reads all offers; what `before` has read already is taken from there.
+    /// Indexes all offers, and reuses unchanged segments of `before`.
     pub fn new(servers: &BTreeMap<ServerName, Arc<Offer>>, before: Option<&Indexed>) -> Self {
         let weights = Weights::default();
         let known = |server: &ServerName, offer: &Arc<Offer>| {
@@ -81,7 +81,7 @@ impl Indexed {
     }
 }
 
-/// Would reading both give the same?
+/// Whether two offers have the same indexed texts.
 fn same_words(one: &Arc<Offer>, other: &Arc<Offer>) -> bool {
     let tools = |offer: &Offer| offer.tools.len();
     Arc::ptr_eq(one, other)
@@ -103,7 +103,7 @@ fn texts<'a>(server: &'a ServerName, offer: &'a Offer) -> impl Iterator<Item = T
     })
 }
 
-/// Names and descriptions of what a tool takes.
+/// Names and descriptions of a tool's parameters.
 fn parameters(tool: &ToolEntry) -> Vec<(String, String)> {
     let schema: Option<Value> = tool.input_schema().and_then(|raw| serde_json::from_str(raw.get()).ok());
     let properties = schema.as_ref().and_then(|schema| schema.get("properties")).and_then(Value::as_object);
@@ -115,24 +115,24 @@ fn parameters(tool: &ToolEntry) -> Vec<(String, String)> {
     properties.into_iter().flatten().take(PARAMETERS).map(read).collect()
 }
 
-/// A word without its ending.
+/// The stem of a word.
 pub(crate) fn stem(word: &str) -> String {
     words::stem(word)
 }
 
-/// Is it a word that people put around what they want?
+/// Whether the word only frames a request ("please", "want").
 pub(crate) fn is_filler(word: &str) -> bool {
     words::is_stop_word(word) || words::is_chatter(word)
 }
 
-/// What a tool's name says it deals with, without its verbs and its server's words.
+/// The subject of a tool's name: without verbs and the words of its server's name.
 pub fn things(name: &str, server: &str) -> Vec<String> {
     let server: Vec<String> = words::words(server).into_iter().map(|word| word.stem).collect();
     let stems = words::words(name).into_iter().map(|word| word.stem);
     stems.filter(|stem| thesaurus::actions(stem).is_empty() && !server.contains(stem)).collect()
 }
 
-/// What a tool's name says it deals with, as words, and as a key that is the same for one and for many.
+/// The same as words, and as a key that is equal for singular and plural.
 pub fn subject(name: &str, server: &str) -> Option<(String, String)> {
     let server: Vec<String> = words::words(server).into_iter().map(|word| word.stem).collect();
     let words = words::words(name);
@@ -150,7 +150,7 @@ pub fn subject(name: &str, server: &str) -> Option<(String, String)> {
     (!things.is_empty()).then(|| (joined(|word| &word.written), joined(|word| &word.stem)))
 }
 
-/// What a tool does to things, by the verb of its name, else by the first word of its description.
+/// The action of a tool: by the verb of its name, otherwise by the first word of its description.
 pub fn kind(name: &str, description: &str) -> &'static str {
     let verb = |words: Vec<words::Word>| {
         let actions = words.into_iter().map(|word| thesaurus::actions(&word.stem));
@@ -160,7 +160,7 @@ pub fn kind(name: &str, description: &str) -> &'static str {
     verb(words::words(name)).or_else(first).map_or("other", thesaurus::Actions::kind)
 }
 
-/// How far two words are apart, from 0; `None` where they are not alike.
+/// The distance of two words, 0 for equal; `None` if they are not similar.
 fn likeness(word: &str, known: &str) -> Option<f64> {
     let fits = 3..=words::LONGEST;
     if !fits.contains(&word.len()) || !fits.contains(&known.len()) || word.len().abs_diff(known.len()) > 3 {
@@ -174,7 +174,7 @@ fn likeness(word: &str, known: &str) -> Option<f64> {
     Some(score + 0.02 * word.len().abs_diff(known.len()) as f64)
 }
 
-/// The names most alike to one that does not exist, nearest first.
+/// The names most similar to one that does not exist, nearest first.
 pub fn near<'a>(wanted: &str, all: impl Iterator<Item = &'a str>, limit: usize) -> Vec<String> {
     let asked = words::words(beginning(wanted, NAME));
     let mut scored: Vec<(f64, &str)> = all
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_tool_says_is_looked_up_and_what_one_says_is_not() {
+    fn synonyms_are_used_only_for_words_that_no_tool_has() {
         let market: &[_] = &[("latest_price", "The price of a stock by its ticker.")];
         let files: &[_] = &[("read_file", "Read the contents of a file.")];
         let query = "how is nvidia doing";
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_have_no_neighbours_and_harm_nobody() {
+    fn long_names_have_no_suggestions() {
         let long = "q".repeat(100);
         let path = format!("s:{long}");
         assert!(near(&format!("s:{long}q"), [path.as_str()].into_iter(), 3).is_empty());

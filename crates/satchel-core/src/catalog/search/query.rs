@@ -8,49 +8,49 @@ use super::{
     words::{self, Word},
 };
 
-/// So many characters of a query are read, …
+/// Maximum characters read of a query.
 const CHARS: usize = 2_000;
-/// … as so many requests at most.
+/// Maximum number of separate requests in a query.
 const CLAUSES: usize = 16;
-/// How far to look for the word before or after another, in bytes: a run of letters may have no end.
+/// How far to look for the previous or next word, in bytes: a run of letters may be endless.
 const NEARBY: usize = 48;
 
-/// A word of the query and everything that may stand for it.
+/// A word of the query and its alternatives.
 pub(super) struct Token {
-    /// As the query has it.
+    /// As written in the query.
     pub(super) said: String,
-    /// What it is worth, usually 1.
+    /// Its weight, usually 1.
     pub(super) weight: f32,
-    /// Words of the index with how likely they are meant.
+    /// Indexed words with the probability that they are meant.
     pub(super) variants: Vec<Variant>,
 }
 
-/// A word that may stand for another.
+/// An alternative for a word.
 #[derive(Debug, Clone)]
 pub(super) struct Variant {
     pub(super) word: String,
     pub(super) term: Term,
-    /// From 0 to 1, where 1 is the word itself.
+    /// From 0 to 1; 1 is the word itself.
     pub(super) likeness: f32,
 }
 
-/// One thing that is asked for. Long requests ask for several.
+/// One request. Long queries contain several.
 #[derive(Default)]
 pub(super) struct Clause {
     pub(super) tokens: Vec<Token>,
-    /// What its first verb says to do.
+    /// The action of its first verb.
     pub(super) first: Actions,
-    /// What all its verbs say to do.
+    /// The actions of all its verbs.
     pub(super) actions: Actions,
-    /// Its words, and whether they are said of one or of many.
+    /// Its words, and whether each is singular or plural.
     pub(super) plural: HashMap<Term, bool>,
 }
 
-/// A query as the index understands it.
+/// A parsed query.
 #[derive(Default)]
 pub(super) struct Query {
     pub(super) clauses: Vec<Clause>,
-    /// Words that may name a server, and whether they follow one like "in" or "using".
+    /// Words that may name a server, and whether they follow a word like "in" or "using".
     pub(super) mentions: HashMap<Term, bool>,
 }
 
@@ -124,7 +124,7 @@ impl Query {
         self.clauses.push(clause);
     }
 
-    /// Everything it says or may mean, with how likely.
+    /// All words and alternatives with their probabilities.
     pub(super) fn meant(&self) -> HashMap<Term, f32> {
         let mut meant: HashMap<Term, f32> = HashMap::new();
         let variants =
@@ -143,7 +143,7 @@ impl Query {
     }
 }
 
-/// The request as a whole, and where it has several parts each of them, with words that are nearly right put right.
+/// The whole request, and each part if it has several, with typos corrected.
 pub(super) fn parts(text: &str, index: &Index, as_written: bool) -> Vec<String> {
     let text = asked(text);
     let all = words::words(text);
@@ -182,22 +182,22 @@ fn split(text: &str, all: &[Word]) -> Vec<Range<usize>> {
     parts
 }
 
-/// What is read of a query: models send a sentence or two, and whoever sends more shall not make others wait.
+/// The part of a query that is read. Models send a sentence or two; longer queries must not delay others.
 fn asked(text: &str) -> &str {
     words::beginning(text, CHARS)
 }
 
-/// The text just before a place.
+/// The text just before a position.
 fn before(text: &str, at: usize) -> &str {
     &text[text.floor_char_boundary(at.saturating_sub(NEARBY))..at]
 }
 
-/// The text just after a place.
+/// The text just after a position.
 fn after(text: &str, at: usize) -> &str {
     text.get(at..text.floor_char_boundary(at.saturating_add(NEARBY))).unwrap_or_default()
 }
 
-/// The words of a query that say what is wanted: without what is only to be handed on, and words of conversation.
+/// The words of a query that carry its subject: without values for the tool and conversational words.
 pub(super) fn telling(text: &str) -> Vec<Word> {
     let text = asked(text);
     let values = Values::of(text);
@@ -208,7 +208,7 @@ pub(super) fn telling(text: &str) -> Vec<Word> {
     words
 }
 
-/// "Tell me", "let us know": how the answer is wanted, not what.
+/// "Tell me", "let us know": says how to answer, not what to find.
 fn asks_for_an_answer(text: &str, word: &Word) -> bool {
     let after = text.get(word.at + word.written.len()..).unwrap_or_default();
     let me = after.starts_with(" me") || after.starts_with(" us");
@@ -219,13 +219,13 @@ fn asks_for_an_answer(text: &str, word: &Word) -> bool {
     }
 }
 
-/// The "many" of "how many", which is no word of `delete-many`.
+/// The "many" of "how many", which does not mean `delete-many`.
 fn asks_how_many(text: &str, word: &Word) -> bool {
     let before = || before(text, word.at).split_whitespace().next_back().unwrap_or_default();
     matches!(word.written.as_str(), "many" | "much") && before().eq_ignore_ascii_case("how")
 }
 
-/// The "next" of "next week", which begins nothing.
+/// The "next" of "next week", which starts no new request.
 fn is_of_time(text: &str, word: &Word) -> bool {
     const TIMES: &str = "couple day days few friday hour hours minute minutes month months monday quarter saturday \
                          sunday thursday tuesday wednesday week weekend weeks year years";
@@ -238,7 +238,7 @@ fn is_of_time(text: &str, word: &Word) -> bool {
     TIMES.split(' ').any(|time| time == next) || next.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Whether something new is asked for from this word on.
+/// Whether a new request starts at this word.
 fn begins_clause(text: &str, words: &[Word], at: usize) -> bool {
     let (before, word) = (&words[at - 1], &words[at]);
     let between = text.get(before.at + before.written.len()..word.at).unwrap_or_default().to_lowercase();
@@ -262,7 +262,7 @@ fn add(all: &mut Vec<Variant>, index: &Index, word: &str, likeness: f32) {
     }
 }
 
-/// What may stand for a word, and what it says to do. A word that nobody knows may be misspelt.
+/// The alternatives of a word, and its action. An unknown word may be a typo.
 fn variants(word: &Word, index: &Index, plain: bool) -> (Vec<Variant>, Actions) {
     let w = &index.weights;
     let exact = index.knows(&word.stem);
@@ -286,12 +286,12 @@ fn variants(word: &Word, index: &Index, plain: bool) -> (Vec<Variant>, Actions) 
 }
 
 impl Index {
-    /// The request as a whole, and where it has several parts each of them, with words that are nearly right put right.
+    /// The whole request, and each part if it has several, with typos corrected.
     pub fn parts(&self, query: &str, as_written: bool) -> Vec<String> {
         parts(query, self, as_written)
     }
 
-    /// A word of the query that nobody knows, and the known one it was taken for.
+    /// An unknown word of the query, and the known word it was replaced by.
     pub fn misspelt(&self, query: &str) -> Option<(String, String)> {
         let query = asked(query);
         let values = Values::of(query);
@@ -300,7 +300,7 @@ impl Index {
         said.find_map(|word| Some((word.written.clone(), self.misspelt_word(word)?.to_owned())))
     }
 
-    /// What a word that nobody knows was meant to be.
+    /// The known word that an unknown word probably means.
     fn misspelt_word(&self, word: &Word) -> Option<&str> {
         if self.knows(&word.stem) || thesaurus::knows(&word.stem) || words::is_chatter(&word.written) {
             return None;
@@ -310,8 +310,8 @@ impl Index {
     }
 }
 
-/// The word itself and what else it may be called. What no tool says itself has to be called otherwise, so that counts
-/// more then; and what is only hinted at counts where no tool, or few, say it.
+/// The word and its synonyms. If no tool contains the word, its synonyms count more; loosely related words count only
+/// if no tool, or few, contain it.
 fn others(stem: &str, index: &Index, likeness: f32) -> Vec<Variant> {
     let w = &index.weights;
     let (hint, unsaid) = if !index.knows(stem) {
@@ -347,7 +347,7 @@ fn put(all: &mut Vec<Variant>, word: String, likeness: f32) {
     }
 }
 
-/// Whether the word follows one that says where or with what something is to be done.
+/// Whether the word follows one that introduces a place or an instrument.
 fn follows_a_place_word(text: &str, at: usize) -> bool {
     const PLACES: [&str; 12] =
         ["at", "from", "in", "my", "on", "the", "through", "to", "use", "using", "via", "with"];
@@ -356,9 +356,9 @@ fn follows_a_place_word(text: &str, at: usize) -> bool {
     PLACES.contains(&last.to_ascii_lowercase().as_str())
 }
 
-/// A part of the query that is to be handed to the tool and says little about which tool.
+/// A value in the query, to be passed to the tool; says little about which tool is meant.
 struct Value {
-    /// In bytes.
+    /// Byte range.
     span: Range<usize>,
     kind: RequestKind,
 }
@@ -372,7 +372,7 @@ enum RequestKind {
 }
 
 impl RequestKind {
-    /// What takes such a value is often called so.
+    /// Names that parameters for such a value often have.
     fn word(self) -> Option<&'static str> {
         match self {
             Self::Quoted => None,
@@ -383,7 +383,7 @@ impl RequestKind {
     }
 }
 
-/// The values of a query, by what they are and in order. Those of one kind do not overlap.
+/// The values of a query, by kind and in order. Values of one kind do not overlap.
 struct Values {
     quoted: Vec<Value>,
     addresses: Vec<Value>,
@@ -402,7 +402,7 @@ impl Values {
         Self { quoted: quoted(text), addresses }
     }
 
-    /// The value that has this place in it.
+    /// The value that contains this position.
     fn at(&self, at: usize) -> Option<&Value> {
         let find = |values: &'_ [Value]| values.partition_point(|value| value.span.end <= at);
         let within = |value: &&Value| value.span.contains(&at);
@@ -410,7 +410,7 @@ impl Values {
         quoted.or_else(|| self.addresses.get(find(&self.addresses)).filter(within))
     }
 
-    /// Is an address of this kind in that part of the query?
+    /// Whether that part of the query contains an address of this kind.
     fn has(&self, kind: RequestKind, part: &Range<usize>) -> bool {
         let first = self.addresses.partition_point(|value| value.span.end <= part.start);
         let mut within = self.addresses[first..].iter().take_while(|value| value.span.start < part.end);
@@ -419,7 +419,7 @@ impl Values {
 }
 
 fn address(part: &str) -> Option<RequestKind> {
-    /// The commonest; others are rarely written without their scheme.
+    /// The most common ones; others are rarely written without a scheme.
     const DOMAINS: [&str; 8] = ["com", "org", "net", "io", "dev", "ai", "app", "edu"];
     let ending =
         part.rsplit_once('.').map(|(before, ending)| (before, ending.split('/').next().unwrap_or_default()));

@@ -10,23 +10,23 @@ use super::{
     vectors::Meant,
 };
 
-/// So many are looked at closely.
+/// Number of candidates that are checked closely.
 const WINDOW: usize = 300;
 
-/// So many without any word of the query come in.
+/// Number of candidates that match by meaning alone.
 const MORE: usize = 20;
 
-/// So many are picked with an eye on what has been picked before.
+/// Number of results chosen with regard to those chosen before.
 const PICKS: usize = 12;
 
-/// A tool that is looked at closely.
+/// A candidate that is checked closely.
 struct Close {
     at: usize,
-    /// What its server's fitting adds.
+    /// Score for its server.
     share: f32,
-    /// How well it fits each clause.
+    /// Score for each clause.
     fits: Vec<f32>,
-    /// What of it are words and what is meaning, where both count.
+    /// Shares of words and of meaning, if both count.
     shares: Option<Shares>,
 }
 
@@ -42,49 +42,49 @@ impl Close {
     }
 }
 
-/// A tool that fits: its position in the list the index was made from.
+/// A matching tool: its position in the list the index was built from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
     /// Position.
     pub at: usize,
-    /// How well it fits. Comparable within one search only.
+    /// Its score. Comparable only within one search.
     pub score: f32,
-    /// How much of that its words account for, and how much its meaning.
+    /// The shares of words and of meaning in it.
     pub shares: Option<Shares>,
 }
 
-/// What two kinds of evidence add: 1 is as much as the words of the best tool do.
+/// Scores of two kinds of evidence: 1 equals the words of the best tool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
-    /// What words add.
+    /// Score of the words.
     pub words: f32,
-    /// What likeness adds.
+    /// Score of the similarity.
     pub meaning: f32,
 }
 
-/// What is known besides the words of a request.
+/// Evidence besides the words of a request.
 #[derive(Default)]
 pub(in crate::catalog) struct Beside<'a> {
-    /// The tools at some positions fit better by a share of how they fit.
+    /// Boosts by position, as a share of the tool's own score.
     pub(in crate::catalog) lifts: HashMap<usize, Lift>,
-    /// How much each is meant.
+    /// Similarity of meaning by position.
     pub(in crate::catalog) meant: Option<&'a Meant>,
-    /// Where the tools stand whose names the request has, letter by letter.
+    /// Positions of tools whose exact names the request contains.
     pub(in crate::catalog) named: HashSet<usize>,
 }
 
 impl Index {
-    /// Positions of the tools that fit, best first. Equal ones keep the list's order.
+    /// Positions of the matching tools, best first. Equal ones keep the list's order.
     pub fn search(&self, query: &str) -> Vec<usize> {
         self.ranked(query, |_| true).into_iter().map(|hit| hit.at).collect()
     }
 
-    /// The tools among the `wanted` that fit, best first.
+    /// The matching tools among the `wanted`, best first.
     pub fn ranked(&self, query: &str, wanted: impl Fn(usize) -> bool) -> Vec<Hit> {
         self.ranked_beside(query, wanted, &Beside::default())
     }
 
-    /// The same, with what else is known.
+    /// The same with additional evidence.
     pub(in crate::catalog) fn ranked_beside(
         &self,
         query: &str,
@@ -140,7 +140,7 @@ impl Index {
         hits
     }
 
-    /// What is meant most is looked at closely, whatever its words say.
+    /// Adds the tools that are closest in meaning as candidates, even without matching words.
     fn let_in(
         &self,
         hits: &mut Vec<Hit>,
@@ -172,7 +172,7 @@ impl Index {
         rest.retain(|hit| !added[hit.at]);
     }
 
-    /// Puts what words say and what is meant on one scale, and together. Whoever writes a tool's name means that tool.
+    /// Brings scores of words and of meaning to one scale and adds them. An exact tool name in the query wins.
     fn fuse(&self, close: &mut [Close], meant: &Meant, named: &HashSet<usize>) {
         let w = &self.weights;
         let best = close.iter().map(Close::score).fold(f32::MIN_POSITIVE, f32::max);
@@ -193,8 +193,8 @@ impl Index {
         }
     }
 
-    /// A word that most of all tools have may be what tells the tools of one server apart, and the other way round. The
-    /// best of a server by such words keeps what it has; its others fall behind by what they lack.
+    /// A word that is common among all tools may still distinguish the tools of one server, and vice versa. The best tool of
+    /// a server by such words keeps its score; the others lose in proportion to what they lack.
     fn tell_siblings_apart(&self, close: &mut [Close], clauses: &[Clause]) {
         let mut numbers: Vec<Option<usize>> = vec![None; self.count(Among::Tools)];
         for (number, tool) in close.iter().enumerate() {
@@ -215,7 +215,7 @@ impl Index {
         }
     }
 
-    /// What each of the tools that have a number has of a clause, where a word counts by how few siblings have it.
+    /// For each numbered tool, its score for a clause, where rarer words among its siblings weigh more.
     fn tells_among_siblings(&self, clause: &Clause, numbers: &[Option<usize>], count: usize) -> Vec<f32> {
         let mut tells = vec![0.0f32; count];
         let mut best = vec![0.0f32; count];
@@ -235,8 +235,8 @@ impl Index {
         tells
     }
 
-    /// Where one tool of a server fits well, its others are more likely wanted too; and so they are where its tools
-    /// serve several parts of a request.
+    /// If one tool of a server matches well, the server's other tools gain; also if its tools serve several parts of a
+    /// request.
     fn lift_kin(&self, close: &mut [Close], clauses: usize) {
         // What serves each part best, by server; a request of one part has none.
         let parts = if clauses > 1 { clauses } else { 0 };
@@ -256,7 +256,7 @@ impl Index {
         }
     }
 
-    /// The best first; then, of a request with several parts, what serves the parts that have no tool yet.
+    /// The best first; for a request with several parts, then the tools for parts that have none yet.
     fn one_after_another(&self, close: &mut Vec<Close>, clauses: usize) -> Vec<Hit> {
         let best: Vec<f32> = (0..clauses)
             .map(|number| close.iter().map(|tool| tool.fits[number]).fold(0.01, f32::max))
@@ -288,12 +288,12 @@ impl Index {
         hits
     }
 
-    /// What the name and the verb of a tool add for one clause.
+    /// Score for a tool's name and verb in one clause.
     pub(super) fn closely(&self, at: usize, clause: &Clause) -> (f32, f32) {
         (self.cover(at, &said(clause)), self.verb(at, clause))
     }
 
-    /// What the fitting of a server adds to its tools.
+    /// Score that a server's match adds to its tools.
     pub(super) fn server_share(&self, query: &Query, server: usize) -> f32 {
         self.weights.server_share * self.server_scores(query)[server]
     }
@@ -325,7 +325,7 @@ impl Index {
         all
     }
 
-    /// Adds up what each has of the query; of a word and what may stand for it, the best one counts.
+    /// Adds up the scores of all words; of a word and its alternatives, the best one counts.
     fn scores(&self, clause: &Clause, among: Among) -> Vec<f32> {
         let mut scores = vec![0.0f32; self.count(among)];
         let mut best = scores.clone();
@@ -348,7 +348,7 @@ impl Index {
         scores
     }
 
-    /// What it is worth that the query says the tool's name, or part of it.
+    /// Score for a query that contains the tool's name or a part of it.
     fn cover(&self, at: usize, said: &HashMap<Term, f32>) -> f32 {
         let (mut has, mut whole) = (0.0, 0.0);
         for NameWord { term, .. } in self.tool(at).iter().flat_map(|(_, tool)| &tool.name) {
@@ -359,7 +359,7 @@ impl Index {
         if whole == 0.0 { 0.0 } else { self.weights.cover * has / whole + self.weights.cover_sum * has }
     }
 
-    /// What it is worth that the tool deals with one or with many, as the query says: `get_issue` or `list_issues`.
+    /// Score for matching number: `get_issue` for one, `list_issues` for many.
     fn number(&self, at: usize, clause: &Clause) -> f32 {
         let name = self.tool(at).map(|(_, tool)| &tool.name);
         let agrees = |part: &NameWord| {
@@ -370,7 +370,7 @@ impl Index {
         self.weights.number * sum.clamp(-1.0, 1.0)
     }
 
-    /// What it is worth that the tool does what the query says, or does not.
+    /// Score for a tool that does what the query asks, or does not.
     fn verb(&self, at: usize, clause: &Clause) -> f32 {
         let Some((_, IndexedTool { actions: does, .. })) = self.tool(at) else { return 0.0 };
         if does.meets(clause.first) {
@@ -385,7 +385,7 @@ impl Index {
     }
 }
 
-/// Several fits as one: the better ones count more, and many poor ones do not make a good one.
+/// Combines several scores: higher ones count more, and many low ones do not add up to a high one.
 fn together(fits: impl Iterator<Item = f32>) -> f32 {
     fits.map(|fit| fit.max(0.0).powi(2)).sum::<f32>().sqrt()
 }
@@ -394,7 +394,7 @@ fn best_first(a: &Hit, b: &Hit) -> std::cmp::Ordering {
     b.score.total_cmp(&a.score).then(a.at.cmp(&b.at))
 }
 
-/// Everything a clause says or may mean, with how likely.
+/// All words of a clause and their alternatives with their probabilities.
 fn said(clause: &Clause) -> HashMap<Term, f32> {
     let mut said: HashMap<Term, f32> = HashMap::new();
     for token in &clause.tokens {
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_siblings_apart_counts_where_everybody_says_it() {
+    fn words_that_distinguish_siblings_count_even_if_common() {
         // Nearly all tools list something, so that the word says little; on this server, only one of them does.
         let text = |server, name| ToolText { server, name, ..ToolText::default() };
         let others = ["list_keys", "list_roads", "list_songs", "list_trees", "list_walls", "list_zones"];

@@ -1,7 +1,7 @@
 //! Finds known words within one or two typos of a given word, and words that it abbreviates.
 //!
-//! Two words that differ by one slip become the same when a letter is left out of each, so every known word is kept
-//! under what remains of it when any one letter is left out.
+//! Two words that differ by one typo are equal after removing one letter from each, so the index stores every known word
+//! under all results of removing one letter.
 
 use std::sync::LazyLock;
 
@@ -9,38 +9,38 @@ use fuse_rust::Fuse;
 
 use super::{thesaurus, words::LONGEST};
 
-/// Shorter words are too often nearly others.
+/// Shorter words resemble too many others.
 const SHORTEST: usize = 4;
-/// From here on two letters may be wrong.
+/// From this length on, two typos are accepted.
 const LONG: usize = 9;
-/// What fuse-rust finds in shorter words is alike by chance; it is asked about so many, beginning with the same letters.
+/// Minimum length for fuse-rust: shorter matches are chance. At most this many words with the same first letters are asked.
 const FUZZY_LENGTH: usize = 6;
 const FUZZY: usize = 8;
 const BEGINNING: usize = 3;
-/// fuse-rust scores 0 for equal and 1 for nothing alike.
+/// fuse-rust scores 0 for equal and 1 for unrelated.
 const NEARLY: f64 = 0.3;
-/// So many longer words are looked at that a word may be the beginning of.
+/// Maximum number of longer words considered for an abbreviation.
 const LONGER: usize = 24;
-/// Less alike, it may just as well be another word.
+/// Minimum similarity; below, it may be another word.
 const SURE: f32 = 0.6;
-/// So many words may be meant.
+/// Maximum number of suggestions.
 const MOST: usize = 4;
 
 /// The known words.
 #[derive(Debug, Default)]
 pub(crate) struct Spelling {
-    /// As written, in order.
+    /// As written, sorted.
     words: Vec<Box<str>>,
-    /// Words by what remains of them, in order.
+    /// Words by their remains after removing a letter, sorted.
     remains: Vec<(u32, u32)>,
 }
 
-/// Words that only hint at something: what is misspelt is one of these where it is nearly nothing that tools say.
+/// Words that are known only as hints: a typo is corrected to one of them only if it is very close.
 static HINTING: LazyLock<Spelling> = LazyLock::new(|| {
     Spelling::of(thesaurus::hinting().filter(|word| can_be_misspelt(word)).map(Into::into).collect())
 });
 
-/// Nobody misspells what is longer, and looking for its neighbours takes time in the square of its length.
+/// Maximum length: longer words are rarely misspelt, and the search takes time quadratic in the length.
 fn can_be_misspelt(word: &str) -> bool {
     (SHORTEST..=LONGEST).contains(&word.len()) && word.is_ascii()
 }
@@ -65,7 +65,7 @@ impl Spelling {
         Self { words, remains }
     }
 
-    /// Known words that `word` may mean, with how much they are alike.
+    /// Known words that `word` may mean, with their similarity.
     pub(crate) fn near<'a>(&'a self, word: &str) -> Vec<(&'a str, f32)> {
         let near = self.nearest(word);
         let unsure = near.first().is_none_or(|(_, likeness)| *likeness < SURE);
@@ -105,7 +105,7 @@ impl Spelling {
     }
 }
 
-/// The word whole, and without each of its letters, as hashes.
+/// Hashes of the word and of each result of removing one letter.
 fn remains(word: &str) -> impl Iterator<Item = u32> {
     (0..=word.len()).map(move |without| {
         // FNV-1a.
@@ -114,7 +114,7 @@ fn remains(word: &str) -> impl Iterator<Item = u32> {
     })
 }
 
-/// How much a known word is what was meant, up to 1.
+/// Similarity of a known word to the one typed, up to 1.
 fn likeness(word: &str, known: &str) -> Option<f32> {
     let letters = distance(word, known);
     let allowed = if word.len() < LONG { 1 } else { 2 };
@@ -129,14 +129,14 @@ fn likeness(word: &str, known: &str) -> Option<f32> {
     None
 }
 
-/// How much two words are alike by fuse-rust, which also finds one within the other: from 0 for equal to 1.
+/// fuse-rust's score for two words, which also finds one within the other: 0 for equal, up to 1.
 pub(super) fn apart(word: &str, known: &str) -> Option<f64> {
     let fuse = Fuse { threshold: NEARLY, distance: 32, ..Fuse::default() };
     let pattern = fuse.create_pattern(word)?;
     Some(fuse.search(Some(&pattern), known)?.score)
 }
 
-/// Letters to insert, drop, change or swap.
+/// Number of letters to insert, drop, change or swap.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len().abs_diff(b.len()) > 2 {

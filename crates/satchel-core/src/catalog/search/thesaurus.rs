@@ -7,11 +7,11 @@ use super::words;
 
 const SYNONYMS: &str = include_str!("thesaurus.txt");
 
-/// What people say and what tools may call it, of many fields. Right more often than not, but not always: it counts only
-/// where tools do not have the words themselves.
+/// Everyday words and the words that tools use for them, from many fields. Usually right, not always: they count only if
+/// no tool contains the words themselves.
 const HINTS: &str = include_str!("hints.txt");
 
-/// What a verb does to things. Tools are named by these verbs, and people use all of them.
+/// Classes of verbs. Tools are named by these verbs, and people use all of them.
 const VERBS: [(Action, &str); 12] = [
     (
         Action::Get,
@@ -65,7 +65,7 @@ pub(super) enum Action {
     Check,
 }
 
-/// Several actions at once.
+/// A set of actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Actions(u16);
 
@@ -90,7 +90,7 @@ impl Actions {
         self.meets(Self::of(action))
     }
 
-    /// What they come to, in a word. Of several, the one that says most.
+    /// The most specific action of the set.
     pub(super) fn kind(self) -> &'static str {
         let kinds: [(&[Action], &str); 7] = [
             (&[Action::Delete], "deleting"),
@@ -105,8 +105,8 @@ impl Actions {
         kinds.iter().find(is_one).map_or("other", |(_, kind)| kind)
     }
 
-    /// Whether one of these cannot be meant where the other is said: who wants to see something does not want it
-    /// deleted.
+    /// Whether two actions exclude each other: a query for showing something does not mean a tool that
+    /// deletes it.
     pub(super) fn contradict(self, other: Self) -> bool {
         let kinds = |actions: Self| KINDS.map(|kind| kind.iter().any(|action| actions.has(*action)));
         let (ours, theirs) = (kinds(self), kinds(other));
@@ -115,7 +115,7 @@ impl Actions {
     }
 }
 
-/// Looking, removing, making.
+/// Reading, removing, creating.
 const KINDS: [&[Action]; 3] = [
     &[Action::Get, Action::List, Action::Search],
     &[Action::Delete, Action::Stop],
@@ -201,17 +201,17 @@ fn key(entry: &str) -> String {
     }
 }
 
-/// What a word, or a pair of words written as one, says to do. `stem` is without its ending.
+/// The action of a word, or of a pair of words written as one. `stem` is without its ending.
 pub(super) fn actions(stem: &str) -> Actions {
     TABLES.actions.get(stem).copied().unwrap_or_default()
 }
 
-/// Verbs that may do the same.
+/// Verbs for the same action.
 pub(super) fn verbs(stem: &str) -> &'static [String] {
     TABLES.verbs.get(stem).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Words that mean the same.
+/// Synonyms.
 pub(super) fn same(stem: &str) -> &'static [String] {
     TABLES.same.get(stem).map(Vec::as_slice).unwrap_or_default()
 }
@@ -221,23 +221,23 @@ pub(super) fn related(stem: &str) -> &'static [String] {
     TABLES.related.get(stem).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Words that may be meant where no tool has the word itself.
+/// Words that may be meant if no tool contains the word itself.
 pub(super) fn hints(stem: &str) -> &'static [String] {
     TABLES.hints.get(stem).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Whether the word is known here at all, so that it is not taken for a misspelt one.
+/// Whether the thesaurus contains the word, so that it is not corrected as a typo.
 pub(super) fn knows(stem: &str) -> bool {
     TABLES.actions.contains_key(stem)
         || [&TABLES.same, &TABLES.related, &TABLES.hints].iter().any(|table| table.contains_key(stem))
 }
 
-/// Verbs, and words that mean something else, as people write them.
+/// Verbs and words with synonyms, as written.
 pub(super) fn written() -> impl Iterator<Item = &'static str> {
     VERBS.iter().flat_map(|(_, verbs)| verbs.split(' ')).chain(single(SYNONYMS))
 }
 
-/// Words that hint at something, as people write them.
+/// Words with loosely related ones, as written.
 pub(super) fn hinting() -> impl Iterator<Item = &'static str> {
     single(HINTS)
 }

@@ -6,23 +6,23 @@ use std::{
     sync::Arc,
 };
 
-/// So many tokens are read of what stands for a tool.
+/// Maximum tokens read of a tool's text.
 pub const TOKENS: usize = 128;
 
-/// So many products of a tool's numbers (127 at most) and a request's fit into 32 bits.
+/// Number of products of a tool's components (127 at most) and a request's that fit into 32 bits.
 const CHUNK: usize = 1_024;
-/// The greatest number of a request's vector.
+/// Maximum component of a request's vector.
 const MOST: i16 = 16_000;
 
-/// Vectors of length one, by the number of the text they stand for. Their numbers lie side by side: a search reads all of
-/// them, and waits for memory more than it computes.
+/// Vectors of length one, by the hash of their text. Components are stored contiguously: a search reads all of them, and is
+/// limited by memory bandwidth.
 #[derive(Debug, Clone, Default)]
 pub struct Vectors {
     rows: HashMap<u64, VectorRow>,
     numbers: Vec<i8>,
 }
 
-/// Where the numbers of a vector lie.
+/// Position of a vector's components.
 #[derive(Debug, Clone, Copy)]
 struct VectorRow {
     scale: f32,
@@ -30,29 +30,29 @@ struct VectorRow {
     at: usize,
 }
 
-/// A vector with eight bits a number.
+/// A vector with 8 bits per component.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Vector {
     scale: f32,
     numbers: Box<[i8]>,
 }
 
-/// A request's vectors, and those of the tools.
+/// The vectors of a request and of the tools.
 #[derive(Debug, Clone)]
 pub struct Meaning {
-    /// Of the request as a whole; then of each part where it has several.
+    /// First the request as a whole, then each part if it has several.
     request: Vec<Arc<RequestVector>>,
     vectors: Arc<Vectors>,
 }
 
-/// A vector of a request, in whole numbers: products of sixteen bits are summed several at a time on every processor.
+/// A request's vector as integers: products of 16 bits are summed with SIMD on every processor.
 #[derive(Debug)]
 struct RequestVector {
     scale: f32,
     numbers: Box<[i16]>,
 }
 
-/// How much each tool is meant, by its position: 1 for the one that is meant most, 0 for what is meant no more than usual.
+/// Similarity of each tool by its position: 1 for the most similar one, 0 for an average one.
 #[derive(Debug)]
 pub(in crate::catalog) struct Meant {
     pub(super) whole: Vec<f32>,
@@ -60,25 +60,25 @@ pub(in crate::catalog) struct Meant {
 }
 
 impl Vector {
-    /// `None` for one that points nowhere.
+    /// `None` for a zero vector.
     pub fn of(vector: &[f32]) -> Option<Self> {
         let vector = unit(vector)?;
         let scale = vector.iter().fold(0.0f32, |greatest, number| greatest.max(number.abs())) / 127.0;
         Some(Self { scale, numbers: vector.iter().map(|number| (number / scale).round() as i8).collect() })
     }
 
-    /// Stands for a text whose vector points nowhere, so that nobody asks for it again. It is like no request.
+    /// The zero vector, stored so that its text is not embedded again. It matches no request.
     pub fn nowhere() -> Self {
         Self { scale: 0.0, numbers: Box::default() }
     }
 
-    /// As it is kept.
+    /// Serialises the vector.
     pub fn to_bytes(&self) -> Vec<u8> {
         let numbers = self.numbers.iter().map(|number| number.cast_unsigned());
         self.scale.to_le_bytes().into_iter().chain(numbers).collect()
     }
 
-    /// What [`to_bytes`](Self::to_bytes) made.
+    /// Parses the output of [`to_bytes`](Self::to_bytes).
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (scale, numbers) = bytes.split_first_chunk::<4>()?;
         let scale = f32::from_le_bytes(*scale);
@@ -90,15 +90,15 @@ impl Vector {
     }
 }
 
-/// The sum of all products. Wrapping, as a check for each would keep the compiler from taking several at once; [`CHUNK`]
-/// and [`MOST`] see to it that nothing runs over.
+/// Dot product. Wrapping, because overflow checks would prevent vectorisation; [`CHUNK`] and [`MOST`] rule out
+/// overflow.
 fn product(numbers: &[i8], asked: &[i16]) -> i32 {
     let products = numbers.iter().zip(asked).map(|(number, asked)| i32::from(*number) * i32::from(*asked));
     products.fold(0, i32::wrapping_add)
 }
 
 impl RequestVector {
-    /// To a vector of the same length, before its scale.
+    /// Unscaled dot product with a vector of the same length.
     fn likeness(&self, numbers: &[i8]) -> f32 {
         let chunks = numbers.chunks(CHUNK).zip(self.numbers.chunks(CHUNK));
         let sum: i64 = chunks.map(|(numbers, asked)| i64::from(product(numbers, asked))).sum();
@@ -114,7 +114,7 @@ impl RequestVector {
 }
 
 impl Vectors {
-    /// Takes in a vector, for a text that has none.
+    /// Adds a vector for a text that has none.
     pub fn put(&mut self, text: u64, Vector { scale, numbers }: Vector) {
         let Ok(length) = u32::try_from(numbers.len()) else { return };
         if let Entry::Vacant(entry) = self.rows.entry(text) {
@@ -123,29 +123,29 @@ impl Vectors {
         }
     }
 
-    /// Is it known?
+    /// Whether the text has a vector.
     pub fn knows(&self, text: u64) -> bool {
         self.rows.contains_key(&text)
     }
 
-    /// Is none known?
+    /// Whether there are no vectors.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// How many are known.
+    /// Number of vectors.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// All of them, in no order.
+    /// All vectors in no particular order.
     pub fn all(&self) -> impl Iterator<Item = (u64, Vector)> {
         self.rows
             .iter()
             .map(|(text, row)| (*text, Vector { scale: row.scale, numbers: self.numbers_of(row).into() }))
     }
 
-    /// These without those of other texts.
+    /// Only the vectors of these texts.
     #[must_use]
     pub fn only(&self, is_wanted: impl Fn(u64) -> bool) -> Self {
         let mut only = Self::default();
@@ -159,15 +159,15 @@ impl Vectors {
 }
 
 impl Meaning {
-    /// Of the vectors of [`Catalog::parts`](crate::catalog::Catalog::parts): the request as a whole, then its parts.
-    /// `None` where one points nowhere.
+    /// From the vectors of [`Catalog::parts`](crate::catalog::Catalog::parts): first the whole request, then its parts.
+    /// `None` if one is a zero vector.
     pub fn of(request: &[Vec<f32>], vectors: Arc<Vectors>) -> Option<Self> {
         let asked = |vector: &Vec<f32>| RequestVector::of(vector).map(Arc::new);
         let request: Option<Vec<Arc<RequestVector>>> = request.iter().map(asked).collect();
         Some(Self { request: request.filter(|request| !request.is_empty())?, vectors })
     }
 
-    /// How much the tools are meant whose texts have these numbers; `None` where nothing is known of any.
+    /// Similarity of the tools with these text hashes; `None` if none has a vector.
     pub(in crate::catalog) fn meant(&self, texts: &[Option<u64>]) -> Option<Meant> {
         let length = self.request.first()?.numbers.len();
         let mut alike = vec![vec![None; texts.len()]; self.request.len()];
@@ -186,7 +186,7 @@ impl Meaning {
     }
 }
 
-/// Models differ in what is much, and so do queries: what counts is how far a tool stands out.
+/// Models and queries differ in their usual similarity, so only the distance from the average counts.
 fn stand_out(alike: Vec<Option<f32>>) -> Vec<f32> {
     let known = || alike.iter().copied().flatten();
     let usual = known().sum::<f32>() / known().count().max(1) as f32;

@@ -8,7 +8,7 @@ use snowball_stemmers_rs::{Algorithm, Stemmer};
 // A table of function pointers without state; making one costs nothing, but it is asked for at every word.
 static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
 
-/// Words that say nothing about what a tool does: articles, prepositions, and what people put around a request.
+/// Stop words: articles, prepositions, and words that frame a request.
 const STOP_WORDS: &[&str] = &[
     "a", "able", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being",
     "both", "but", "by", "can", "could", "d", "did", "do", "does", "doing", "done", "each", "eg", "either",
@@ -22,7 +22,7 @@ const STOP_WORDS: &[&str] = &[
     "who", "whose", "will", "with", "within", "without", "would", "you", "your", "yours",
 ];
 
-/// Words of a conversation. A tool may be about one of them, but mostly they only lead to what is meant.
+/// Conversational words. A tool may be about one of them, but usually they only introduce the subject.
 const CHATTER: &[&str] = &[
     "actually",
     "again",
@@ -271,7 +271,7 @@ const CHATTER: &[&str] = &[
     "yet",
 ];
 
-/// Names that are one word although they are written like two.
+/// Names that are one word although their spelling suggests two.
 const ONE_WORD: &[&str] = &[
     "AppleScript",
     "BigQuery",
@@ -347,16 +347,16 @@ static ONE_WORD_LOWER: LazyLock<std::collections::HashSet<String>> =
 pub(super) struct Word {
     /// In lower case, otherwise as written.
     pub(super) written: String,
-    /// Without its ending.
+    /// The stem.
     pub(super) stem: String,
-    /// Where in the text it begins, in bytes.
+    /// Start in the text, in bytes.
     pub(super) at: usize,
-    /// Whether it follows the word before it with nothing but a stop word, a blank or a joint of an identifier between.
+    /// Whether only a stop word, a space or an identifier's separator stands between it and the previous word.
     pub(super) joined: bool,
 }
 
 impl Word {
-    /// Whether it is written as many of something: "issues", but neither "status" nor "access".
+    /// Whether it is a plural: "issues", but neither "status" nor "access".
     pub(super) fn is_plural(&self) -> bool {
         self.written.len() > 3
             && self.written.ends_with('s')
@@ -365,10 +365,10 @@ impl Word {
     }
 }
 
-/// Longer words are data, not language: they are looked up as they are, neither stemmed nor corrected.
+/// Longer words are data, not language: they are neither stemmed nor corrected.
 pub(super) const LONGEST: usize = 32;
 
-/// A word without its ending: `issues`, `issue` → `issu`.
+/// The stem of a word: `issues`, `issue` → `issu`.
 pub(super) fn stem(word: &str) -> String {
     // Endings of two letters in words of three are no endings ("dns", "aws").
     if word.len() <= 3
@@ -384,7 +384,7 @@ pub(super) fn stem(word: &str) -> String {
     }
 }
 
-/// At most so many characters, so that what a stranger writes costs no more. A word that the end would cut is left out.
+/// Truncates to so many characters, to bound the work for untrusted texts. A word cut at the end is dropped.
 pub(super) fn beginning(text: &str, chars: usize) -> &str {
     let Some((end, next)) = text.char_indices().nth(chars) else { return text };
     let cut = &text[..end];
@@ -394,7 +394,7 @@ pub(super) fn beginning(text: &str, chars: usize) -> &str {
     cut.rfind(|c: char| !c.is_alphanumeric()).map_or(cut, |end| &cut[..end])
 }
 
-/// The words of a text that say something, in order.
+/// The words of a text without stop words, in order.
 pub(super) fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut ended = true;
@@ -483,12 +483,12 @@ pub(super) fn is_chatter(word: &str) -> bool {
     CHATTER.binary_search(&word).is_ok()
 }
 
-/// The pairs of words that stand together, written as one: "pull requests" and `pullRequest` → `pullrequest`.
+/// Adjacent words joined: "pull requests" and `pullRequest` → `pullrequest`.
 pub(super) fn pairs(words: &[Word]) -> impl Iterator<Item = String> {
     words.windows(2).filter(|pair| pair[1].joined).map(|pair| pair_of(&pair[0], &pair[1]))
 }
 
-/// Two words written as one, without its ending.
+/// Two words joined, stemmed.
 pub(super) fn pair_of(first: &Word, second: &Word) -> String {
     format!("{}{}", first.written, second.stem)
 }

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_pastes_may_restrict_and_never_loosens() {
+    fn a_pasted_entry_may_restrict_and_never_loosen() {
         let text = r#"{"mcpServers": {"a": {"command": "x", "sandbox": true, "exactResults": true}}}"#;
         let entry = check(
             &read_pasted(text).unwrap()[0],

@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_server_says_why() {
+    fn an_invalid_server_has_a_reason() {
         for (text, part) in [
             ("  ", "nothing to add"),
             ("{\"mcpServers\": {", "line 1, column "),

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_left_alone() {
+    fn a_value_that_is_no_table_is_not_replaced() {
         let container = ["s".to_owned(), "t".to_owned()];
         for text in ["s = 1\n", "s = { t = [1] }\n", "s = [{ t = 1 }]\n"] {
             assert!(Format::Toml.put(text, &spot(&container), &json!({ "url": "y" })).is_err(), "{text}");

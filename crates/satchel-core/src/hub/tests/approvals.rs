@@ -37,7 +37,7 @@ async fn reread(house: &House, held: usize) {
 }
 
 #[tokio::test]
-async fn nothing_connects_to_an_entry_that_nobody_approved() {
+async fn nothing_connects_to_an_entry_before_approval() {
     let server = TestServer::start(vec![tool("echo", "Says it again.")]).await;
     let house = House::unapproved(json!({ "mcpServers": { "notes": server.entry() } })).await;
     let view = house.until("notes", |view| view.not_started.is_some()).await;
@@ -111,7 +111,7 @@ async fn a_tool_that_changes_back_needs_no_other_approval() {
 }
 
 #[tokio::test]
-async fn new_servers_can_be_held_until_somebody_looked_at_them() {
+async fn new_servers_can_be_held_until_reviewed() {
     let server = TestServer::start(vec![tool("echo", "Says it again.")]).await;
     let config = json!({ "mcpServers": { "notes": server.entry() }, "newServers": "hold" });
     let house = House::open(config).await;

@@ -139,7 +139,7 @@ async fn the_audit_log_names_who_changed_what_and_stays_whole() {
 }
 
 #[tokio::test]
-async fn what_a_program_was_refused_stands_in_the_audit_log() {
+async fn refused_changes_of_programs_are_in_the_audit_log() {
     let (house, _server) = notes(false).await;
     house.ask_as_program(DeleteHistory { sums: false }).await.unwrap_err();
     let page = house.ask(AuditQuery::default()).await.unwrap();

@@ -152,7 +152,7 @@ async fn a_program_may_not_say_yes_to_a_call() {
 }
 
 #[tokio::test]
-async fn what_is_hidden_from_a_client_does_not_exist_for_it() {
+async fn tools_hidden_from_a_client_do_not_exist_for_it() {
     let (house, _server) = files().await;
     let hide = |path: &str, hidden| SetHidden { client: "cursor".into(), path: path.into(), hidden };
     house.ask(hide("files:echo", true)).await.unwrap();

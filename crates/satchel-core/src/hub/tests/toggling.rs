@@ -44,7 +44,7 @@ async fn a_server_that_is_off_offers_nothing_and_is_not_called() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_switched_on_again_offers_what_it_had() {
+async fn a_server_that_is_enabled_again_offers_its_previous_tools() {
     let (house, _server) = notes().await;
     for enabled in [false, true] {
         house.change(Change::SetEnabled { name: "notes".into(), enabled }).await;
@@ -174,7 +174,7 @@ async fn a_server_that_is_put_to_sleep_keeps_its_tools_and_wakes_for_a_call() {
 }
 
 #[tokio::test]
-async fn what_a_server_offers_is_known_after_a_restart_of_the_hub() {
+async fn a_servers_tools_are_known_after_a_restart_of_the_hub() {
     let (house, server) = notes().await;
     house.change(Change::SetEnabled { name: "notes".into(), enabled: true }).await;
     let house = house.again().await;

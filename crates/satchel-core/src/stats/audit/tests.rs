@@ -40,7 +40,7 @@ fn tamper(path: &Path, words: &str) {
 }
 
 #[test]
-fn what_is_written_is_whole_and_goes_on_after_a_restart() {
+fn the_written_log_is_complete_and_continues_after_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     let path = ledger(dir.path(), 30);
     let (mut store, _) = Store::open(&path, "none", 0).unwrap();
@@ -168,7 +168,7 @@ fn a_record_that_was_written_just_before_the_power_went_is_no_tampering() {
 }
 
 #[test]
-fn what_is_too_old_goes_and_the_rest_stays_provable() {
+fn expired_entries_are_removed_and_the_rest_stays_verifiable() {
     let dir = tempfile::tempdir().unwrap();
     let path = ledger(dir.path(), 40);
     let (mut store, _) = Store::open(&path, "none", 0).unwrap();

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_the_process_does_not_take_at_once_comes_whole_and_in_its_order() {
+    async fn messages_that_a_process_reads_slowly_arrive_whole_and_in_order() {
         let mut cat = Command::new("cat")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_closed_process_did_not_take_comes_back_untouched() {
+    async fn a_message_that_a_closed_process_did_not_read_is_returned_unchanged() {
         let mut gone = Command::new("true").stdin(Stdio::piped()).spawn().unwrap();
         let input = ServerInput::open(gone.stdin.take().unwrap(), b"").await.unwrap();
         gone.wait().await.unwrap();

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_silent_for_a_while_begins_anew() {
+    fn the_count_of_unasked_messages_restarts_after_a_pause() {
         let start = Instant::now();
         let mut unasked = Unasked::begin(start);
         for moment in 0..1_000u32 {

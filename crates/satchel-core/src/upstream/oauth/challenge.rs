@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_bearer_scheme_says_counts() {
+    fn only_the_bearer_scheme_is_read() {
         for (fields, metadata, scopes, error) in [
             (vec![r#"Bearer resource_metadata="https://a/x""#], Some("https://a/x"), "", None),
             (vec!["bearer"], None, "", None),

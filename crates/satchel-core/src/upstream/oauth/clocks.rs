@@ -118,7 +118,7 @@ async fn after_a_night_in_the_bag_many_calls_renew_once() {
 }
 
 #[tokio::test]
-async fn a_provider_that_is_gone_for_ten_minutes_signs_nobody_out() {
+async fn a_provider_that_is_unreachable_for_ten_minutes_signs_no_account_out() {
     let mut laptop = Laptop::with_a_sign_in().await;
     laptop.forward(2 * HOUR);
     laptop.switch_the_provider_off().await;
@@ -148,7 +148,7 @@ async fn a_clock_set_back_while_the_provider_was_gone_delays_nothing() {
 }
 
 #[tokio::test]
-async fn a_locked_keychain_is_told_as_that_and_nobody_is_signed_out() {
+async fn a_locked_keychain_is_reported_as_such_and_signs_no_account_out() {
     let mut laptop = Laptop::with_a_sign_in().await;
     laptop.world.secrets = Secrets::open(laptop._dir.path());
     laptop.world.restart().await;

@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_asked_ends_it_before_anything_is_asked() {
+    fn forbidden_addresses_end_it_before_any_request() {
         let challenge = Challenge {
             resource_metadata: Some("http://169.254.169.254/latest/meta-data".into()),
             ..Challenge::default()

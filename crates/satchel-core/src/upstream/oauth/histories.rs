@@ -260,7 +260,7 @@ fn histories() -> RangeInclusive<u64> {
 
 /// A11. A soak plays a thousand of them.
 #[tokio::test]
-async fn no_request_is_sent_with_another_accounts_token_whatever_happened_before() {
+async fn no_request_carries_another_accounts_token_after_any_history() {
     let dir = tempfile::tempdir().unwrap();
     let secrets = Secrets::open(dir.path());
     secrets.use_vault(Secret::new("correct horse")).await.unwrap();

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn every_refusal_is_told_by_what_it_means() {
+    fn every_refusal_is_classified() {
         let error =
             |status, error: &str| read(status, None, &json!({ "error": error }).to_string()).unwrap_err();
         assert!(matches!(error(400, "invalid_grant"), Unanswered::Grant(_)));
