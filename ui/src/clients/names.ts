@@ -1,4 +1,9 @@
 // What an app is called; for one that is not known, the id its key was made for.
+import { words } from "../words";
+
+/** As which client the hub has a person's own calls made. */
+export const WINDOW = "Satchel window";
+
 const known: Record<string, string> = {
   cursor: "Cursor",
   "claude-code": "Claude Code",
@@ -18,4 +23,4 @@ const known: Record<string, string> = {
   "kilo-code": "Kilo Code",
 };
 
-export const nameOf = (id: string) => known[id] ?? id;
+export const nameOf = (id: string) => (id === WINDOW ? words.clients.window : (known[id] ?? id));
