@@ -41,6 +41,7 @@ test("findings are said in the language of the window, with what to do", () => {
   ]);
   const absent = { ...finding("note", "runtime", "runtime /opt/npx"), code: "runtime", program: { absent: "/opt/npx" }, install: null } as DoctorFinding;
   expect(de.settings.doctor.found(absent)).toBe("/opt/npx gibt es nicht");
+  expect(["/opt/npx does not exist", "npx was not found in PATH", "no API key"].map(de.cause)).toEqual(["/opt/npx gibt es nicht", "npx ist nicht im PATH", "no API key"]);
   const english = new Set(examination.findings.map((one) => en.settings.doctor.found(one)));
   const same = said.filter(([text]) => english.has(text!) && !text!.startsWith("/"));
   expect(same, "nothing but a path is the same in both").toEqual([]);

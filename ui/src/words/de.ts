@@ -180,6 +180,14 @@ const hint: Record<string, string> = {
   "Create an application of the type Native there, with the redirect address below, and copy its client ID.": "Lege dort eine Anwendung vom Typ Native mit der Rücksprungadresse unten an und kopiere ihre Client-ID.",
 };
 
+/** Why a program could not be started, as the hub says it, and in German. */
+const causes: [RegExp, string][] = [
+  [/^(\S+) does not exist$/, "$1 gibt es nicht"],
+  [/^(\S+) was not found in PATH$/, "$1 ist nicht im PATH"],
+  [/^(\S+) is not executable$/, "$1 darf nicht ausgeführt werden"],
+  [/^its working directory (.+) does not exist$/, "sein Arbeitsverzeichnis $1 gibt es nicht"],
+];
+
 /** What to do after connecting, as the table of clients says it, and in German. */
 const reasons: [RegExp, string][] = [
   [/^(.*) would load every tool's definition into each conversation$/, "$1 lüde die Beschreibung jedes Werkzeugs in jedes Gespräch"],
@@ -1319,7 +1327,7 @@ export const de: Words = {
       credential: (server) => `${server} braucht Zugangsdaten`,
       page: (server) => `${server} möchte eine Seite öffnen`,
     },
-    whileIn: (tool, client) => `in ${tool}, aufgerufen von ${client}`,
+    whileIn: (tool, client) => `in ${tool}, aufgerufen ${client === "Satchel-Fenster" ? "vom" : "von"} ${client}`,
     whileFor: (client) => `während es für ${client} arbeitet`,
     writes: (server) => `${server} schreibt:`,
     choose: "Bitte wählen",
@@ -1585,6 +1593,8 @@ export const de: Words = {
     quit: "Stattdessen beenden",
     hide: "Fenster schließen",
   },
+
+  cause: (message) => causes.reduce((said, [of, german]) => said.replace(of, german), message),
 
   remedy: {
     unknown_profile: "Wähle ein anderes Profil, oder lege eines mit diesem Namen an.",

@@ -1347,6 +1347,9 @@ export const en = {
     hide: "Close the window",
   },
 
+  /** What the hub says of a failed start. */
+  cause: (message: string): string => message,
+
   /** What a person can do about it. */
   remedy: {
     unknown_profile: "Choose another profile, or create one with this name.",
