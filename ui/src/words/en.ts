@@ -855,7 +855,7 @@ export const en = {
     keptPlain: (sessions: string) => `kept out, over ${sessions} ${sessions === "1" ? "session" : "sessions"}`,
     early: (sessions: number) => `Too early to judge: ${sessions} ${some(sessions, "session", "sessions")}`,
     perDay: "Per day",
-    daysCost: (days: number) => (days === 0 ? "" : `${days} ${some(days, "day", "days")} cost more than they saved`),
+    daysCost: (days: number) => (days === 0 ? "" : `${days} ${some(days, "day", "days")} cost more than ${some(days, "it", "they")} saved`),
     chart: (days: number, best: string, most: string) => `Tokens per day over ${days} ${some(days, "day", "days")}; most kept out on ${best}, ${most}`,
     legend: { spent: "Satchel spent", kept: "kept out of context", over: "cost more than it saved" },
     sessionsOf: "Sessions",
