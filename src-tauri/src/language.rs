@@ -1,6 +1,6 @@
 //! The language of tray, notifications and titles: that of the window. Before a window was ever open, that of the system.
 
-use satchel_core::platform::Environment;
+use satchel_core::{model::trying::WINDOW, platform::Environment};
 use serde::{Deserialize, Serialize};
 use tauri::{AppHandle, Manager};
 
@@ -37,6 +37,11 @@ impl Language {
         }
     }
 
+    /// What the client is called to a person.
+    pub(crate) fn client(self, client: &str) -> &str {
+        if client == WINDOW { self.pick(WINDOW, "Satchel-Fenster") } else { client }
+    }
+
     /// The text in this language.
     pub(crate) fn pick<T>(self, english: T, german: T) -> T {
         match self {
@@ -61,5 +66,12 @@ mod tests {
         assert_eq!(of(&[("LANG", "de_AT.UTF-8")]), Language::De);
         assert_eq!(of(&[("LANG", "de_DE.UTF-8"), ("LC_ALL", "C.UTF-8")]), Language::En);
         assert_eq!(of(&[("LANG", "en_US.UTF-8"), ("LANGUAGE", "de:en")]), Language::De);
+    }
+
+    #[test]
+    fn calls_from_the_window_have_a_client_in_each_language() {
+        assert_eq!(Language::En.client(WINDOW), "Satchel window");
+        assert_eq!(Language::De.client(WINDOW), "Satchel-Fenster");
+        assert_eq!(Language::De.client("cursor"), "cursor");
     }
 }

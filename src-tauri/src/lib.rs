@@ -12,6 +12,7 @@ mod clipboard;
 mod commands;
 mod deep;
 mod dock;
+mod earlier;
 mod events;
 mod language;
 mod links;
@@ -238,10 +239,20 @@ fn run(
         ])
         .build(context)?;
 
+    // The plugin has ended this process if the desktop's session bus knows an earlier one.
+    let asked = earlier::is_shown(places, args.hidden, args.link.clone());
+    if tauri::async_runtime::block_on(asked) {
+        app.cleanup_before_exit();
+        std::process::exit(0);
+    }
     deep::follow(app.handle());
     let tray = Tray::new(app.handle(), &places.data.join("tray"));
     let tray = tray.map_err(|error| tracing::warn!("continuing without a tray: {error}")).ok();
     tasks.spawn(events::carry(app.handle().clone(), serving.clone(), tray));
+    let own = app.handle().clone();
+    tasks.spawn(serving.clone().follow_window_requests(move |link| {
+        window::show(&own, link.as_deref().and_then(deep::place_of).as_deref());
+    }));
     tasks.spawn(notices::carry(app.handle().clone(), serving.clone()));
     tasks.spawn(announce(app.handle().clone(), serving.clone()));
     tasks.spawn(updates::follow(app.handle().clone(), serving.clone()));

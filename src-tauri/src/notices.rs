@@ -178,7 +178,7 @@ fn question(ask: &Ask, language: Language) -> Notice {
         }
         None => {
             let wants = language.pick("wants to call", "möchte aufrufen:");
-            format!("{} {wants} {}:{}", ask.client, ask.server, ask.tool)
+            format!("{} {wants} {}:{}", language.client(&ask.client), ask.server, ask.tool)
         }
     };
     let text = language.pick(

@@ -17,7 +17,7 @@ use satchel_core::{
 };
 use satchel_endpoint::Endpoint;
 use serde_json::Value;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{broadcast::error::RecvError, mpsc, watch};
 
 use crate::state::{HubState, Refused};
 
@@ -108,6 +108,26 @@ impl Serving {
             self.refused.send_replace(refused);
         }
         done
+    }
+
+    /// Calls `show` whenever another start of the app asks for the window, with the link to show in it, if any.
+    pub(crate) async fn follow_window_requests(self, show: impl Fn(Option<String>) + Send) {
+        let mut hubs = self.hub.clone();
+        loop {
+            let requests = hubs.borrow_and_update().as_ref().map(Hub::window_requests);
+            if let Some(mut requests) = requests {
+                loop {
+                    match requests.recv().await {
+                        Ok(link) => show(link),
+                        Err(RecvError::Lagged(_)) => show(None),
+                        Err(RecvError::Closed) => break,
+                    }
+                }
+            }
+            if hubs.changed().await.is_err() {
+                return;
+            }
+        }
     }
 
     /// Opens the hub again if it is not open.

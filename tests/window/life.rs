@@ -153,6 +153,26 @@ async fn two_homes_on_one_desktop_are_two_apps() {
     assert!(second.try_wait().unwrap().is_none());
 }
 
+#[tokio::test]
+async fn without_a_session_bus_a_second_start_shows_the_window_of_the_first() {
+    let desktop = Desktop::new().await;
+    let start = |arguments: &[&str]| {
+        let mut app = desktop.app(arguments);
+        app.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
+        app
+    };
+    let mut first = start(&["--hidden", "--port", "0"]).spawn().unwrap();
+    desktop.serves().await;
+    // Started at login while it already runs: still no window.
+    assert!(start(&["--hidden"]).status().await.unwrap().success());
+    assert_eq!(desktop.windows().await, Vec::<String>::new());
+    assert!(start(&[]).status().await.unwrap().success());
+    shown(&desktop, true).await;
+    assert!(first.try_wait().unwrap().is_none());
+    desktop.home.satchel(&["quit"]).await;
+    assert!(first.wait().await.unwrap().success());
+}
+
 /// The app that the window's driver started.
 fn driven(desktop: &Desktop) -> process::Process {
     let marked = process::marked("SATCHEL_HOME", &desktop.home.path().display().to_string());

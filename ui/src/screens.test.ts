@@ -227,6 +227,14 @@ describe("the first minute", () => {
     expect(location.hash).toBe("#/servers");
   });
 
+  test("a server of two apps is one row that names both, and one that is here already is not brought again", async () => {
+    await open("/welcome/1", { found: true });
+    const row = (await screen.findByText("Also in Visual Studio Code")).closest("li")!;
+    expect(within(row).getByRole("checkbox", { name: "github" })).toBeTruthy();
+    const here = screen.getByText("Already in Satchel").closest("li")!;
+    expect(within(here).queryByRole("checkbox")).toBeNull();
+  });
+
   test("by keyboard alone, to a real call", async () => {
     const { hub, user } = await open("/welcome/1", { clients: known, found: true });
     const press = async (name: RegExp) => {
@@ -414,3 +422,13 @@ test("a link and a dropped file only show what they name", async () => {
   expect(made(hub, "change", "import_servers", "install_listed")).toEqual([]);
 });
 
+
+test("the keyboard goes on where the palette led, and where one sheet became another", async () => {
+  const { user } = await open("/servers", {});
+  await screen.findByText("toolbox").catch(() => undefined);
+  (document.activeElement as HTMLElement | null)?.blur();
+  await user.keyboard("{Control>}k{/Control}");
+  await user.keyboard("savings{Enter}");
+  await waitFor(() => expect(location.hash).toBe("#/savings"));
+  await waitFor(() => expect(document.activeElement?.tagName).toBe("MAIN"));
+});

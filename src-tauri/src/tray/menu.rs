@@ -255,7 +255,7 @@ impl MenuModel {
             }
             [ask] => {
                 let asks = language.pick("asks to call", "möchte aufrufen:");
-                Some(format!("{} {asks} {}:{}…", ask.client, ask.server, ask.tool))
+                Some(format!("{} {asks} {}:{}…", language.client(&ask.client), ask.server, ask.tool))
             }
             many => {
                 let wait = language.pick("calls wait for your answer", "Aufrufe warten auf deine Antwort");

@@ -1,4 +1,9 @@
 // The display name of an app; for unknown apps, the id its key was created for.
+import { words } from "../words";
+
+/** The client that the hub records for a person's own calls. */
+export const WINDOW = "Satchel window";
+
 const known: Record<string, string> = {
   cursor: "Cursor",
   "claude-code": "Claude Code",
@@ -18,4 +23,4 @@ const known: Record<string, string> = {
   "kilo-code": "Kilo Code",
 };
 
-export const nameOf = (id: string) => known[id] ?? id;
+export const nameOf = (id: string) => (id === WINDOW ? words.clients.window : (known[id] ?? id));

@@ -3,7 +3,11 @@ import { render } from "@testing-library/svelte";
 import { expect, test } from "vitest";
 
 import { client, preview } from "../lib/hub/pretend";
+import { speak } from "../words";
+import { de } from "../words/de";
+import { en } from "../words/en";
 import Diff from "./Diff.svelte";
+import { nameOf, WINDOW } from "./names";
 import { isConnectable, isShown, standings } from "./standing";
 
 const vanished = { state: "needs_you", what: "vanished", message: "" } as const;
@@ -36,4 +40,12 @@ test("a change is shown line by line, without what a patch says of itself", () =
   expect(lines).toHaveLength(6);
   expect(lines[1]).toBe('+     "satchel": {');
   expect(container.querySelectorAll(".plus")).toHaveLength(4);
+});
+
+test("the window has a name in each language, and other programs keep theirs", () => {
+  const names = () => [WINDOW, "cursor", "my-own"].map(nameOf);
+  expect(names()).toEqual(["Satchel window", "Cursor", "my-own"]);
+  speak("de", de);
+  expect(names()).toEqual(["Satchel-Fenster", "Cursor", "my-own"]);
+  speak("en", en);
 });

@@ -7,3 +7,6 @@ export const shortcut = (key: string) => (mac ? `⌘${key}` : `Ctrl ${key}`);
 /** Is somebody writing, or is something open over the screen? */
 export const isBusy = (target: EventTarget | null) =>
   target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || document.querySelector("dialog[open]") !== null;
+
+/** Does nothing have the focus, because what had it is gone? */
+export const isFocusLost = () => (document.activeElement ?? document.body) === document.body && document.querySelector("dialog[open]") === null;

@@ -5,6 +5,9 @@ export const inPath = (name: string) => name.replace(/%(?=3a|7c|25)/gi, "%25").r
 
 export const pathOf = (server: string, tool: string) => `${inPath(server)}:${tool}`;
 
+/** The tool's own name. The record of a call that did not come as far as its server has the path that was asked for. */
+export const ownName = ({ server, tool }: { server: string; tool: string }) => (server && tool.startsWith(pathOf(server, "")) ? tool.slice(pathOf(server, "").length) : tool);
+
 const escapes: Record<string, string> = { "%3A": ":", "%7C": "|", "%25": "%" };
 
 /** The server and the tool of a path; the server alone where it names no tool. */

@@ -24,6 +24,8 @@ test("what is wrong comes first, and is counted", () => {
   expect(inOrder(found).map((one) => one.verdict)).toEqual(["wrong", "note", "fine"]);
   expect(summary(found)).toEqual({ wrong: 1, note: 1 });
   expect(found.map(placeOf)).toEqual([undefined, undefined, "/servers/a%20b"]);
+  const noticed = (notice: "settings_held" | "setup_differs") => ({ ...finding("note", "hub", "hub"), code: "noticed", notice, why: "w" }) as DoctorFinding;
+  expect([placeOf(noticed("settings_held")), placeOf(noticed("setup_differs"))]).toEqual(["/servers", "/settings/setup"]);
 });
 
 test("findings are said in the language of the window, with what to do", () => {
@@ -37,6 +39,9 @@ test("findings are said in the language of the window, with what to do", () => {
     "Braucht KEY, HOST; /usr/bin/docker",
     "Trag es auf der Seite des Servers ein. Setze HOST in der Umgebung, in der Satchel gestartet wird.",
   ]);
+  const absent = { ...finding("note", "runtime", "runtime /opt/npx"), code: "runtime", program: { absent: "/opt/npx" }, install: null } as DoctorFinding;
+  expect(de.settings.doctor.found(absent)).toBe("/opt/npx gibt es nicht");
+  expect(["/opt/npx does not exist", "npx was not found in PATH", "no API key"].map(de.cause)).toEqual(["/opt/npx gibt es nicht", "npx ist nicht im PATH", "no API key"]);
   const english = new Set(examination.findings.map((one) => en.settings.doctor.found(one)));
   const same = said.filter(([text]) => english.has(text!) && !text!.startsWith("/"));
   expect(same, "nothing but a path is the same in both").toEqual([]);
@@ -52,6 +57,7 @@ test("what helps is told by the code of the finding or of its server", () => {
 
 test("only addresses of pages in a text are links", () => {
   expect(linked("Install uv from https://docs.astral.sh/uv/.")).toEqual([{ text: "Install uv from " }, { text: "https://docs.astral.sh/uv/", page: "https://docs.astral.sh/uv/" }, { text: "." }]);
+  expect(linked("Run `curl https://a.example/b.sh | sh`, or see https://a.example").filter((part) => part.page)).toEqual([{ text: "https://a.example", page: "https://a.example" }]);
   for (const plain of ["file:///etc/passwd", "javascript:alert(1)", "nothing"]) expect(linked(plain)).toEqual([{ text: plain }]);
 });
 

@@ -13,7 +13,10 @@ export const summary = (findings: readonly DoctorFinding[]) => ({
 });
 
 /** Where in the window a finding is looked at; `undefined` where nowhere. */
-export function placeOf({ about, subject }: DoctorFinding): string | undefined {
+export function placeOf(finding: DoctorFinding): string | undefined {
+  const { about, subject } = finding;
+  if (finding.code === "noticed" && finding.notice === "setup_differs") return at("settings", "setup");
+  if (finding.code === "noticed" && finding.notice === "settings_held") return at("servers");
   switch (about) {
     case "server":
       return path(subject.slice("server ".length));
@@ -55,7 +58,7 @@ export function codeOf(finding: DoctorFinding, server?: ServerView): Code | unde
   }
 }
 
-/** A text in parts, of which some are addresses of pages. */
+/** A text in parts, of which some are addresses of pages. Commands, which stand between backticks, are none. */
 export function linked(text: string): { text: string; page?: string }[] {
-  return text.split(/(https?:\/\/[^\s`"<>]*[^\s`"<>.,;:)])/).flatMap((part, at) => (part === "" ? [] : at % 2 === 1 ? [{ text: part, page: part }] : [{ text: part }]));
+  return text.split(/(`[^`]*`|https?:\/\/[^\s`"<>]*[^\s`"<>.,;:)])/).flatMap((part) => (part === "" ? [] : part.startsWith("http") ? [{ text: part, page: part }] : [{ text: part }]));
 }

@@ -55,6 +55,10 @@ test("an import shows what differs first, and takes only what is ticked", async 
   expect(asked(hub, "take_setup")).toEqual([
     { do: "take_setup", from: { file: "/home/you/old.satchel.json" }, parts: [{ id: "server:github", seen: "2" }, { id: "profile:web", seen: "3" }], passphrase: "horse" },
   ]);
+  // One click takes all of it back.
+  await user.click(screen.getByRole("button", { name: "Undo" }));
+  await waitFor(() => expect(asked(hub, "undo")).toEqual([{ do: "undo" }]));
+  expect(await screen.findByText("The setup is as it was before.")).toBeTruthy();
 });
 
 test("a followed folder shows other computers, whose setup is taken or kept out by hand", async () => {

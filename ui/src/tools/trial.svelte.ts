@@ -5,8 +5,6 @@ import type { HubView } from "../lib/hub/state.svelte";
 import { leave } from "../lib/leaving";
 import { isFields, print, type Json } from "./json";
 
-/** As which client the hub has these calls made. */
-export const WINDOW = "Satchel window";
 /** How long to wait where the hub does not know a call yet. */
 const AGAIN = 300;
 
@@ -75,11 +73,11 @@ export class Trial extends Attempt<Tried> {
   value = $state.raw<Json>({});
   /** The arguments sent last. */
   sent = $state.raw<Json>({});
-  readonly #toolPath: string;
+  readonly toolPath: string;
 
   constructor(view: HubView, toolPath: string, value: Json) {
     super(view);
-    this.#toolPath = toolPath;
+    this.toolPath = toolPath;
     this.value = value;
   }
 
@@ -89,7 +87,7 @@ export class Trial extends Attempt<Tried> {
 
   protected begin(run: string) {
     this.sent = this.value;
-    return this.view.ask({ do: "try_tool", run, tool_path: this.#toolPath, arguments: print(this.value, 0) });
+    return this.view.ask({ do: "try_tool", run, tool_path: this.toolPath, arguments: print(this.value, 0) });
   }
 }
 
@@ -99,6 +97,8 @@ const KEPT = 20;
 /** The state kept for each hub, by name. */
 export class Remembered<One extends { under: unknown }> {
   readonly #all = new WeakMap<HubView, Map<string, One>>();
+
+  all = (view: HubView): One[] => [...(this.#all.get(view)?.values() ?? [])];
 
   /** As it was left, under this name; or a new one. */
   of(view: HubView, name: string, make: () => One): One {
@@ -113,6 +113,9 @@ export class Remembered<One extends { under: unknown }> {
 }
 
 const trials = new Remembered<Trial>();
+
+/** Is this tool tried on a page of its own at the moment? */
+export const isUnder = (view: HubView, toolPath: string): boolean => trials.all(view).some((trial) => trial.toolPath === toolPath && trial.under !== undefined);
 
 /** The trial of a tool as it was left, under this name; or a new one. */
 export const trialOf = (view: HubView, name: string, toolPath: string, start: () => Json): Trial => trials.of(view, name, () => new Trial(view, toolPath, start()));

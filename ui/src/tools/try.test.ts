@@ -4,6 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { describe, expect, test } from "vitest";
 
 import App from "../App.svelte";
+import { WINDOW } from "../clients/names";
 import type { Ask } from "../lib/hub/generated";
 import { fakeHub, open as serve, server, snapshot, type Telling } from "../lib/hub/fake";
 
@@ -204,4 +205,20 @@ test("what is asked during a call is answered on the spot", async () => {
   await user.click(allow);
   await waitFor(() => expect(answers()).toEqual([{ do: "answer_ask", id: 7, answer: "once" }]));
   await waitFor(() => expect(screen.queryByRole("button", { name: "Allow once" })).toBeNull());
+  // The keyboard goes on from the call.
+  await waitFor(() => expect(document.activeElement?.hasAttribute("data-run")).toBe(true));
+});
+
+test("a question is asked where its own tool is tried, and not on another's page", async () => {
+  const { hub, user } = await open("/servers/github/tools/list_pull_requests", { slow: true });
+  await user.click(await screen.findByRole("button", { name: "Run" }));
+  const ask: Ask = { id: 8, client: WINDOW, server: "github", tool: "list_pull_requests", effect: "writes", stated: true, arguments: [], json: "{}", rule: "what writes asks", since_ms: Date.now(), until_ms: Date.now() + 60_000 };
+  const state = await hub.state();
+  if (state.hub === "open") hub.become(serve({ ...state.snapshot, version: state.snapshot.version + 1, asks: [ask] }));
+  expect(await screen.findByRole("button", { name: "Allow once" })).toBeTruthy();
+  location.hash = "/servers/github/tools/search_issues";
+  await screen.findByRole("heading", { name: /search_issues/ });
+  expect(screen.queryByRole("button", { name: "Allow once" })).toBeNull();
+  location.hash = "/servers/github/tools/list_pull_requests";
+  expect(await screen.findByRole("button", { name: "Allow once" })).toBeTruthy();
 });

@@ -28,6 +28,7 @@ function whereabouts(program: Whereabouts): string {
   if (program === "built_in") return "Teil von Satchel";
   if ("at" in program) return program.at;
   if ("not_executable" in program) return `${program.not_executable} darf nicht ausgeführt werden`;
+  if ("absent" in program) return `${program.absent} gibt es nicht`;
   const { command, instead } = program.missing;
   const there = instead.length > 0 ? `; stattdessen gefunden: ${instead.join(", ")}` : "";
   return `${command} ist nicht im PATH${there}`;
@@ -178,6 +179,14 @@ const hint: Record<string, string> = {
   "Create an app of the type Native there, with the redirect address below, and copy its client ID.": "Lege dort eine App vom Typ Native mit der Rücksprungadresse unten an und kopiere ihre Client-ID.",
   "Create an application of the type Native there, with the redirect address below, and copy its client ID.": "Lege dort eine Anwendung vom Typ Native mit der Rücksprungadresse unten an und kopiere ihre Client-ID.",
 };
+
+/** Why a program could not be started, as the hub says it, and in German. */
+const causes: [RegExp, string][] = [
+  [/^(\S+) does not exist$/, "$1 gibt es nicht"],
+  [/^(\S+) was not found in PATH$/, "$1 ist nicht im PATH"],
+  [/^(\S+) is not executable$/, "$1 darf nicht ausgeführt werden"],
+  [/^its working directory (.+) does not exist$/, "sein Arbeitsverzeichnis $1 gibt es nicht"],
+];
 
 /** What to do after connecting, as the table of clients says it, and in German. */
 const reasons: [RegExp, string][] = [
@@ -791,6 +800,7 @@ export const de: Words = {
     update: (version) => `Auf ${version} aktualisieren`,
     notNow: "Jetzt nicht",
     isOut: (version) => `${version} ist da`,
+    toolsAfter: "Werkzeuge, die die neue Version hinzufügt oder ändert, bleiben zurückgehalten, bis du gesehen hast, was anders ist.",
     wentBack: (name) => `${name} ist wie vor der Aktualisierung`,
     keepDeleted: "Weiter benutzen",
     keepDeletedNamed: (name) => `${name} weiter benutzen`,
@@ -1117,6 +1127,7 @@ export const de: Words = {
   },
 
   clients: {
+    window: "Satchel-Fenster",
     copySnippet: "Kopieren",
     title: "Clients",
     beside: "Programme, die deine Server benutzen",
@@ -1238,7 +1249,8 @@ export const de: Words = {
       textMore: "Deine Clients haben keine weiteren. Diese hier brauchen kein Konto, und mehr stehen im Katalog.",
       textNone: "Kein Client auf diesem Computer hat schon welche. Diese hier brauchen kein Konto, und mehr stehen im Katalog.",
       from: (client) => `Aus ${client}`,
-      same: (name) => `Dasselbe wie ${name}`,
+      same: (names) => `Auch in ${names}`,
+      here: "Schon in Satchel",
       secret: (count) => `${count} Schlüssel in der Datei gefunden, ${some(count, "zieht", "ziehen")} in den Schlüsselbund`,
       off: "Dort ausgeschaltet",
       needs: (runtime) => `Braucht ${runtime}`,
@@ -1315,7 +1327,7 @@ export const de: Words = {
       credential: (server) => `${server} braucht Zugangsdaten`,
       page: (server) => `${server} möchte eine Seite öffnen`,
     },
-    whileIn: (tool, client) => `in ${tool}, aufgerufen von ${client}`,
+    whileIn: (tool, client) => `in ${tool}, aufgerufen ${client === "Satchel-Fenster" ? "vom" : "von"} ${client}`,
     whileFor: (client) => `während es für ${client} arbeitet`,
     writes: (server) => `${server} schreibt:`,
     choose: "Bitte wählen",
@@ -1443,6 +1455,7 @@ export const de: Words = {
       take: (count: number) => `${count} ${some(count, "Teil", "Teile")} übernehmen`,
       keep: "Unsere behalten",
       took: (count: number) => `${count} ${some(count, "Teil", "Teile")} übernommen.`,
+      wentBack: "Die Einrichtung ist wie zuvor.",
       kept: (count: number) => `${count} ${some(count, "Teil bleibt", "Teile bleiben")} wie hier.`,
     },
     doctor: {
@@ -1581,9 +1594,11 @@ export const de: Words = {
     hide: "Fenster schließen",
   },
 
+  cause: (message) => causes.reduce((said, [of, german]) => said.replace(of, german), message),
+
   remedy: {
     unknown_profile: "Wähle ein anderes Profil, oder lege eines mit diesem Namen an.",
-    spawn_not_found: "Installiere das Programm, oder gib seinen ganzen Pfad als Befehl an.",
+    spawn_not_found: "Installiere das Programm, oder gib seinen richtigen ganzen Pfad als Befehl an.",
     runtime_missing: "Installiere es (Node für npx, uv für uvx), oder gib seinen ganzen Pfad als Befehl an.",
     docker_down: "Starte Docker und versuche es dann.",
     stdout_noise: "Sieh dir die fremde Ausgabe im Log an. Oft hilft eine Option wie --quiet oder --stdio.",
@@ -1604,7 +1619,7 @@ export const de: Words = {
     http_403: "Bitte den Betreiber, es deinem Konto oder dem Token in den Kopfzeilen zu erlauben.",
     http_404: "Prüfe den Pfad der Adresse. Viele Server antworten unter /mcp.",
     http_5xx: "Der Fehler liegt auf der anderen Seite. Beim nächsten Aufruf wird es wieder versucht.",
-    keychain_locked: "Öffne den Schlüsselbund und versuche es noch einmal.",
+    keychain_locked: "Öffne den Schlüsselbund und versuche es noch einmal, oder wähle in den Einstellungen eine verschlüsselte Datei.",
     keychain_absent: "Starte einen Schlüsselbund wie gnome-keyring, oder wähle in den Einstellungen eine verschlüsselte Datei.",
     vault_locked: "Öffne sie in den Einstellungen mit ihrem Passwort.",
     config_invalid: "Berichtige die Datei an der genannten Stelle. Was vorher lief, läuft solange weiter.",
@@ -1624,7 +1639,7 @@ export const de: Words = {
     held_back: "Ein Mensch muss es erst ansehen, im Fenster von Satchel oder mit `satchel approve`.",
     denied: "Es geht ohne, oder ein Mensch ruft es selbst auf oder ändert die Regel in „toolRules“.",
     setup_differs: "Sieh dir an, was anders ist, und wähle aus, was du übernimmst. Vorher ändert sich nichts.",
-    settings_held: "Sieh dir unten an, was anders ist, und übernimm es, wenn du es geschrieben hast.",
+    settings_held: "Sieh dir an, was anders ist, und übernimm es, wenn du es geschrieben hast.",
     approvals_lost: "Sieh dir seine Werkzeuge noch einmal an, im Fenster von Satchel oder mit `satchel approve`; bis dahin bleiben sie zurückgehalten.",
     ledger_unusable: "Aufrufe gehen wie zuvor. Sieh nach, ob der Datenträger voll ist und ob Satchel in sein Datenverzeichnis schreiben darf.",
     set_aside: "Nichts. Es wurde neu aufgebaut. Die beschädigte Kopie liegt daneben.",

@@ -567,6 +567,7 @@ export const en = {
     update: (version: string) => `Update to ${version}`,
     notNow: "Not now",
     isOut: (version: string) => `${version} is out`,
+    toolsAfter: "Tools that the new version adds or changes are held back until you have seen what differs.",
     wentBack: (name: string) => `${name} is as it was before its update`,
     keepDeleted: "Keep using it",
     keepDeletedNamed: (name: string) => `Keep using ${name}`,
@@ -854,7 +855,7 @@ export const en = {
     keptPlain: (sessions: string) => `kept out, over ${sessions} ${sessions === "1" ? "session" : "sessions"}`,
     early: (sessions: number) => `Too early to judge: ${sessions} ${some(sessions, "session", "sessions")}`,
     perDay: "Per day",
-    daysCost: (days: number) => (days === 0 ? "" : `${days} ${some(days, "day", "days")} cost more than they saved`),
+    daysCost: (days: number) => (days === 0 ? "" : `${days} ${some(days, "day", "days")} cost more than ${some(days, "it", "they")} saved`),
     chart: (days: number, best: string, most: string) => `Tokens per day over ${days} ${some(days, "day", "days")}; most kept out on ${best}, ${most}`,
     legend: { spent: "Satchel spent", kept: "kept out of context", over: "cost more than it saved" },
     sessionsOf: "Sessions",
@@ -893,6 +894,7 @@ export const en = {
   },
 
   clients: {
+    window: "Satchel window",
     copySnippet: "Copy",
     title: "Clients",
     beside: "Programs that use your servers",
@@ -1000,7 +1002,8 @@ export const en = {
       textMore: "Your clients have no others. These work without an account, and more are in the catalog.",
       textNone: "No client on this computer has any yet. These work without an account, and more are in the catalog.",
       from: (client: string) => `From ${client}`,
-      same: (name: string) => `Same as ${name}`,
+      same: (names: string) => `Also in ${names}`,
+      here: "Already in Satchel",
       secret: (count: number) => `${count} ${some(count, "key", "keys")} found in the file, ${some(count, "moves", "move")} to your keyring`,
       off: "Switched off there",
       needs: (runtime: string) => `Needs ${runtime}`,
@@ -1205,6 +1208,7 @@ export const en = {
       take: (count: number) => `Apply ${count} ${some(count, "part", "parts")}`,
       keep: "Keep as here",
       took: (count: number) => `Applied ${count} ${some(count, "part", "parts")} of the setup.`,
+      wentBack: "The setup is as it was before.",
       kept: (count: number) => `Kept ${count} ${some(count, "part", "parts")} as here.`,
     },
     doctor: {
@@ -1343,10 +1347,13 @@ export const en = {
     hide: "Close the window",
   },
 
+  /** What the hub says of a failed start. */
+  cause: (message: string): string => message,
+
   /** The remedy. */
   remedy: {
     unknown_profile: "Choose another profile, or create one with this name.",
-    spawn_not_found: "Install the program, or enter its full path as the command.",
+    spawn_not_found: "Install the program, or enter its correct full path as the command.",
     runtime_missing: "Install it (Node for npx, uv for uvx), or enter its full path as the command.",
     docker_down: "Start Docker, then try now.",
     stdout_noise: "Look at the stray output in its log. An option such as --quiet or --stdio often helps.",
@@ -1367,7 +1374,7 @@ export const en = {
     http_403: "Ask whoever runs it to allow this to your account, or to the token in its headers.",
     http_404: "Check the path of its address. Many servers answer at /mcp.",
     http_5xx: "The fault is on the other side. It is tried again at the next call.",
-    keychain_locked: "Unlock the keyring, then try again.",
+    keychain_locked: "Unlock the keyring, then try again, or choose an encrypted file in Settings.",
     keychain_absent: "Start a keyring service such as gnome-keyring, or choose an encrypted file in Settings.",
     vault_locked: "Unlock it in Settings with its passphrase.",
     config_invalid: "Correct the file at the place named. What ran before goes on meanwhile.",
@@ -1388,7 +1395,7 @@ export const en = {
     held_back: "A person must approve it first, in Satchel's window or with `satchel approve`.",
     denied: "Do without it, or let the user do it or change the rule in \"toolRules\" of Satchel's configuration.",
     setup_differs: "See what differs and choose what to apply. Nothing changes before that.",
-    settings_held: "Look at what is different below, and accept it if you wrote it.",
+    settings_held: "Look at what is different, and accept it if you wrote it.",
     approvals_lost: "Review its tools again, in Satchel's window or with `satchel approve`; they are held back until then.",
     ledger_unusable: "Check that the disk is not full and that Satchel may write to its data directory. Calls keep working.",
   } as Partial<Record<Code, string>>,

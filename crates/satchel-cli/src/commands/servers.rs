@@ -315,7 +315,7 @@ key     Asleep; its last start failed 2 min ago: no API key      8      npx -y k
 new     Not started yet                                          –      npx -y new
 
 ! github: Did not start: npx was not found · trying again in 0:05
-  Install the program, or write its full path as \"command\".
+  Install the program, or write its correct full path as \"command\".
 ! key: Asleep; its last start failed 2 min ago: no API key
   Read the last lines of its log, then correct its arguments or environment. `satchel dismiss key` hides this.";
         let mut failed = server("key", ServerState::Asleep);

@@ -412,6 +412,9 @@ fn look_for(command: &str, cwd: Option<&str>, looking: SearchContext) -> Whereab
 
 /// A missing program, with related ones that were found.
 fn nowhere(command: &str, looking: SearchContext) -> Whereabouts {
+    if environment::is_path(command) {
+        return Whereabouts::Absent(command.to_owned());
+    }
     let family = FAMILIES.iter().find(|family| family.contains(&command)).copied().unwrap_or_default();
     let instead = family
         .iter()
@@ -653,6 +656,13 @@ mod tests {
         let found = look_at_server(&asleep, Some(&wanted), looking, 181_000);
         let message = "Asleep; its last start failed 3 min ago: no API key; part of Satchel";
         assert_eq!((found.verdict, found.message.as_str()), (Health::Wrong, message));
+
+        let failed =
+            LastFailure { message: "/opt/x does not exist".into(), ..asleep.last_failure.take().unwrap() };
+        asleep.last_failure = Some(LastFailure { code: Code::SpawnNotFound, ..failed });
+        let wanted = configured(r#"{"command": "/opt/x"}"#);
+        let said = look_at_server(&asleep, Some(&wanted), looking, 181_000).message;
+        assert_eq!(said, "Asleep; its last start failed 3 min ago: /opt/x does not exist", "said once");
     }
 
     #[cfg(unix)]
@@ -668,6 +678,20 @@ mod tests {
         let said = nowhere("npx", looking).to_string();
         assert_eq!(said, format!("npx was not found in PATH; found instead: {}", node.display()));
         assert!(!nowhere("uvx", looking).to_string().contains("instead"));
+    }
+
+    #[test]
+    fn a_path_that_leads_nowhere_is_not_searched_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("npx").display().to_string();
+        let looking = SearchContext { dirs: &[], environment: &Environment::of_this_process() };
+        let said = look_for(&file, None, looking);
+        assert_eq!(said.to_string(), format!("{file} does not exist"));
+        assert!(!said.is_there());
+        fs::write(&file, "").unwrap();
+        if cfg!(unix) {
+            assert_eq!(look_for(&file, None, looking).to_string(), format!("{file} is not executable"));
+        }
     }
 
     #[test]

@@ -1,11 +1,17 @@
-//! Owns the hub's lifetime: its task tracker, the staged shutdown, and the lock on the data directory.
+//! Owns the hub's lifetime: its task tracker, the staged shutdown, the lock on the data directory, and what other
+//! programs ask of the one that runs the hub: to quit, and to show its window.
 
 use std::fs::File;
 
 use parking_lot::Mutex;
 
-use tokio::task::JoinHandle;
+use tokio::{sync::broadcast, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::model::{Code, control::Refusal, request::Done};
+
+/// Maximum number of unread requests to show the window; a window in front is shown by any of them.
+const WINDOW_REQUESTS: usize = 8;
 
 /// The hub's tasks and their cancellation. Shutdown stages, in order: the hub's own tasks, the servers, the recorder,
 /// the watchdog.
@@ -15,6 +21,7 @@ pub(super) struct Lifetime {
     tasks: CancellationToken,
     watchdog: CancellationToken,
     quit: CancellationToken,
+    windows: broadcast::Sender<Option<String>>,
     /// Held until the hub is gone.
     lock: Mutex<Option<File>>,
 }
@@ -26,6 +33,7 @@ impl Lifetime {
             tasks: CancellationToken::new(),
             watchdog: CancellationToken::new(),
             quit: CancellationToken::new(),
+            windows: broadcast::Sender::new(WINDOW_REQUESTS),
             lock: Mutex::new(Some(lock)),
         }
     }
@@ -56,6 +64,25 @@ impl Lifetime {
     /// Cancelled when a client of the control channel, or the app, asks the hub to stop.
     pub(super) fn quit(&self) -> &CancellationToken {
         &self.quit
+    }
+
+    /// Requests to show the app's window.
+    pub(super) fn window_requests(&self) -> broadcast::Receiver<Option<String>> {
+        self.windows.subscribe()
+    }
+
+    /// Asks the app to show its window, or with `dry_run` only whether there is an app.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if no app runs this hub.
+    pub(super) fn show_window(&self, link: Option<String>, dry_run: bool) -> Result<Done, Refusal> {
+        let is_shown = match dry_run {
+            true => self.windows.receiver_count() > 0,
+            false => self.windows.send(link).is_ok(),
+        };
+        let action = "Stop it with `satchel quit`, then start the app.";
+        let none = || Refusal::new(Code::NotOpen, "this hub runs without a window", action);
+        is_shown.then_some(Done {}).ok_or_else(none)
     }
 
     /// Waits for every spawned task.

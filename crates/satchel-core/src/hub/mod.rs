@@ -361,6 +361,11 @@ impl Hub {
         self.inner.life.quit().cancelled().await;
     }
 
+    /// Requests to show the app's window, each with the link to show in it, if any. Only the app subscribes.
+    pub fn window_requests(&self) -> broadcast::Receiver<Option<String>> {
+        self.inner.life.window_requests()
+    }
+
     /// Begins the shutdown: idle servers stop now, the others when their calls end or after a grace period. For
     /// programs that let calls finish before [`Hub::shutdown`].
     pub fn begin_to_end(&self) {

@@ -194,6 +194,7 @@ methods! {
         pause::resume(hub);
         done(())
     };
+    ShowWindow, CHANNEL, nothing, |hub, ShowWindow { link, dry_run }| hub.inner.life.show_window(link, dry_run);
     Quit, CHANNEL, nothing, |hub, _| {
         hub.inner.life.quit().cancel();
         done(())

@@ -148,7 +148,7 @@ pub(super) async fn take(
                 UnsealError::WrongPassphrase => Refusal::new(
                     Code::WrongPassphrase,
                     "this passphrase does not open the secrets of the setup",
-                    "",
+                    "If it is the right one, the file was changed after it was written: export it again.",
                 ),
                 UnsealError::Damaged(_) => Refusal::new(Code::Unreadable, error.to_string(), ""),
             })?

@@ -313,7 +313,7 @@ impl Code {
     pub fn action(self) -> &'static str {
         match self {
             Code::NoUpdate => "Look for a newer version first.",
-            Code::SpawnNotFound => "Install the program, or write its full path as \"command\".",
+            Code::SpawnNotFound => "Install the program, or write its correct full path as \"command\".",
             Code::RuntimeMissing => {
                 "Install it (Node for npx, uv for uvx), or write its full path as \"command\"; `satchel doctor` lists where it looked."
             }
@@ -348,7 +348,9 @@ impl Code {
             }
             Code::Http404 => "Check the path of its \"url\"; many servers answer at /mcp.",
             Code::Http5xx => "The fault is on the server's side; the next call tries again.",
-            Code::KeychainLocked => "Unlock the keychain, then try again.",
+            Code::KeychainLocked => {
+                "Unlock the keychain, then try again, or choose an encrypted file with `satchel secrets use-file`."
+            }
             Code::KeychainAbsent => {
                 "Start a keychain service such as gnome-keyring, or choose an encrypted file with `satchel secrets use-file`."
             }

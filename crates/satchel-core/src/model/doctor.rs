@@ -294,6 +294,8 @@ pub enum Whereabouts {
     BuiltIn,
     /// This file is not executable.
     NotExecutable(String),
+    /// The command is a path, and there is no such file.
+    Absent(String),
     /// Not found.
     Missing {
         /// The command that was searched for.
@@ -308,7 +310,7 @@ impl Whereabouts {
     pub fn is_there(&self) -> bool {
         match self {
             Self::At(_) | Self::BuiltIn => true,
-            Self::NotExecutable(_) | Self::Missing { .. } => false,
+            Self::NotExecutable(_) | Self::Absent(_) | Self::Missing { .. } => false,
         }
     }
 }
@@ -379,7 +381,12 @@ impl fmt::Display for Diagnosis {
                 write!(f, "the keychain did not answer within {seconds} s")
             }
             Self::ServerSeen { doing, program, also, .. } => {
-                write!(f, "{doing}; {program}")?;
+                let program = program.to_string();
+                // A failed start says it already.
+                match doing.contains(&program) {
+                    true => f.write_str(doing)?,
+                    false => write!(f, "{doing}; {program}")?,
+                }
                 match also {
                     None => Ok(()),
                     Some(ServerAside::OffersNothing) => {
@@ -400,6 +407,7 @@ impl fmt::Display for Whereabouts {
             Self::At(place) => f.write_str(place),
             Self::BuiltIn => f.write_str("part of Satchel"),
             Self::NotExecutable(file) => write!(f, "{file} is not executable"),
+            Self::Absent(file) => write!(f, "{file} does not exist"),
             Self::Missing { command, instead } => {
                 write!(f, "{command} was not found in PATH")?;
                 match instead.is_empty() {

@@ -488,6 +488,14 @@ requests! {
     /// Stops the hub.
     "quit": Quit {} -> Done;
 
+    /// Shows the app's window. Refused where the hub runs without the app.
+    "show_window": ShowWindow {
+        /// A `satchel:` link to show in it.
+        link: Option<String>,
+        /// Only ask whether there is an app.
+        dry_run: bool,
+    } -> Done;
+
     /// All clients and their state. This request and the following ones may pass environment variables of the caller,
     /// because these determine where files are.
     "list_clients": ListClients {

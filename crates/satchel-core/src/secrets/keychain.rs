@@ -200,7 +200,8 @@ fn classify(error: &Error) -> SecretError {
         "zbus error",
     ];
     match error {
-        _ if says(&["locked", "dismissed", "prompt"]) => SecretError::Locked(text),
+        // "Result not returned" is a keychain that had to be created or opened, and nobody could be asked to.
+        _ if says(&["locked", "dismissed", "prompt", "result not returned"]) => SecretError::Locked(text),
         Error::NoDefaultStore => SecretError::Absent(text),
         Error::PlatformFailure(_) | Error::NoStorageAccess(_) if says(&unreachable) => {
             SecretError::Absent(text)
@@ -242,6 +243,7 @@ mod tests {
     fn errors_without_a_code_are_recognised_by_text() {
         let said = |text: &'static str| classify(&Error::PlatformFailure(text.into()));
         assert!(matches!(said("the collection is locked"), SecretError::Locked(_)));
+        assert!(matches!(said("SS error: result not returned from SS API"), SecretError::Locked(_)));
         assert!(matches!(said("zbus error: ServiceUnknown"), SecretError::Absent(_)));
         assert!(matches!(said("something else"), SecretError::Failed(_)));
         assert!(matches!(classify(&Error::NoDefaultStore), SecretError::Absent(_)));

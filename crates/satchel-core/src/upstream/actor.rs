@@ -1069,8 +1069,13 @@ impl Start {
                     return Err(failure(Code::SpawnDenied, message));
                 }
                 Located::Nowhere => {
-                    let message = format!("{} was not found", command.display());
-                    self.log.hub(&format!("looked for {} in {}", command.display(), join(dirs)));
+                    let message = match environment::is_path(&command.to_string_lossy()) {
+                        true => format!("{} does not exist", command.display()),
+                        false => format!("{} was not found in PATH", command.display()),
+                    };
+                    if path.is_some() {
+                        self.log.hub("looked in the PATH of its entry");
+                    }
                     let code = if is_runtime(&command) { Code::RuntimeMissing } else { Code::SpawnNotFound };
                     return Err(failure(code, message));
                 }

@@ -238,6 +238,12 @@ pub enum Located {
     Nowhere,
 }
 
+/// Is this command a path, which is not searched for in directories?
+pub fn is_path(program: &str) -> bool {
+    let given = Path::new(program);
+    given.components().count() > 1 || given.is_absolute()
+}
+
 /// Finds `program` as a path (absolute, or relative to `cwd`) or by name in `dirs`. The environment determines
 /// possible file extensions.
 pub fn find_program(
@@ -247,7 +253,7 @@ pub fn find_program(
     environment: &Environment,
 ) -> Located {
     let given = Path::new(program);
-    let candidates: Vec<PathBuf> = if given.components().count() > 1 || given.is_absolute() {
+    let candidates: Vec<PathBuf> = if is_path(program) {
         vec![cwd.map_or_else(|| given.to_owned(), |cwd| cwd.join(given))]
     } else {
         dirs.iter().map(|dir| dir.join(program)).collect()

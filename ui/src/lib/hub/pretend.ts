@@ -292,10 +292,10 @@ const docker = "docker run -i --rm -e GITHUB_TOKEN ghcr.io/github/github-mcp-ser
 
 export const foundServers: Findings = {
   servers: [
-    found("github", "cursor", docker, { secrets: ["GITHUB_TOKEN"] }),
+    found("github", "cursor", docker, { secrets: ["GITHUB_TOKEN"], places: ["cursor: ~/.cursor/mcp.json", "vscode: ~/.vscode/mcp.json"] }),
     found("filesystem", "cursor", "npx -y @modelcontextprotocol/server-filesystem ~/work"),
     found("linear", "cursor", "https://mcp.linear.app/mcp"),
-    found("github-2", "vscode", docker, { known: "github", secrets: ["GITHUB_TOKEN"] }),
+    found("notes", "vscode", "npx -y notes-mcp", { known: "notes" }),
     found("fetch", "vscode", "uvx mcp-server-fetch", { omitted: [{ place: "fetch", reason: '"dev" has no effect in Satchel', code: "no_effect", fields: ["dev"] }], enabled: false }),
   ],
   skipped: [],

@@ -72,6 +72,17 @@ export class HubView {
     if (undoable) this.say(refusal?.message ?? undoable.undone);
   }
 
+  /** Takes back the hub's last steps, the last first. What stays as it was is told as a refusal. */
+  async undoSteps(steps = 1): Promise<Refusal | undefined> {
+    const remarks: string[] = [];
+    for (let step = 0; step < steps; step++) {
+      const done = await this.ask({ do: "undo" });
+      if ("refusal" in done) return done.refusal;
+      remarks.push(...done.answer.remarks);
+    }
+    return remarks.length > 0 ? { code: "unwritable", message: remarks.join(" "), action: "" } : undefined;
+  }
+
   say(words: string): void {
     // The same words twice must be read twice.
     this.said = this.said === words ? `${words}\u00a0` : words;

@@ -11,8 +11,8 @@ use crate::model::{
     clients::Surface,
     control::Change,
     request::{
-        ListSecrets, MakeToken, ReadLog, ReadSetup, RemoveSecret, SetSecret, SetSurface, TakeSetup, UseVault,
-        WriteSetup,
+        ListSecrets, MakeToken, ReadLog, ReadSetup, RemoveSecret, SetSecret, SetSurface, ShowWindow,
+        TakeSetup, UseVault, WriteSetup,
     },
     setup::{SetupChoice, SetupSource},
 };
@@ -144,4 +144,18 @@ async fn a_file_edited_by_another_hand_is_read_again() {
     let refused = house.ask(Change::SetEnabled { name: "notes".into(), enabled: true }).await;
     assert!(refused.is_err(), "a file that cannot be read is not written over");
     assert_eq!(house.until("notes", |_| true).await.tools, Some(1), "what ran before goes on");
+}
+
+#[tokio::test]
+async fn only_an_app_can_be_asked_for_its_window() {
+    let house = House::open(json!({})).await;
+    let wanted = |dry_run| ShowWindow { link: Some("satchel:install?name=a".into()), dry_run };
+    for dry_run in [true, false] {
+        assert_eq!(house.ask(wanted(dry_run)).await.unwrap_err().code, Code::NotOpen);
+    }
+    let mut requests = house.hub.window_requests();
+    house.ask(wanted(true)).await.unwrap();
+    assert!(requests.try_recv().is_err());
+    house.ask(wanted(false)).await.unwrap();
+    assert_eq!(requests.try_recv().unwrap().as_deref(), Some("satchel:install?name=a"));
 }

@@ -1128,7 +1128,7 @@ export type WaitForSignIn = { server: string, };
 /**
  * Where a program is.
  */
-export type Whereabouts = { "at": string } | "built_in" | { "not_executable": string } | { "missing": { command: string, instead: Array<string>, } };
+export type Whereabouts = { "at": string } | "built_in" | { "not_executable": string } | { "absent": string } | { "missing": { command: string, instead: Array<string>, } };
 
 /**
  * Why a definition is held back.
