@@ -6,13 +6,15 @@ use std::{
 };
 
 use tracing_appender::{
-    non_blocking::WorkerGuard,
+    non_blocking::{NonBlockingBuilder, WorkerGuard},
     rolling::{RollingFileAppender, Rotation},
 };
 use tracing_subscriber::{Layer, filter::Targets, fmt, layer::SubscriberExt, util::SubscriberInitExt};
 
 /// Number of daily log files kept.
 const KEPT_FILES: usize = 7;
+/// Number of lines that wait to be written; more are dropped. The space for them is allocated at once.
+const BUFFERED_LINES: usize = 4096;
 /// The variable that sets the log filter, for example `debug` or `satchel_core=trace`.
 const VARIABLE: &str = "SATCHEL_LOG";
 
@@ -22,7 +24,8 @@ pub(crate) fn install(logs: &Path) -> Option<WorkerGuard> {
     let registry = tracing_subscriber::registry().with(filter()).with(to_terminal);
     match rotating_file(logs) {
         Ok(file) => {
-            let (file, guard) = tracing_appender::non_blocking(file);
+            let (file, guard) =
+                NonBlockingBuilder::default().buffered_lines_limit(BUFFERED_LINES).finish(file);
             registry.with(fmt::layer().with_ansi(false).with_writer(file).boxed()).init();
             Some(guard)
         }

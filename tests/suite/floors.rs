@@ -73,6 +73,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("arboard", &["src-tauri/src/clipboard.rs"]),
     ("argon2", &[CORE_VAULT]),
     ("axum", &["crates/satchel-endpoint/"]),
+    ("cc", &["crates/satchel-core/build.rs"]),
     ("chacha20poly1305", &[CORE_VAULT]),
     ("clap*", &["crates/satchel-cli/"]),
     ("directories", &["crates/satchel-core/src/files.rs"]),

@@ -4,7 +4,7 @@ use std::{io::IsTerminal, path::Path};
 
 use anyhow::Context;
 use tracing_appender::{
-    non_blocking::WorkerGuard,
+    non_blocking::{NonBlockingBuilder, WorkerGuard},
     rolling::{RollingFileAppender, Rotation},
 };
 use tracing_subscriber::{Layer, filter::Targets, fmt, layer::SubscriberExt, util::SubscriberInitExt};
@@ -13,6 +13,8 @@ use crate::args::LogFormat;
 
 /// Number of daily log files kept.
 const KEPT_FILES: usize = 7;
+/// Number of lines that wait to be written; more are dropped. The space for them is allocated at once.
+const BUFFERED_LINES: usize = 4096;
 /// The variable that sets the log filter, for example `debug` or `satchel_core=trace`.
 const VARIABLE: &str = "SATCHEL_LOG";
 
@@ -20,7 +22,8 @@ const VARIABLE: &str = "SATCHEL_LOG";
 pub(crate) fn for_hub(logs: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard> {
     satchel_core::files::create_private_dir(logs)
         .with_context(|| format!("cannot create the log directory {}", logs.display()))?;
-    let (file, guard) = tracing_appender::non_blocking(rotating_file(logs)?);
+    let (file, guard) =
+        NonBlockingBuilder::default().buffered_lines_limit(BUFFERED_LINES).finish(rotating_file(logs)?);
     let to_file = fmt::layer().with_ansi(false).with_writer(file);
     tracing_subscriber::registry().with(filter("info")).with(to_stderr(format)).with(to_file).init();
     Ok(guard)

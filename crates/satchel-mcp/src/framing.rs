@@ -6,7 +6,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::{Id, Message, ParseError, bytes::find, exact, limits};
+use crate::{Id, Message, ParseError, bytes::find, exact, large, limits};
 
 /// An item in a server's output.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ pub struct Framer {
 const MARK: &str = "\u{feff}";
 const HEAD: usize = 256;
 /// Capacity of the line buffer that is kept.
-const ROOM: usize = 256 * 1024;
+const ROOM: usize = 16 * 1024;
 /// Maximum number of positions in a line that are searched for an invalid response: each may take as long as the line
 /// is.
 const BROKEN_TRIES: usize = 4;
@@ -144,6 +144,16 @@ impl Framer {
     }
 
     fn end_line(&mut self, out: &mut Vec<Frame>) {
+        if self.line.len() >= large::LARGE {
+            match large::response(std::mem::take(&mut self.line)) {
+                Ok(response) => {
+                    self.flush_open(out);
+                    out.push(Frame::Message(response));
+                    return;
+                }
+                Err(line) => self.line = line,
+            }
+        }
         // Fast path for valid UTF-8, which nearly all output is.
         let line = str::from_utf8(&self.line)
             .map_or_else(|_| String::from_utf8_lossy(&self.line), std::borrow::Cow::Borrowed);
@@ -311,6 +321,16 @@ mod tests {
         check(&lines(&[r#"{"level":"info"}"#, "[]", PING]), &[r#"noise {"level":"info"}"#, "noise []", PING]);
         check(format!("cfg {{a: 1}} {PING}\n").as_bytes(), &["noise cfg {a: 1}", PING]);
         check(PING.as_bytes(), &[PING]);
+    }
+
+    #[test]
+    fn a_large_response_is_read_as_a_small_one_is() {
+        for length in [1, large::LARGE] {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":3,"result":{{"text":"{}"}}}}"#, "é".repeat(length));
+            let (mut framer, mut out) = (Framer::default(), Vec::new());
+            framer.push(format!("{{\"half\": \n{line}\n{PING}\n").as_bytes(), &mut out);
+            assert!(shown(&out) == ["noise {\"half\":", line.as_str(), PING], "{length}");
+        }
     }
 
     #[test]

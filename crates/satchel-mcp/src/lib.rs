@@ -10,6 +10,7 @@ pub mod errors;
 pub mod exact;
 pub mod framing;
 pub mod headers;
+mod large;
 pub mod limits;
 pub mod message;
 pub mod meta;

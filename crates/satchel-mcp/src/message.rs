@@ -152,7 +152,7 @@ impl Message {
         Self::from_fields(fields)
     }
 
-    fn from_fields(fields: Envelope<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn from_fields(fields: Envelope<'_>) -> Result<Self, ParseError> {
         let text = |raw: &RawValue| serde_json::from_str::<String>(raw.get()).ok();
         if !fields.jsonrpc.is_some_and(|raw| raw.get() == "\"2.0\"" || text(raw).as_deref() == Some("2.0")) {
             return Err(ParseError::Shape("a message must have \"jsonrpc\": \"2.0\""));
@@ -274,12 +274,12 @@ impl Message {
 
 /// The fields of a message that mean something, as they stand in its text.
 #[derive(Default)]
-struct Envelope<'a> {
+pub(crate) struct Envelope<'a> {
     jsonrpc: Option<&'a RawValue>,
     id: Option<&'a RawValue>,
     method: Option<&'a RawValue>,
     params: Option<&'a RawValue>,
-    result: Option<&'a RawValue>,
+    pub(crate) result: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
 }
 

@@ -17,9 +17,11 @@ use crate::model::address::percent_decoded;
 /// Prefix of the address of a stored result. It cannot collide with a server's resource path, because its URI has a
 /// scheme of its own.
 pub const ADDRESS: &str = "satchel|result://";
-/// Limits of stored results in number and bytes; the oldest are dropped first.
+/// Limits of stored results in number and bytes; the oldest are dropped first. The newest is stored whatever its size.
 const KEPT: usize = 64;
-const KEPT_BYTES: usize = 64 * 1024 * 1024;
+const KEPT_BYTES: usize = 16 * 1024 * 1024;
+/// The largest part of one result that is stored, in bytes.
+const LONGEST: usize = 64 * 1024 * 1024;
 /// How long a result is stored.
 const AGE: Duration = Duration::from_secs(30 * 60);
 /// How far before the end of a page to search for a good place to cut, as a fraction of the page.
@@ -33,7 +35,7 @@ pub struct Results(Mutex<VecDeque<KeptResult>>);
 struct KeptResult {
     id: String,
     client: String,
-    text: Arc<str>,
+    text: Arc<String>,
     since: Instant,
 }
 
@@ -72,8 +74,8 @@ impl Results {
             return result;
         }
         match Long::read(&result) {
-            Some(long) if long.length() > cap => {
-                let document = long.document();
+            Some(mut long) if long.length() > cap => {
+                let document = Arc::new(long.take_document());
                 let address = self.keep(client, &document);
                 long.cut(cap, &address, &document)
             }
@@ -89,6 +91,7 @@ impl Results {
         }
         let document =
             if data.is_empty() { error.message.clone() } else { format!("{}\n{data}", error.message) };
+        let document = Arc::new(document);
         let address = self.keep(client, &document);
         let sentence = boundary(&error.message, 0, cap / 2);
         error.message.truncate(sentence);
@@ -139,14 +142,17 @@ impl Results {
         self.0.lock()
     }
 
-    /// Stores a text and returns its address. A text that exceeds the limit by itself is stored in part.
-    fn keep(&self, client: &str, text: &str) -> String {
+    /// Stores a text, without copying it, and returns its address. Of a very long text, only the beginning is stored.
+    fn keep(&self, client: &str, text: &Arc<String>) -> String {
         let mut random = [0u8; 9];
         // Without randomness the address could be guessed, but only by a client with a token, and results are bound to
         // clients anyway.
         let _ = getrandom::fill(&mut random);
         let id = URL_SAFE_NO_PAD.encode(random);
-        let text = text[..text.floor_char_boundary(KEPT_BYTES)].into();
+        let text = match text.floor_char_boundary(LONGEST) {
+            end if end < text.len() => Arc::new(text[..end].to_owned()),
+            _ => text.clone(),
+        };
         let mut kept = self.lock();
         kept.push_back(KeptResult { id: id.clone(), client: client.to_owned(), text, since: Instant::now() });
         let too_much = |kept: &VecDeque<KeptResult>| {
@@ -158,7 +164,7 @@ impl Results {
         format!("{ADDRESS}{id}")
     }
 
-    fn find(&self, client: &str, id: &str) -> Option<Arc<str>> {
+    fn find(&self, client: &str, id: &str) -> Option<Arc<String>> {
         let mut kept = self.lock();
         kept.retain(|one| one.since.elapsed() < AGE);
         kept.iter().find(|one| one.id == id && one.client == client).map(|one| one.text.clone())
@@ -170,6 +176,8 @@ struct Long<'a> {
     fields: Vec<(String, &'a Raw)>,
     blocks: Vec<(&'a Raw, Option<Cow<'a, str>>)>,
     structured: Option<&'a str>,
+    /// The block whose text became the document.
+    taken: Option<usize>,
 }
 
 impl<'a> Long<'a> {
@@ -180,7 +188,7 @@ impl<'a> Long<'a> {
             get("content").and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
         let blocks = blocks.into_iter().map(|block| (block, text_of(block))).collect();
         let structured = get("structuredContent").map(Raw::get);
-        Some(Self { fields, blocks, structured })
+        Some(Self { fields, blocks, structured, taken: None })
     }
 
     /// The length that counts against the limit. Structured content usually repeats the text.
@@ -190,31 +198,39 @@ impl<'a> Long<'a> {
         texts.max(self.structured.map_or(0, str::len))
     }
 
-    /// What to store: the structured content if there is some, otherwise the text.
-    fn document(&self) -> String {
-        match self.structured {
-            Some(structured) if structured.len() > 2 => structured.to_owned(),
-            _ => {
-                let texts = self.blocks.iter().filter_map(|(_, text)| text.as_deref());
-                texts.collect::<Vec<_>>().join("\n")
+    /// What to store: the structured content if there is some, otherwise the text, which is not copied if it stands in
+    /// one block.
+    fn take_document(&mut self) -> String {
+        if let Some(structured) = self.structured.filter(|structured| structured.len() > 2) {
+            return structured.to_owned();
+        }
+        let mut texts =
+            self.blocks.iter_mut().enumerate().filter_map(|(at, (_, text))| Some((at, text.as_mut()?)));
+        match (texts.next(), texts.next()) {
+            (Some((at, text)), None) => {
+                self.taken = Some(at);
+                std::mem::take(text).into_owned()
             }
+            _ => self.blocks.iter().filter_map(|(_, text)| text.as_deref()).collect::<Vec<_>>().join("\n"),
         }
     }
 
-    fn cut(self, cap: usize, address: &str, document: &str) -> Box<Raw> {
+    fn cut(&self, cap: usize, address: &str, document: &str) -> Box<Raw> {
         let from_text = self.structured.is_none_or(|structured| structured.len() <= 2);
         let mut content: Vec<Box<Raw>> = Vec::new();
         let (mut shown, mut room) = (0, cap);
         let no_text = self.blocks.iter().all(|(_, text)| text.is_none());
-        for (block, text) in self.blocks {
-            let Some(text) = text else {
+        for (at, (block, text)) in self.blocks.iter().enumerate() {
+            let block = *block;
+            let Some(text) = text.as_deref().map(|text| if self.taken == Some(at) { document } else { text })
+            else {
                 content.push(block.to_owned());
                 continue;
             };
             if room == 0 {
                 continue;
             }
-            let end = boundary(&text, 0, room);
+            let end = boundary(text, 0, room);
             room = if end < text.len() { 0 } else { room - text.len() };
             content.push(if end < text.len() { with_text(block, &text[..end]) } else { block.to_owned() });
             shown += end;
@@ -370,9 +386,10 @@ mod tests {
             "x".repeat(1_000),
             r#"{"a":1},"#.repeat(99),
         ] {
+            let text = Arc::new(text);
             let address = results.keep("me", &text);
             for most in [1, 7, 64, 5_000] {
-                assert_eq!(read_whole(&results, &address, most), text);
+                assert_eq!(read_whole(&results, &address, most), *text);
             }
         }
     }
@@ -384,9 +401,9 @@ mod tests {
         let result = raw(
             &json!({ "content": [image, text, { "type": "text", "text": "last" }], "isError": false, "z": 1.5 }),
         );
-        let long = Long::read(&result).unwrap();
+        let mut long = Long::read(&result).unwrap();
         assert_eq!(long.length(), 704);
-        let document = long.document();
+        let document = long.take_document();
         let cut = long.cut(100, "satchel|result://x", &document);
         let cut: Value = serde_json::from_str(cut.get()).unwrap();
         assert_eq!((&cut["content"][0], &cut["z"], &cut["isError"]), (&image, &json!(1.5), &json!(false)));
@@ -409,9 +426,9 @@ mod tests {
         let result = raw(
             &json!({ "content": [{ "type": "text", "text": data.to_string() }], "structuredContent": data }),
         );
-        let long = Long::read(&result).unwrap();
-        assert_eq!(long.document(), data.to_string());
-        let document = long.document();
+        let mut long = Long::read(&result).unwrap();
+        let document = long.take_document();
+        assert_eq!(document, data.to_string());
         let cut = long.cut(50, "satchel|result://x", &document);
         let cut: Value = serde_json::from_str(cut.get()).unwrap();
         assert!(cut.get("structuredContent").is_none());
@@ -443,15 +460,19 @@ mod tests {
     #[test]
     fn results_are_bound_to_their_client_and_few_are_kept() {
         let results = Results::default();
-        let first = results.keep("me", "x");
+        let keep = |text: &str| results.keep("me", &Arc::new(text.to_owned()));
+        let first = keep("x");
         let id = |address: &str| address.strip_prefix(ADDRESS).unwrap().to_owned();
         assert!(results.find("me", &id(&first)).is_some() && results.find("other", &id(&first)).is_none());
         for _ in 0..KEPT {
-            results.keep("me", "y");
+            keep("y");
         }
         assert!(results.find("me", &id(&first)).is_none());
-        let large = results.keep("me", &"z".repeat(KEPT_BYTES + 5));
-        assert_eq!(results.find("me", &id(&large)).map(|text| text.len()), Some(KEPT_BYTES));
+        let large = keep(&"z".repeat(KEPT_BYTES + 5));
+        assert_eq!(results.find("me", &id(&large)).map(|text| text.len()), Some(KEPT_BYTES + 5));
         assert_eq!(results.lock().len(), 1);
+        let longest = keep(&"z".repeat(LONGEST + 5));
+        assert_eq!(results.find("me", &id(&longest)).map(|text| text.len()), Some(LONGEST));
+        assert!(results.find("me", &id(&large)).is_none());
     }
 }

@@ -1,7 +1,10 @@
 //! Synonyms: verbs by what they do, and a list of everyday words. General language only, never for a particular server
 //! or tool.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, LazyLock},
+};
 
 use super::words;
 
@@ -122,12 +125,15 @@ const KINDS: [&[Action]; 3] = [
     &[Action::Create, Action::Add, Action::Update, Action::Send],
 ];
 
+/// A word, which many entries share.
+type Stem = Arc<str>;
+
 struct Tables {
-    verbs: HashMap<String, Vec<String>>,
-    actions: HashMap<String, Actions>,
-    same: HashMap<String, Vec<String>>,
-    related: HashMap<String, Vec<String>>,
-    hints: HashMap<String, Vec<String>>,
+    verbs: HashMap<Stem, Vec<Stem>>,
+    actions: HashMap<Stem, Actions>,
+    same: HashMap<Stem, Vec<Stem>>,
+    related: HashMap<Stem, Vec<Stem>>,
+    hints: HashMap<Stem, Vec<Stem>>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
@@ -138,15 +144,16 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         related: HashMap::new(),
         hints: HashMap::new(),
     };
+    let mut known = HashSet::new();
     for (action, verbs) in VERBS {
-        let stems: Vec<String> = verbs.split(' ').map(words::stem).collect();
+        let stems = shared(&mut known, verbs.split(' ').map(words::stem).collect());
         for stem in &stems {
             let actions = tables.actions.entry(stem.clone()).or_default();
             *actions = actions.and(Actions::of(action));
             put(&mut tables.verbs, stem, &stems);
         }
     }
-    for entry in entries(SYNONYMS) {
+    for entry in entries(SYNONYMS, &mut known) {
         match entry {
             SynonymRule::Same(group) => group.iter().for_each(|word| put(&mut tables.same, word, &group)),
             SynonymRule::MayMean(said, meant) => {
@@ -154,18 +161,35 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
             }
         }
     }
-    for entry in entries(HINTS) {
+    for entry in entries(HINTS, &mut known) {
         let (said, meant) = match entry {
             SynonymRule::Same(group) => (group.clone(), group),
             SynonymRule::MayMean(said, meant) => (said, meant),
         };
         said.iter().for_each(|word| put(&mut tables.hints, word, &meant));
     }
+    for table in [&mut tables.verbs, &mut tables.same, &mut tables.related, &mut tables.hints] {
+        table.values_mut().for_each(Vec::shrink_to_fit);
+        table.shrink_to_fit();
+    }
     tables
 });
 
-fn put(table: &mut HashMap<String, Vec<String>>, word: &str, others: &[String]) {
-    let known = table.entry(word.to_owned()).or_default();
+/// The words as others have them already.
+fn shared(known: &mut HashSet<Stem>, words: Vec<String>) -> Vec<Stem> {
+    let one = |word: String| match known.get(word.as_str()) {
+        Some(word) => word.clone(),
+        None => {
+            let word = Stem::from(word);
+            known.insert(word.clone());
+            word
+        }
+    };
+    words.into_iter().map(one).collect()
+}
+
+fn put(table: &mut HashMap<Stem, Vec<Stem>>, word: &Stem, others: &[Stem]) {
+    let known = table.entry(word.clone()).or_default();
     for other in others {
         if other != word && !known.contains(other) {
             known.push(other.clone());
@@ -176,13 +200,13 @@ fn put(table: &mut HashMap<String, Vec<String>>, word: &str, others: &[String]) 
 /// A line of a list.
 enum SynonymRule {
     /// `= a b`
-    Same(Vec<String>),
+    Same(Vec<Stem>),
     /// `a b > c d`
-    MayMean(Vec<String>, Vec<String>),
+    MayMean(Vec<Stem>, Vec<Stem>),
 }
 
-fn entries(list: &'static str) -> impl Iterator<Item = SynonymRule> {
-    let keys = |words: &str| words.split(' ').map(key).collect();
+fn entries(list: &'static str, known: &mut HashSet<Stem>) -> impl Iterator<Item = SynonymRule> {
+    let mut keys = |words: &str| shared(known, words.split(' ').map(key).collect());
     lines(list).filter_map(move |line| match line.strip_prefix("= ") {
         Some(group) => Some(SynonymRule::Same(keys(group))),
         None => line.split_once(" > ").map(|(said, meant)| SynonymRule::MayMean(keys(said), keys(meant))),
@@ -207,22 +231,22 @@ pub(super) fn actions(stem: &str) -> Actions {
 }
 
 /// Verbs for the same action.
-pub(super) fn verbs(stem: &str) -> &'static [String] {
+pub(super) fn verbs(stem: &str) -> &'static [Stem] {
     TABLES.verbs.get(stem).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// Synonyms.
-pub(super) fn same(stem: &str) -> &'static [String] {
+pub(super) fn same(stem: &str) -> &'static [Stem] {
     TABLES.same.get(stem).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// Words that may be meant.
-pub(super) fn related(stem: &str) -> &'static [String] {
+pub(super) fn related(stem: &str) -> &'static [Stem] {
     TABLES.related.get(stem).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// Words that may be meant if no tool contains the word itself.
-pub(super) fn hints(stem: &str) -> &'static [String] {
+pub(super) fn hints(stem: &str) -> &'static [Stem] {
     TABLES.hints.get(stem).map(Vec::as_slice).unwrap_or_default()
 }
 

@@ -247,7 +247,7 @@ impl Drop for InputCloser<'_> {
 /// Holds `_open` until the output has ended and all of it was handled.
 async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs, _open: mpsc::Sender<()>) {
     let (mut framer, mut frames) = (Framer::default(), Vec::new());
-    let mut buffer = vec![0u8; 64 * 1024];
+    let mut buffer = vec![0u8; SMALL];
     let mut unasked = Unasked::begin(Instant::now());
     loop {
         let count = stdout.read(&mut buffer).await.unwrap_or(0);
@@ -257,6 +257,7 @@ async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs,
             signs.saw();
             may_fail_here("output");
             framer.push(&buffer[..count], &mut frames);
+            resize(&mut buffer, count);
         }
         for frame in frames.drain(..) {
             if !matches!(frame, Frame::Message(Message::Response { .. }))
@@ -277,6 +278,20 @@ async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs,
     }
 }
 
+/// Size in bytes of a buffer for a process's output. Most processes are silent most of the time.
+const SMALL: usize = 8 * 1024;
+/// The same while a process writes more than that; pipes hold as much.
+const LARGE: usize = 64 * 1024;
+
+/// Grows the buffer for a process that filled it, and shrinks it after the last piece of its output.
+fn resize(buffer: &mut Vec<u8>, last: usize) {
+    if last == buffer.len() && last < LARGE {
+        *buffer = vec![0; LARGE];
+    } else if last <= SMALL && buffer.len() > SMALL {
+        *buffer = vec![0; SMALL];
+    }
+}
+
 /// A response on a line that is too long to keep. Its id is usually near the start.
 fn too_long(link: &Link, log: &ServerLog, bytes: usize, head: &str) {
     log.hub(&format!("dropped a message of more than {bytes} bytes"));
@@ -291,7 +306,7 @@ fn too_long(link: &Link, log: &ServerLog, bytes: usize, head: &str) {
 
 async fn read_stderr(mut stderr: ChildStderr, log: ServerLog, signs: Signs, _open: mpsc::Sender<()>) {
     const LONGEST: usize = 8 * 1024;
-    let (mut line, mut buffer) = (Vec::new(), vec![0u8; 16 * 1024]);
+    let (mut line, mut buffer) = (Vec::new(), vec![0u8; SMALL]);
     while let Some(bytes) = read_some(&mut stderr, &mut buffer).await {
         signs.saw();
         for byte in bytes {
