@@ -37,7 +37,7 @@ struct DetailLevel {
 /// A search.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// What a tool should do; empty for all tools.
+    /// The task; empty lists all tools.
     pub query: &'a str,
     /// Only tools of this server.
     pub server: Option<&'a str>,

@@ -63,7 +63,7 @@ impl EmbeddingClient {
         let client = Client::builder()
             .user_agent(concat!("satchel/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECTING)
-            // What is named is asked, and nobody it points to.
+            // Only the configured address is asked; redirects are not followed.
             .redirect(redirect::Policy::none());
         let (url, ollama) = address(&named.url);
         // A proxy for the world would look for this computer at its own.

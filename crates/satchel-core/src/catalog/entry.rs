@@ -47,7 +47,7 @@ pub struct Offer {
     pub prompts: Vec<Box<Raw>>,
     /// The lists that have been read; nothing is known about the others.
     pub lists: BTreeSet<String>,
-    /// What was left out, each with the reason.
+    /// The omitted parts, each with the reason.
     pub skipped: Vec<String>,
     /// Since when its tools are known, and when they changed.
     pub versions: Versions,

@@ -32,7 +32,7 @@ pub use entry::{Offer, ResourceEntry, Said, ToolEntry};
 #[derive(Debug, Clone, Default)]
 pub struct Catalog(Arc<CatalogParts>);
 
-/// What it is, and what is made of it when it is first asked for.
+/// The offer, and values derived from it on first use.
 #[derive(Debug, Default)]
 struct CatalogParts {
     servers: BTreeMap<ServerName, Arc<Offer>>,
@@ -56,7 +56,7 @@ fn number(text: &str) -> u64 {
 /// Evidence for ranking besides words.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Aids<'a> {
-    /// What was used after similar searches.
+    /// Tools used after similar searches.
     pub habits: Option<&'a search::Habits>,
     /// The embedding of the query, if a model is available.
     pub meaning: Option<&'a search::Meaning>,
@@ -81,7 +81,7 @@ struct WrittenNames<'a> {
     words: HashSet<&'a str>,
 }
 
-/// What stands between the words of a name.
+/// Whether a character separates the words of a name.
 fn joins_words(c: char) -> bool {
     matches!(c, '_' | '-' | '.' | '/')
 }

@@ -60,7 +60,7 @@ impl Facets {
     }
 }
 
-/// Is there a way that may be run here, as far as its kind says? What nobody here can run is not recommended.
+/// Whether one of the ways can run here, judging by its kind. A server without one is not recommended.
 pub fn may_run(document: &Value) -> bool {
     let list = |key: &str| document.get(key).and_then(Value::as_array).into_iter().flatten();
     let text = |of: &Value, at: &str| of.pointer(at).and_then(Value::as_str).map(ToOwned::to_owned);

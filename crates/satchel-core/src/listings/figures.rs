@@ -115,7 +115,7 @@ mod tests {
                 json!({ "server": { "_meta": { "x": { "license": { "name": "Apache License 2.0", "spdx_id": "Apache-2.0" } } } } }),
                 figures(Some("Apache-2.0"), None, None),
             ),
-            // What is no number and no name of a licence is nothing.
+            // Values that are neither numbers nor licence names are ignored.
             (
                 json!({ "server": { "license": "x".repeat(100), "_meta": { "x": { "stars": "many", "downloads": -1 } } } }),
                 figures(None, None, None),

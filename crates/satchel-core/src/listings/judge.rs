@@ -42,7 +42,7 @@ pub struct CleanedTexts {
     pub repository: Option<String>,
     /// Its website.
     pub website: Option<String>,
-    /// What is odd.
+    /// The remark.
     pub remarks: Vec<Caution>,
     /// It pretends to be another one, or may be mistaken for it.
     pub doubtful: bool,

@@ -54,7 +54,7 @@ const PARTS: &[&str] = &[
     "thinking",
     "ui",
 ];
-/// What people also call a bundled server.
+/// Other common names of a bundled server.
 const ALSO: &[(&str, &str)] = &[
     ("jql", "atlassian"),
     ("k8s", "kubernetes"),
@@ -171,7 +171,7 @@ impl Mentioned {
     }
 }
 
-/// What an entry says about itself, besides its name.
+/// The texts of an entry about itself, besides its name.
 fn texts(entry: &Listed) -> impl Iterator<Item = &str> {
     let about = entry.about.get("en").map(String::as_str).into_iter();
     let topics = entry.topics.iter().map(String::as_str);

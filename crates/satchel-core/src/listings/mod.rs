@@ -123,7 +123,7 @@ impl Listings {
         self.kept().entry(key(url).to_owned()).or_insert(kept).clone()
     }
 
-    /// What these registries offer.
+    /// The servers of these registries.
     pub fn shelf(&self, registries: &[Registry]) -> Arc<Shelf> {
         let known: Vec<Arc<Known>> = registries.iter().map(|registry| self.of(&registry.url).known).collect();
         let mut shelf = self.shelf.lock();
@@ -161,7 +161,7 @@ impl Listings {
         self.directory.join("withdrawn.json")
     }
 
-    /// From now on pictures are fetched, until this is dropped; `None` where somebody does so already.
+    /// Claims the fetching of pictures until the result is dropped; `None` if it is claimed already.
     pub fn begin_pictures(&self) -> Option<tokio::sync::OwnedMutexGuard<()>> {
         self.pictures.clone().try_lock_owned().ok()
     }

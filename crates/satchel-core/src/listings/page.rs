@@ -49,7 +49,7 @@ pub struct Release {
     /// When it was last changed.
     #[serde(default)]
     pub updated: String,
-    /// What its source states of it beside that.
+    /// Further facts from its source.
     #[serde(default, skip_serializing_if = "ListedFigures::is_empty")]
     pub figures: ListedFigures,
     /// The description, as JSON text.

@@ -66,7 +66,7 @@ impl Shelf {
     /// Computes what these registries offer.
     pub fn of(registries: Vec<Arc<Known>>) -> Self {
         let mut bundled = registry::find("").entries;
-        // What is a part of Satchel is there already.
+        // Built-in servers are always configured.
         bundled
             .retain(|one| !matches!(&one.target, Target::Command { command, .. } if command == OWN_COMMAND));
         let packages: HashMap<String, usize> =
@@ -160,7 +160,7 @@ impl Shelf {
         name.take(3).find(|name| is_plain(name) && !is_here(name))
     }
 
-    /// What a bundled server runs or connects to, without its version.
+    /// Command or address of a bundled server, without its version.
     pub fn bundled_package(&self, id: &str) -> Option<String> {
         let value = bundled_document(self.bundled.iter().find(|listed| listed.id == id)?);
         let first = |key: &str| value.get(key).and_then(|list| list.get(0));
@@ -361,7 +361,7 @@ fn bundled_shown(listed: &Listed, release: &Release) -> ListedServer {
         name: listed.id.clone(),
         title: Some(listed.title.clone()),
         description: about,
-        // What is at an address has no version that anybody here could name.
+        // A hosted server has no version that is known here.
         version: match listed.target {
             Target::Command { .. } => release.version.clone(),
             Target::Url { .. } => String::new(),
@@ -478,7 +478,7 @@ mod tests {
         assert!(seen >= 20, "{seen}");
     }
 
-    /// Optional inputs that nobody gave leave out what they are for, and nothing else.
+    /// Optional inputs without a value omit their parts and nothing else.
     #[test]
     fn a_bundled_server_gets_its_variables_and_headers_with_and_without_what_is_optional() {
         for listed in registry::find("").entries.iter().filter(|listed| listed.id != "toolbox") {

@@ -49,7 +49,7 @@ pub struct Reviewed {
     pub inputs: Vec<Input>,
     /// The consents that are missing.
     pub consents: Vec<Consent>,
-    /// What should be known.
+    /// Remarks.
     pub remarks: Vec<Caution>,
 }
 
@@ -153,7 +153,7 @@ pub fn review(
         Choice::Remote(at) => before_remote(document.remotes.get(at).ok_or(Code::LacksWay)?)?,
     };
     let prompts = plan::plan(&document, choice, &Answers::new())?.prompts;
-    // What a bundle wants to be given is known once it is here.
+    // The inputs of a bundle are known only after its download.
     let is_bundle = matches!(choice, Choice::Package(at) if document.packages[at].registry_type == "mcpb");
     let accepted = |(id, _): &(&String, &Value)| !is_bundle || id.starts_with(ACCEPT);
     let answers = answers.iter().filter(accepted).map(|(id, value)| (id.clone(), value.clone())).collect();
@@ -480,7 +480,7 @@ fn check_address_parts(remote: &Remote, answers: &Answers) -> Result<(), Reasons
     Ok(())
 }
 
-/// What a person has to say yes to, under this name.
+/// Something that needs the user's consent, identified by this name.
 pub fn consent(name: &str, caution: Caution) -> Consent {
     Consent { id: format!("{ACCEPT}{name}"), says: caution.text.clone(), why: Some(caution) }
 }
@@ -492,7 +492,7 @@ fn check_address(
     remote: &Remote,
     is_whole: bool,
 ) -> Result<Vec<Consent>, Reasons> {
-    // What is still to be given stands there as nothing; what is around it can be looked at all the same.
+    // Missing inputs are empty here; the rest of the address can be checked all the same.
     let parsed =
         Url::parse(&url.replace(['{', '}'], "")).map_err(|_| Code::NamesNoAddress.with([shown(url)]))?;
     if !matches!(parsed.scheme(), "http" | "https") {

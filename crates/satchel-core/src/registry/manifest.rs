@@ -89,7 +89,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// What is asked for, in the words of [`crate::model::clients::Need`].
+    /// The format of the input, in the terms of [`crate::model::clients::Need`].
     pub fn format(&self) -> &'static str {
         match self.kind.as_str() {
             "file" => "filepath",

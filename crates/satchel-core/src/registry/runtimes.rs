@@ -3,7 +3,7 @@
 
 use crate::{model::listings::MissingRuntime, platform::Platform};
 
-/// What one program is a part of, and where it comes from.
+/// The package that contains a program, and its source.
 struct Runtime {
     program: &'static str,
     part_of: &'static str,
@@ -12,11 +12,11 @@ struct Runtime {
     homebrew: &'static str,
     winget: &'static str,
     linux: [Option<&'static str>; 5],
-    /// What works on any Linux, where no package manager has it.
+    /// An installation that works on any Linux without a package for it.
     script: Option<&'static str>,
 }
 
-/// Package managers of Linux, and how each is told to install something.
+/// Package managers of Linux and their install commands.
 const MANAGERS: [(&str, &str); 5] = [
     ("apt-get", "sudo apt-get install"),
     ("dnf", "sudo dnf install"),

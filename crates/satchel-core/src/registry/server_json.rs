@@ -123,7 +123,7 @@ pub struct Input {
     /// Its value, with `{name}` for inputs.
     #[serde(deserialize_with = "text")]
     pub value: Option<String>,
-    /// What has to be asked.
+    /// Inputs to ask for.
     #[serde(deserialize_with = "or_default")]
     pub variables: Variables,
 }
@@ -147,7 +147,7 @@ pub struct Argument {
     pub kind: String,
     /// With its dashes.
     pub name: Option<String>,
-    /// What a positional one is called.
+    /// The label of a positional argument.
     #[serde(alias = "value_hint")]
     pub value_hint: Option<String>,
     /// It may be there several times.
@@ -210,7 +210,7 @@ impl ServerDocument {
     }
 }
 
-/// What the registry says about a document beside it.
+/// The status of a document in its registry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
@@ -226,9 +226,9 @@ pub enum Status {
 /// One page of the registry's list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// What can be offered, with its status and whether it is the newest version.
+    /// The valid entries, each with its status and whether it is the newest version.
     pub servers: Vec<(ServerDocument, Status, bool)>,
-    /// What could not be understood.
+    /// The number of entries that could not be parsed.
     pub skipped: usize,
     /// Where the list goes on.
     pub next: Option<String>,

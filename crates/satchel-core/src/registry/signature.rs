@@ -25,7 +25,7 @@ const SHOWN: usize = 16;
 /// The characters of a name that are shown.
 const LONGEST_NAME: usize = 100;
 
-/// What is known of a bundle's signature.
+/// The result of checking a bundle's signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Signature {
     /// There is none.
@@ -43,7 +43,7 @@ pub enum Signature {
 pub struct Signer {
     /// The common name, or another name where there is none.
     pub name: String,
-    /// Who vouches for that name; nobody when it is the signer.
+    /// The authority that vouches for that name; `None` if self-signed.
     pub issuer: Option<String>,
     /// SHA-256 over the certificate, in hexadecimal.
     pub fingerprint: String,

@@ -27,7 +27,7 @@ const PATTERN_BYTES: usize = 256 * 1024;
 /// A schema of more bytes is compiled for each call, and not kept; likewise one with patterns, whose tables can be large.
 const KEPT: usize = 16 * 1024;
 
-/// What checks the arguments of one tool.
+/// The validator of one tool's arguments.
 #[derive(Debug)]
 pub(super) struct Checker {
     schema: Value,
