@@ -84,6 +84,7 @@ describe("a tool's page", () => {
     for (const name of ["owner", "repo", "title"]) await user.type(await field(name), name);
     await user.selectOptions(screen.getByLabelText("Which kind of assignee"), "Several");
     await user.click(screen.getByRole("button", { name: "Add to assignee" }));
+    await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText("assignee 1")));
     await user.type(await field("assignee 1"), "ada");
     await user.click(screen.getByRole("button", { name: "Set milestone" }));
     const milestone = screen.getByRole("group", { name: "milestone" });
