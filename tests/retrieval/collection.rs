@@ -121,6 +121,15 @@ impl Collection {
         Crowd::of(self.tools.iter().filter(|tool| tool.corpus == corpus).cloned())
     }
 
+    /// One of the collection's hubs without the servers that go by one of these names.
+    pub(crate) fn hub_without(&self, corpus: &str, names: &[String]) -> Crowd {
+        let has = |tool: &&Tool| {
+            let texts = [&tool.server, &tool.about].map(|text| text.to_lowercase());
+            names.iter().any(|name| texts.iter().any(|text| text.contains(name.as_str())))
+        };
+        Crowd::of(self.tools.iter().filter(|tool| tool.corpus == corpus && !has(tool)).cloned())
+    }
+
     /// A hub with so many tools: its own, then ones patched together from two of the other hubs'. No
     /// query means those, but half of one may fit it.
     pub(crate) fn crowded_hub(&self, corpus: &str, size: usize) -> Crowd {

@@ -10,6 +10,7 @@ mod languages;
 mod score;
 mod sentences;
 mod skeletons;
+mod suggestions;
 mod typo;
 
 use std::{
@@ -77,6 +78,10 @@ fn main() -> ExitCode {
             }
             if wanted("habits") {
                 habits::report(&collection);
+                println!();
+            }
+            if wanted("suggestions") {
+                suggestions::report(&collection);
                 println!();
             }
             if !wanted("costs") {

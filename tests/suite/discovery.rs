@@ -64,6 +64,29 @@ async fn a_search_that_finds_nothing_may_name_one_server_of_the_catalog() {
 }
 
 #[tokio::test]
+async fn a_product_that_no_server_is_for_may_be_named_beside_what_was_found() {
+    let home = Home::empty();
+    let servers = json!({
+        "fake": Fake::new(&home, "fake").entry(), "work-gitlab": Fake::new(&home, "lab").entry(),
+    });
+    home.write_config(&json!({ "mcpServers": servers }));
+    let hub = home.start_hub().await;
+    let client = hub.client("one").await;
+    crate::offered(&client, "fake:echo").await;
+    let find = async |query: &str| client.call("discover_mcp_tools", json!({ "query": query })).await.text();
+    let absent = find("echo an issue in Linear").await;
+    assert!(absent.contains("fake:echo"), "{absent}");
+    assert!(
+        absent.contains("If none of these fits, the user can add linear from Satchel's catalog."),
+        "{absent}"
+    );
+    for query in ["echo an issue in GitLab", "echo", "echo a linear equation"] {
+        let told = find(query).await;
+        assert!(!told.contains("catalog"), "{query}: {told}");
+    }
+}
+
+#[tokio::test]
 async fn arguments_that_cannot_be_right_start_nothing() {
     let home = Home::empty();
     let fake = Fake::new(&home, "fake").with("idleTimeout", json!(1));

@@ -15,7 +15,7 @@ async function open(listed: number) {
 }
 const searches = (hub: Awaited<ReturnType<typeof open>>["hub"]) => hub.requests.flatMap((request) => (request.do === "search_listed" ? [request] : []));
 
-test("of 10,000 servers only those in view are in the page, and only their pages were asked for", async () => {
+test("of 10,000 servers only those in view are in the page, and only the pages near them were asked for", async () => {
   const { hub, list } = await open(10_000);
   await list.findByText("server 0");
   const rows = list.getAllByRole("listitem");
@@ -24,6 +24,12 @@ test("of 10,000 servers only those in view are in the page, and only their pages
   expect(rows[0]!.getAttribute("aria-setsize")).toBe("10000");
   expect(list.getByText("10,000 servers")).toBeTruthy();
   expect(searches(hub).length).toBeLessThan(4);
+});
+
+test("the page below is there before it is scrolled to", async () => {
+  const { hub, list } = await open(10_000);
+  await list.findByText("server 0");
+  await waitFor(() => expect(searches(hub).map((search) => search.offset)).toEqual([0, 50]));
 });
 
 test("a list is narrowed and sorted by the hub, from its beginning", async () => {

@@ -16,7 +16,7 @@ export function wantedAt(place: string): Wanted | undefined {
   // The hub reads what is in it, as it reads the links of READMEs.
   if (said.get("config")) return { text: `satchel:/${place}` };
   const url = said.get("url");
-  if (url) return { text: name ? JSON.stringify({ mcpServers: { [name]: { url } } }, null, 2) : url };
+  if (url) return { text: name ? JSON.stringify({ mcpServers: { [name]: { url } } }) : url };
   return name.includes("/") ? { name } : undefined;
 }
 

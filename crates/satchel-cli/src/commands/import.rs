@@ -142,6 +142,13 @@ fn show(findings: &Findings) {
         ));
     }
     for server in &findings.servers {
+        // The table has no room for it, and nothing of it may stay unseen.
+        if is_cut(&server.runs) {
+            say(format!("\"{}\" runs {}", server.name, one_line(&server.runs)));
+        }
+        if !server.sets.is_empty() {
+            say(format!("\"{}\" sets {}", server.name, one_line(&server.sets.join(", "))));
+        }
         for need in &server.needs {
             say(format!("\"{}\" needs --set {}=… {}", server.name, need.id, need.description));
         }
@@ -153,9 +160,13 @@ fn show(findings: &Findings) {
     left(&findings.skipped);
 }
 
+fn is_cut(runs: &str) -> bool {
+    runs.chars().count() > RUNS_WIDTH
+}
+
 fn row(server: &FoundServer) -> [String; 4] {
     let mut runs = one_line(&server.runs);
-    if runs.chars().count() > RUNS_WIDTH {
+    if is_cut(&runs) {
         runs = runs.chars().take(RUNS_WIDTH - 1).chain(['…']).collect();
     }
     let state = match (&server.known, server.enabled) {

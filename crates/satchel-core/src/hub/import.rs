@@ -907,6 +907,11 @@ fn shown(offer: &Offer) -> FoundServer {
     FoundServer {
         name: name.clone(),
         runs,
+        sets: ["env", "headers"]
+            .iter()
+            .filter_map(|key| entry.get(*key)?.as_object())
+            .flat_map(set)
+            .collect(),
         transport: match server.transport {
             TransportKind::Stdio => "stdio",
             TransportKind::Http => "http",
@@ -925,6 +930,14 @@ fn shown(offer: &Offer) -> FoundServer {
         warnings: offer.warnings.clone(),
         omitted: import::omitted(server).into_iter().map(|what| Remark::on(name, what)).collect(),
     }
+}
+
+/// Each variable with its value; what goes to the keychain, by name.
+fn set(values: &Map<String, Value>) -> impl Iterator<Item = String> {
+    values.iter().map(|(name, value)| match value.as_str() {
+        Some(text) if !text.contains("${secret:") => format!("{name}={text}"),
+        _ => name.clone(),
+    })
 }
 
 /// The server in a bundle as it will be after unpacking.
@@ -997,4 +1010,16 @@ fn bundled(
     let name = manifest.display_name.clone().unwrap_or_else(|| manifest.name.clone());
     let found = FoundEntry { secret_fields: run.secret_fields, ..bare(name, TransportKind::Stdio, target) };
     Ok((found, needs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_set_is_shown_with_its_value_unless_it_is_a_credential() {
+        let entry = json!({ "URL": "https://a.example", "API_KEY": "${secret:a-api-key}", "PORT": 1 });
+        let shown: Vec<String> = set(entry.as_object().unwrap()).collect();
+        assert_eq!(shown, ["URL=https://a.example", "API_KEY", "PORT"]);
+    }
 }

@@ -530,9 +530,9 @@ impl Hub {
         authorize::origin_of(self, caller, asked)
     }
 
-    /// The name of a catalog server that fits this query, if suggestions are enabled. Blocks briefly the first time.
-    pub fn suggested_server(&self, query: &str) -> Option<String> {
-        search::suggested_server(self, query)
+    /// The name of a catalog server that this answer's query asks for and that is not here, if suggestions are enabled.
+    pub async fn suggested_server(&self, query: &str, answer: &Answer) -> Option<String> {
+        search::suggested_server(self, query, answer).await
     }
 
     /// Answers a client's search, and remembers it until one of the tools is used.

@@ -22,9 +22,17 @@ use crate::{
 /// Maximum length of a description in a list of tools.
 const DESCRIPTION: usize = 200;
 
-/// The name of a catalog server that fits this query, if suggestions are enabled. Blocks briefly the first time.
-pub(super) fn suggested_server(hub: &Hub, query: &str) -> Option<String> {
-    super::listings::suggested(hub, query)
+/// The name of a catalog server that this answer's query asks for and that is not here, if suggestions are enabled.
+pub(super) async fn suggested_server(hub: &Hub, query: &str, answer: &Answer) -> Option<String> {
+    if !hub.config().suggests_servers() {
+        return None;
+    }
+    let path = |tool: &serde_json::Value| tool.get("tool")?.as_str()?.parse().ok();
+    let found: Vec<ToolPath> = answer.tools.iter().filter_map(path).collect();
+    let (hub, query) = (hub.clone(), query.to_owned());
+    // The lists are read the first time.
+    let looked = tokio::task::spawn_blocking(move || super::listings::suggested(&hub, &query, &found));
+    looked.await.ok().flatten()
 }
 
 /// Answers a client's search, and remembers it until one of the tools is used.

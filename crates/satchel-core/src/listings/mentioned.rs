@@ -66,12 +66,23 @@ const ALSO: &[(&str, &str)] = &[
     ("postgresql", "postgres"),
     ("sharepoint", "microsoft-365"),
 ];
+/// What a title adds when its server knows only a part of its product: "AWS Documentation" lists no buckets.
+const PARTIAL: &[&str] = &["dev", "docs", "documentation", "registry"];
 /// A word that more other servers use is no name.
 const COMMON: usize = 4;
 /// A word that more servers use says nothing about one of them.
 const SHARED: usize = 12;
 /// Longer requests are read up to here.
 const WORDS: usize = 60;
+
+/// A bundled server that a request names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mention {
+    /// Its place in the list.
+    pub(super) entry: usize,
+    /// How the request calls it, in lower case, and what else the same is called.
+    pub(super) names: Vec<String>,
+}
 
 /// The names of the bundled servers, and what each is about.
 #[derive(Debug, Default)]
@@ -87,6 +98,8 @@ pub(super) struct Mentioned {
 struct Name {
     entry: usize,
     ordinary: bool,
+    /// The server covers a part of its product only.
+    partial: bool,
 }
 
 /// A word of a request.
@@ -94,6 +107,8 @@ struct Spoken<'a> {
     written: &'a str,
     lower: String,
     begins: bool,
+    /// It belongs to an address or the name of a file.
+    located: bool,
 }
 
 impl Mentioned {
@@ -112,11 +127,12 @@ impl Mentioned {
         let mut twice = BTreeSet::new();
         for (at, entry) in entries.iter().enumerate() {
             let title: Vec<String> = words(&entry.title).collect();
+            let partial = title.iter().any(|word| PARTIAL.contains(&word.as_str()));
             for word in words(&entry.id).chain(title.iter().cloned()) {
                 if PARTS.contains(&word.as_str()) || is_common(&word, at) {
                     continue;
                 }
-                let name = Name { entry: at, ordinary: ORDINARY.contains(&word.as_str()) };
+                let name = Name { entry: at, ordinary: ORDINARY.contains(&word.as_str()), partial };
                 if all.names.insert(word.clone(), name).is_some_and(|before| before.entry != at) {
                     twice.insert(word);
                 }
@@ -128,35 +144,47 @@ impl Mentioned {
         all.names.retain(|word, _| !twice.contains(word));
         for (word, id) in ALSO {
             if let Some(entry) = entries.iter().position(|entry| entry.id == *id) {
-                all.names.entry((*word).to_owned()).or_insert(Name { entry, ordinary: false });
+                let name = Name { entry, ordinary: false, partial: false };
+                all.names.entry((*word).to_owned()).or_insert(name);
             }
         }
         all
     }
 
-    /// Entries that the request names, the most likely one first.
-    pub(super) fn find(&self, request: &str) -> Vec<usize> {
+    /// Servers that the request names, the most likely one first.
+    pub(super) fn find(&self, request: &str) -> Vec<Mention> {
         let spoken: Vec<Spoken<'_>> = spoken(request).take(WORDS).collect();
-        let mut found: Vec<(usize, usize)> = Vec::new();
-        let mut add = |entry: usize, worth: usize| match found.iter_mut().find(|(known, _)| *known == entry) {
-            Some((_, before)) => *before = worth.max(*before),
-            None => found.push((entry, worth)),
+        let mut found: Vec<(Mention, usize)> = Vec::new();
+        let mut add = |entry: usize, name: String, worth: usize| {
+            let at = found.iter().position(|(known, _)| known.entry == entry).unwrap_or_else(|| {
+                found.push((Mention { entry, names: vec![] }, 0));
+                found.len() - 1
+            });
+            let (mention, before) = &mut found[at];
+            *before = worth.max(*before);
+            mention.names.push(name);
         };
         for at in 0..spoken.len() {
             for (phrase, entry) in &self.phrases {
                 let said = spoken[at..].iter().map(|word| word.lower.as_str());
                 if said.take(phrase.len()).eq(phrase.iter().map(String::as_str)) {
-                    add(*entry, 2 * WORDS);
+                    add(*entry, phrase.join(" "), 2 * WORDS);
                 }
             }
-            let Some(name) = self.names.get(&spoken[at].lower) else { continue };
+            let word = &spoken[at];
+            let Some(name) = self.names.get(&word.lower).filter(|_| !word.located) else { continue };
             let support = self.support(name.entry, &spoken);
-            if !name.ordinary || support > 0 || is_proper(&spoken, at) {
-                add(name.entry, support);
+            let is_meant = match (name.partial, name.ordinary) {
+                (true, _) => spoken.iter().any(|word| PARTIAL.contains(&word.lower.as_str())),
+                (false, true) => support > 0 || is_proper(&spoken, at),
+                (false, false) => true,
+            };
+            if is_meant {
+                add(name.entry, word.lower.clone(), support);
             }
         }
         found.sort_by_key(|(_, worth)| std::cmp::Reverse(*worth));
-        found.into_iter().map(|(entry, _)| entry).collect()
+        found.into_iter().map(|(mention, _)| with_other_names(mention)).collect()
     }
 
     /// How many other words of the request are about this entry, and about few others.
@@ -169,6 +197,18 @@ impl Mentioned {
         };
         spoken.iter().filter(is_about).count()
     }
+}
+
+/// Adds what people also call the same.
+fn with_other_names(mut mention: Mention) -> Mention {
+    let others = ALSO.iter().flat_map(|(also, id)| {
+        let said = |word: &&str| mention.names.iter().any(|name| name == word);
+        [(said(also), *id), (said(id), *also)]
+    });
+    let others: Vec<String> =
+        others.filter(|(is_said, _)| *is_said).map(|(_, other)| other.to_owned()).collect();
+    mention.names.extend(others);
+    mention
 }
 
 /// The texts of an entry about itself, besides its name.
@@ -188,12 +228,26 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 
 fn spoken(request: &str) -> impl Iterator<Item = Spoken<'_>> {
     let mut ended = true;
-    request.split_inclusive(|letter: char| !letter.is_alphanumeric()).filter_map(move |piece| {
-        let written = piece.trim_end_matches(|letter: char| !letter.is_alphanumeric());
-        let begins = ended;
-        ended = piece.ends_with(['.', '!', '?', ':', '\n']) || (ended && written.is_empty());
-        (!written.is_empty()).then(|| Spoken { written, lower: written.to_lowercase(), begins })
+    request.split_inclusive(char::is_whitespace).flat_map(move |chunk| {
+        let located = is_located(chunk.trim());
+        let pieces = chunk.split_inclusive(|letter: char| !letter.is_alphanumeric());
+        let read = |piece| {
+            let written: &str = str::trim_end_matches(piece, |letter: char| !letter.is_alphanumeric());
+            let begins = ended;
+            ended = piece.ends_with(['.', '!', '?', ':', '\n']) || (ended && written.is_empty());
+            (!written.is_empty()).then(|| Spoken { written, lower: written.to_lowercase(), begins, located })
+        };
+        pieces.filter_map(read).collect::<Vec<_>>()
     })
+}
+
+/// Is this an address, or the name of a file? `https://github.com/a/b` and `jira.csv` ask for no server.
+fn is_located(chunk: &str) -> bool {
+    let inner = chunk.trim_matches(|c: char| !c.is_alphanumeric());
+    let has_dot = inner.split_once('.').is_some_and(|(before, after)| {
+        before.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric)
+    });
+    has_dot || inner.contains(['@', '\\']) || inner.contains("://") || chunk.starts_with(['/', '~'])
 }
 
 /// Is this word written like a name, in a request that is not all in capitals?
@@ -210,7 +264,7 @@ mod tests {
     fn named(request: &str) -> Vec<String> {
         let entries = crate::registry::find("").entries;
         let found = Mentioned::of(&entries).find(request);
-        found.into_iter().map(|at| entries[at].id.clone()).collect()
+        found.into_iter().map(|mention| entries[mention.entry].id.clone()).collect()
     }
 
     #[track_caller]
@@ -249,6 +303,12 @@ mod tests {
             ("how much memory does this process use", None),
             ("fetch the latest stock price", None),
             ("explain everything about it", None),
+            ("fetch https://github.com/modelcontextprotocol/servers", None),
+            ("read ~/work/linear/notes.txt and jira.csv", None),
+            ("list my S3 buckets in AWS", None),
+            ("search the AWS documentation for IAM roles", Some("aws-docs")),
+            ("set up an AWS S3 endpoint", None),
+            ("which orders of my Shopify store are unpaid", None),
         ]);
     }
 
@@ -306,6 +366,14 @@ mod tests {
         assert_eq!(named("copy the GitLab merge request to a page of Notion")[..1], ["gitlab"]);
         assert_eq!(named(""), Vec::<String>::new());
         assert_eq!(named("Task Master"), ["task-master"]);
+    }
+
+    #[test]
+    fn a_mention_has_the_names_that_the_same_server_may_go_by() {
+        let entries = crate::registry::find("").entries;
+        let names = |request: &str| Mentioned::of(&entries).find(request).remove(0).names;
+        assert_eq!(names("restart a k8s deployment"), ["k8s", "kubernetes"]);
+        assert_eq!(names("query MySQL"), ["mysql"]);
     }
 
     #[test]

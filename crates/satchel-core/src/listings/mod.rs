@@ -12,6 +12,7 @@ pub mod judge;
 pub mod known;
 mod mentioned;
 pub mod page;
+pub mod products;
 pub mod reading;
 pub mod registry_http;
 pub mod search;
@@ -23,13 +24,14 @@ pub mod ways;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use parking_lot::{Mutex, MutexGuard};
 
 use self::{
     known::Known,
+    products::Products,
     reading::{Fault, Reading},
     registry_http::Url,
     shelf::Shelf,
@@ -57,6 +59,8 @@ pub struct Listings {
     kept: Mutex<BTreeMap<String, KnownRegistry>>,
     /// The shelf computed last.
     shelf: Mutex<Option<Arc<Shelf>>>,
+    /// The bundled servers by the names that requests use, once one is asked about.
+    products: OnceLock<Products>,
     /// Installed servers that their registry has deleted, by local name, and why.
     withdrawn: Mutex<Option<BTreeMap<String, String>>>,
     /// Limits reading to one at a time.
@@ -99,6 +103,7 @@ impl Listings {
             directory: data.join("listings"),
             kept: Mutex::default(),
             shelf: Mutex::default(),
+            products: OnceLock::new(),
             withdrawn: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
             pictures: Arc::default(),
@@ -131,6 +136,11 @@ impl Listings {
             Some(shelf) => shelf.clone(),
             None => shelf.insert(Arc::new(Shelf::of(known))).clone(),
         }
+    }
+
+    /// The bundled servers as requests name them. Independent of all registries. Takes some milliseconds the first time.
+    pub fn products(&self) -> &Products {
+        self.products.get_or_init(Products::read)
     }
 
     /// Why this installed server is no longer started: its registry has deleted it.

@@ -12,7 +12,6 @@ use super::{
     facets::{Facets, may_run},
     judge,
     known::{Known, offered},
-    mentioned::Mentioned,
     page::Release,
     search::{Card, Index},
     ways,
@@ -42,7 +41,6 @@ pub struct Shelf {
     entries: Vec<ShelfEntry>,
     facets: Vec<Facets>,
     index: Index,
-    mentioned: Mentioned,
 }
 
 #[derive(Debug)]
@@ -67,8 +65,7 @@ impl Shelf {
     pub fn of(registries: Vec<Arc<Known>>) -> Self {
         let mut bundled = registry::find("").entries;
         // Built-in servers are always configured.
-        bundled
-            .retain(|one| !matches!(&one.target, Target::Command { command, .. } if command == OWN_COMMAND));
+        bundled.retain(|one| !is_built_in(one));
         let packages: HashMap<String, usize> =
             bundled.iter().enumerate().filter_map(|(at, one)| Some((package_of(one)?, at))).collect();
         let (mut entries, mut cards, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
@@ -103,8 +100,7 @@ impl Shelf {
         }
         drop(named);
         let index = Index::of(cards);
-        let mentioned = Mentioned::of(&bundled);
-        Self { registries, bundled, packages, entries, facets, index, mentioned }
+        Self { registries, bundled, packages, entries, facets, index }
     }
 
     /// Was it computed from exactly these lists?
@@ -140,14 +136,9 @@ impl Shelf {
         (part.filter_map(|at| self.shown(&self.entries[*at])).collect(), found.len())
     }
 
-    /// The name of a server for this request that is not here yet: one of the bundled list that the request names, otherwise
-    /// one that matches every word. Limited to plain names, because models read it and third parties write the rest.
+    /// The name of a server that matches every word of this request and is not here yet. Limited to plain names, because
+    /// models read it and third parties write the rest.
     pub fn suggested(&self, query: &str, is_here: impl Fn(&str) -> bool) -> Option<String> {
-        let mentioned = self.mentioned.find(query);
-        if !mentioned.is_empty() {
-            let mut ids = mentioned.into_iter().map(|at| self.bundled[at].id.clone());
-            return ids.find(|id| !is_here(id));
-        }
         let found = self.index.find_all_words(query);
         let name = found.into_iter().map(|at| match &self.entries[at] {
             ShelfEntry::Bundled(at) => self.bundled[*at].id.clone(),
@@ -162,10 +153,7 @@ impl Shelf {
 
     /// Command or address of a bundled server, without its version.
     pub fn bundled_package(&self, id: &str) -> Option<String> {
-        let value = bundled_document(self.bundled.iter().find(|listed| listed.id == id)?);
-        let first = |key: &str| value.get(key).and_then(|list| list.get(0));
-        let text = |of: Option<&Value>, key: &str| Some(of?.get(key)?.as_str()?.to_owned());
-        text(first("packages"), "identifier").or_else(|| text(first("remotes"), "url"))
+        bundled_package(self.bundled.iter().find(|listed| listed.id == id)?)
     }
 
     /// A server by name, in one version or the one on offer.
@@ -228,6 +216,19 @@ impl Shelf {
             }
         }
     }
+}
+
+/// Is it a part of Satchel, and so there already?
+pub(super) fn is_built_in(one: &Listed) -> bool {
+    matches!(&one.target, Target::Command { command, .. } if command == OWN_COMMAND)
+}
+
+/// What a bundled server runs or connects to, without its version.
+pub(super) fn bundled_package(listed: &Listed) -> Option<String> {
+    let value = bundled_document(listed);
+    let first = |key: &str| value.get(key).and_then(|list| list.get(0));
+    let text = |of: Option<&Value>, key: &str| Some(of?.get(key)?.as_str()?.to_owned());
+    text(first("packages"), "identifier").or_else(|| text(first("remotes"), "url"))
 }
 
 fn source_in(known: &Known, name: &str, version: Option<&str>) -> Option<Source> {
@@ -520,11 +521,10 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_names_a_bundled_server_is_told_of_it_until_it_is_here() {
+    fn a_request_whose_words_a_server_all_has_is_told_of_it_until_it_is_here() {
         let shelf = Shelf::of(vec![]);
-        let asked = "copy the issues of GitLab into Linear";
-        assert_eq!(shelf.suggested(asked, |_| false).as_deref(), Some("gitlab"));
-        assert_eq!(shelf.suggested(asked, |name| name == "gitlab").as_deref(), Some("linear"));
+        assert_eq!(shelf.suggested("playwright browser", |_| false).as_deref(), Some("playwright"));
+        assert_eq!(shelf.suggested("playwright browser", |name| name == "playwright"), None);
         assert_eq!(shelf.suggested("tell me a joke", |_| false), None);
         assert_eq!(shelf.bundled_package("fetch").as_deref(), Some("mcp-server-fetch"));
     }

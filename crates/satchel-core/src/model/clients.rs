@@ -214,6 +214,9 @@ pub struct FoundServer {
     pub name: String,
     /// The command line or the address, with references instead of credentials.
     pub runs: String,
+    /// The variables or headers it sets, as `NAME=value`; of a credential only the name.
+    #[serde(default)]
+    pub sets: Vec<String>,
     /// `stdio`, `http` or `sse`.
     pub transport: String,
     /// Is it enabled there?

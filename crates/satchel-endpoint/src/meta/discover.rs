@@ -33,14 +33,17 @@ pub(crate) async fn discover(hub: &Hub, visit: &Visit, arguments: &RawObject, ty
     }
     let asked = Asked { query: &query, server: server.as_deref(), limit, full, types, aids: Aids::default() };
     let mut answer = search(hub, visit, &asked).await;
+    let mut hints: Vec<String> = answer.hint.take().into_iter().collect();
     if answer.tools.is_empty() {
-        let mut hint = nothing_found(hub, server.as_deref());
-        let offered = server.is_none().then(|| hub.suggested_server(&query)).flatten();
-        if let Some(name) = offered {
-            hint.push_str(&format!(" The user can add {name} from Satchel's catalog."));
-        }
-        answer.hint = Some(hint);
+        hints = vec![nothing_found(hub, server.as_deref())];
     }
+    if server.is_none()
+        && let Some(name) = hub.suggested_server(&query, &answer).await
+    {
+        let unless = if answer.tools.is_empty() { "The" } else { "If none of these fits, the" };
+        hints.push(format!("{unless} user can add {name} from Satchel's catalog."));
+    }
+    answer.hint = (!hints.is_empty()).then(|| hints.join(" "));
     text(&serde_json::to_string(&answer).expect("a JSON value always serializes"), false)
 }
 

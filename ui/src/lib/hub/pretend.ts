@@ -285,6 +285,7 @@ const found = (name: string, client: string, runs: string, more: Partial<FoundSe
   remote: null,
   warnings: [],
   omitted: [],
+  sets: [],
   ...more,
 });
 

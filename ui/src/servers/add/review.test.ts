@@ -8,7 +8,7 @@ import App from "../../App.svelte";
 import { fakeHub, open as serve, snapshot } from "../../lib/hub/fake";
 import type { FoundServer } from "../../lib/hub/generated";
 
-const found = (more: Partial<FoundServer>): FoundServer => ({ name: "x", runs: "npx x", transport: "stdio", enabled: true, places: [], known: null, secrets: [], needs: [], remote: null, warnings: [], omitted: [], ...more });
+const found = (more: Partial<FoundServer>): FoundServer => ({ name: "x", runs: "npx x", sets: [], transport: "stdio", enabled: true, places: [], known: null, secrets: [], needs: [], remote: null, warnings: [], omitted: [], ...more });
 const risky = found({
   runs: "docker run -v /:/host x",
   needs: [{ id: "accept.x", description: "it mounts. Type yes to accept that", secret: false, format: "", choices: [], default: null }],
@@ -40,8 +40,9 @@ test("a launch that does more than it says is not added without a yes to that", 
 
 test("a link of a badge is read by the hub and only shown", async () => {
   const link = "[![Install](https://img.example/x.svg)](https://cursor.com/en/install-mcp?name=x&config=eyJjb21tYW5kIjoieCJ9)";
-  const { hub } = await paste(link, found({}));
+  const { hub } = await paste(link, found({ sets: ["API=https://api.example", "KEY"] }));
   await waitFor(() => expect(hub.requests).toContainEqual({ do: "find_servers", from: { text: link } }));
   expect(await screen.findByText("npx x")).toBeTruthy();
+  expect(screen.getByText("API=https://api.example, KEY")).toBeTruthy();
   expect(did(hub)).toEqual([]);
 });

@@ -11,16 +11,18 @@ use serde_json::Value;
 
 use super::{Hub, apply};
 use crate::{
+    catalog::brand,
     clock::now_ms,
-    config::expand::Template,
+    config::{Config, expand::Template},
     icons,
     listings::{
         Listings, Registry,
+        products::Product,
         registry_http::Url,
         shelf::{self, Shelf},
     },
     model::{
-        Code,
+        Code, ToolPath,
         audit::AuditKind,
         caution::CautionCode,
         control::{Change, Refusal},
@@ -223,24 +225,59 @@ fn pictures(hub: &Hub, shelf: &Shelf, servers: &[ListedServer]) {
     });
 }
 
-/// A server that fits the query and is not here, from stored lists only.
-pub(super) fn suggested(hub: &Hub, query: &str) -> Option<String> {
-    if !hub.config().suggests_servers() {
-        return None;
+/// Servers of these names or packages are here already, switched on or not.
+struct Here {
+    config: Arc<Config>,
+    origins: Vec<(String, provenance::Provenance)>,
+}
+
+impl Here {
+    fn of(hub: &Hub) -> Self {
+        let config = hub.config();
+        Self { origins: provenance::all(&config), config }
+    }
+
+    fn has(&self, name: &str, package: Option<&str>) -> bool {
+        let runs = |entry: &Value| package.is_some_and(|package| runs(entry, package));
+        let is_it = |server: &str| server == name || self.config.entry(server).is_some_and(runs);
+        self.origins.iter().any(|(_, source)| source.name == name)
+            || self.config.servers().keys().any(|server| is_it(server.as_str()))
+    }
+
+    /// Does a server's name, command or address have one of these names in it?
+    fn goes_by(&self, names: &[String]) -> bool {
+        let has = |text: &str| names.iter().any(|name| brand::identifies(text, name));
+        let runs = |entry: &Value| {
+            let args = entry.get("args").and_then(Value::as_array).into_iter().flatten();
+            args.chain(entry.get("command")).chain(entry.get("url")).filter_map(Value::as_str).any(has)
+        };
+        let servers = self.config.servers();
+        servers
+            .keys()
+            .any(|server| has(server.as_str()) || self.config.entry(server.as_str()).is_some_and(runs))
+    }
+}
+
+/// A server that fits the query and is not here. Where tools were found: only one that the query names as a product, while
+/// nothing here goes by that name.
+pub(super) fn suggested(hub: &Hub, query: &str, found: &[ToolPath]) -> Option<String> {
+    let here = Here::of(hub);
+    let named = known(hub).products().named(query);
+    let is_named = !named.is_empty();
+    let is_absent = |(product, names): &(&Product, Vec<String>)| {
+        let is_here = here.has(&product.id, product.package.as_deref());
+        !is_here && (found.is_empty() || is_missed(hub, &here, product, names, found))
+    };
+    let product = named.into_iter().find(is_absent).map(|(product, _)| product.id.clone());
+    if is_named || !found.is_empty() {
+        return product;
     }
     let shelf = shelf(hub);
-    let config = hub.config();
-    let origins = provenance::all(&config);
-    let is_here = |name: &str| {
-        let package = shelf.bundled_package(name);
-        let runs = |entry: &Value| package.as_ref().is_some_and(|package| runs(entry, package));
-        origins.iter().any(|(_, source)| source.name == name)
-            || config
-                .servers()
-                .keys()
-                .any(|server| server.as_str() == name || config.entry(server.as_str()).is_some_and(runs))
-    };
-    shelf.suggested(query, is_here)
+    shelf.suggested(query, |name| here.has(name, shelf.bundled_package(name).as_deref()))
+}
+
+fn is_missed(hub: &Hub, here: &Here, product: &Product, names: &[String], found: &[ToolPath]) -> bool {
+    !product.generic && !here.goes_by(names) && !hub.catalog().goes_by(names, found.iter())
 }
 
 /// Does this entry run this package in any version, or connect to this address?

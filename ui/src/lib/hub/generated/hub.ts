@@ -326,7 +326,7 @@ export type FormField = { name: string, title: string, description: string, requ
 /**
  * One server found in other programs' files.
  */
-export type FoundServer = { name: string, runs: string, transport: string, enabled: boolean, places: Array<string>, known: string | null, secrets: Array<string>, needs: Array<NeededAnswer>, remote: string | null, warnings: Array<Caution>, omitted: Array<Remark>, };
+export type FoundServer = { name: string, runs: string, sets: Array<string>, transport: string, enabled: boolean, places: Array<string>, known: string | null, secrets: Array<string>, needs: Array<NeededAnswer>, remote: string | null, warnings: Array<Caution>, omitted: Array<Remark>, };
 
 /**
  * Where to look for servers to import.
