@@ -55,7 +55,8 @@ async fn exchange(
     Ok(response.starts_with(b"HTTP/1.1 200 "))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
