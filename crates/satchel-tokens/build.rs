@@ -1,16 +1,16 @@
 //! Writes the vocabulary of `o200k_base` as tables that are used in place: the bytes of all tokens, where each ends, and a hash
 //! table of ranks. Also writes the expression that splits a text.
 
-#[path = "src/slots.rs"]
-mod slots;
+#[path = "src/hashing.rs"]
+mod hashing;
 
 use std::{env, error::Error, fs, path::Path};
 
-use slots::{RANK_BITS, SLOTS, start_of};
+use hashing::{RANK_BITS, SLOTS, start_of};
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=src/slots.rs");
+    println!("cargo::rerun-if-changed=src/hashing.rs");
     let encoding = tiktoken_rs::o200k_base()?;
     let (mut bytes, mut ends, mut slots) = (Vec::new(), Vec::new(), vec![0_u32; SLOTS]);
     // Ranks have no gaps before the special tokens.

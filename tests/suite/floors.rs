@@ -77,6 +77,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("chacha20poly1305", &[CORE_VAULT]),
     ("clap*", &["crates/satchel-cli/"]),
     ("directories", &["crates/satchel-core/src/files.rs"]),
+    ("fancy_regex", &["crates/satchel-tokens/src/lib.rs"]),
     ("fuse_rust", &["crates/satchel-core/src/catalog/search/", "crates/satchel-core/src/registry/"]),
     ("futures_util", &["crates/satchel-endpoint/"]),
     ("gtk", &["src-tauri/src/prompt.rs"]),

@@ -2,8 +2,8 @@
 //! start, and pages that no text needs are never loaded. Special tokens are ordinary text here. Tokens themselves are not
 //! returned.
 
+mod hashing;
 mod merge;
-mod slots;
 mod vocabulary;
 
 use fancy_regex::Regex;
@@ -21,11 +21,11 @@ impl From<fancy_regex::Error> for SplitError {
 
 /// Counts tokens.
 #[derive(Debug)]
-pub struct Encoding {
+pub struct TokenEncoding {
     words: Regex,
 }
 
-impl Encoding {
+impl TokenEncoding {
     /// Compiles the expression that splits a text.
     ///
     /// # Errors

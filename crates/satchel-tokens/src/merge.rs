@@ -12,7 +12,7 @@ struct Union {
     end: usize,
 }
 
-struct Word<'bytes, Rank> {
+struct PairMerge<'bytes, Rank> {
     bytes: &'bytes [u8],
     rank: Rank,
     /// The end of the part that starts at each byte; 0 where none starts any more.
@@ -26,12 +26,12 @@ struct Word<'bytes, Rank> {
 pub(crate) fn parts(bytes: &[u8], rank: impl Fn(&[u8]) -> Option<u32>) -> usize {
     let ends = (1..=bytes.len()).collect();
     let before = (0..bytes.len()).map(|start| start.saturating_sub(1)).collect();
-    let mut word = Word { bytes, rank, ends, before, unions: BinaryHeap::with_capacity(bytes.len()) };
+    let mut word = PairMerge { bytes, rank, ends, before, unions: BinaryHeap::with_capacity(bytes.len()) };
     (0..bytes.len()).for_each(|start| word.propose(start));
     word.merge()
 }
 
-impl<Rank: Fn(&[u8]) -> Option<u32>> Word<'_, Rank> {
+impl<Rank: Fn(&[u8]) -> Option<u32>> PairMerge<'_, Rank> {
     /// Schedules the union of the part that starts here with the next one, if it is a token.
     fn propose(&mut self, start: usize) {
         let middle = self.ends[start];

@@ -52,7 +52,7 @@ fn random(seed: &mut u64, length: usize) -> String {
 
 #[test]
 fn every_count_is_that_of_the_reference() {
-    let (ours, reference) = (Encoding::new().unwrap(), tiktoken_rs::o200k_base().unwrap());
+    let (ours, reference) = (TokenEncoding::new().unwrap(), tiktoken_rs::o200k_base().unwrap());
     let mut seed = 7;
     let random = (0..600).map(|number| random(&mut seed, number));
     for text in texts().into_iter().chain(random) {

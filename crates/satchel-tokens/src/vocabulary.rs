@@ -1,6 +1,6 @@
 //! Ranks of tokens, from the tables that the build script wrote.
 
-use crate::slots::{RANK_BITS, SLOTS, start_of};
+use crate::hashing::{RANK_BITS, SLOTS, start_of};
 
 static BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/bytes"));
 static ENDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ends"));

@@ -139,7 +139,7 @@ pub fn estimate(text: &str) -> usize {
 /// # Errors
 /// [`CountError::Answer`] if a text cannot be split into words.
 pub fn count_here(texts: &[String]) -> Result<Vec<usize>, CountError> {
-    let encoding = satchel_tokens::Encoding::new().map_err(|_| CountError::Answer)?;
+    let encoding = satchel_tokens::TokenEncoding::new().map_err(|_| CountError::Answer)?;
     texts.iter().map(|text| encoding.count(text).map_err(|_| CountError::Answer)).collect()
 }
 
