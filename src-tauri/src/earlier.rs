@@ -55,7 +55,7 @@ async fn exchange(
     Ok(response.starts_with(b"HTTP/1.1 200 "))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -85,6 +85,7 @@ mod tests {
         assert!(!answered("").await.0);
     }
 
+    #[cfg(unix)]
     #[tokio::test]
     async fn a_socket_that_nobody_serves_is_no_app() {
         let wanted = ShowWindow { link: None, dry_run: true };
