@@ -56,7 +56,6 @@ async fn exchange(
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests {
     use super::*;
 
@@ -86,6 +85,7 @@ mod tests {
         assert!(!answered("").await.0);
     }
 
+    #[cfg(unix)]
     #[tokio::test]
     async fn a_socket_that_nobody_serves_is_no_app() {
         let wanted = ShowWindow { link: None, dry_run: true };
