@@ -81,7 +81,11 @@ describe("the pane", () => {
   test("where no browser starts, it says so and offers the address", async () => {
     const { hub, user, pane } = await open(needs, view({ sign_in: "signed_out" }));
     const ask = hub.ask;
-    hub.ask = async <Asked extends Request>(request: Asked) => ({ ...(await ask<Asked>(request) as object), not_opened: { code: "not_opened", message: "the browser could not be started: none", action: "" } }) as Answer<Asked>;
+    const not_opened = { code: "not_opened", message: "the browser could not be started: none", action: "" };
+    hub.ask = async <Asked extends Request>(request: Asked) => {
+      const answer = await ask<Asked>(request);
+      return (request.do === "begin_sign_in" ? { ...(answer as object), not_opened } : answer) as Answer<Asked>;
+    };
     await user.click(pane().getByRole("button", { name: "Sign in" }));
     expect((await screen.findByRole("alert")).textContent).toBe("The browser could not be started: none. Copy the address below and open it in a browser.");
     expect(pane().getByRole("button", { name: "Copy the address of the page" }).closest("details")?.open).toBe(true);
