@@ -113,6 +113,7 @@ async fn a_server_deleted_by_its_registry_is_stopped_and_not_removed() {
     hub.until("ledger", "asleep").await;
     let complaint = client.execute("ledger:echo", json!({ "text": "in" })).await.complaint();
     assert!(complaint.contains("malware"), "{complaint}");
+    assert!(!complaint.contains("approve"), "a review cannot help: {complaint}");
     assert_eq!(kit.launched().len(), 1, "it is not started anew");
     assert!(kit.home.config()["mcpServers"]["ledger"].is_object(), "it is not removed");
     let program = kit.home.satchel(&["update", "ledger", "--keep"]).await;

@@ -1636,6 +1636,7 @@ export const de: Words = {
     oauth_denied: "Melde dich noch einmal an und erlaube es im Browser.",
     oauth_refresh: "Es wird von selbst wieder versucht. Du bist noch angemeldet.",
     oauth_callback_timeout: "Melde dich noch einmal an und schließe das im Browser innerhalb von fünf Minuten ab.",
+    deleted: "Entferne es, oder entscheide, dass es weiterlaufen darf.",
     held_back: "Ein Mensch muss es erst ansehen, im Fenster von Satchel oder mit `satchel approve`.",
     denied: "Es geht ohne, oder ein Mensch ruft es selbst auf oder ändert die Regel in „toolRules“.",
     setup_differs: "Sieh dir an, was anders ist, und wähle aus, was du übernimmst. Vorher ändert sich nichts.",

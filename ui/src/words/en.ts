@@ -1392,6 +1392,7 @@ export const en = {
     oauth_refresh: "It is tried again by itself. You are still signed in.",
     oauth_callback_timeout: "Sign in again, and finish in the browser within five minutes.",
     set_aside: "Nothing to do. It was rebuilt, and the damaged copy is kept beside it.",
+    deleted: "Remove it, or decide that it may go on.",
     held_back: "A person must approve it first, in Satchel's window or with `satchel approve`.",
     denied: "Do without it, or let the user do it or change the rule in \"toolRules\" of Satchel's configuration.",
     setup_differs: "See what differs and choose what to apply. Nothing changes before that.",

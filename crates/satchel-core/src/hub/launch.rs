@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     config::expand::{Template, Values},
-    model::{ServerConfig, ServerName, Startup, TransportConfig, audit::AuditKind},
+    model::{Code, ServerConfig, ServerName, Startup, TransportConfig, audit::AuditKind},
     platform::Environment,
     registry::fetched::{self, Fetched},
     tasks::Panicked,
@@ -126,10 +126,10 @@ pub(super) fn preflight(hub: &Hub, name: &ServerName) -> Preflight {
         let (owned, name, transport) = (owned.clone(), name.clone(), transport.clone());
         Box::pin(async move {
             if let Some(why) = withdrawn(&owned, &name) {
-                return Err(why);
+                return Err((Code::Deleted, why));
             }
             match fetched::is_kept(&transport) {
-                true => look_at_packages(&owned, &name, transport).await,
+                true => look_at_packages(&owned, &name, transport).await.map_err(|why| (Code::HeldBack, why)),
                 false => Ok(()),
             }
         })

@@ -56,7 +56,7 @@ pub(super) fn tell_failure(hub: &Hub, failure: &CallFailure) {
 
 /// Records a call that a person or a rule refused.
 fn did_deny(hub: &Hub, failure: &CallFailure) {
-    if matches!(failure.code, Some(Code::Denied | Code::HeldBack)) {
+    if matches!(failure.code, Some(Code::Denied | Code::HeldBack | Code::Deleted)) {
         let server = failure.server.as_deref().unwrap_or_default();
         let client = hub.context.ruled();
         let who = client.map_or_else(|| hub.context.actor(), ToOwned::to_owned);

@@ -383,6 +383,7 @@ impl Code {
             Code::LedgerUnusable => {
                 "Check that the disk is not full and that Satchel may write to its data directory. Calls keep working."
             }
+            Code::Deleted => "Remove it, or decide in Satchel's window that it may go on.",
             Code::HeldBack => {
                 "A person must approve it first, in Satchel's window or with `satchel approve`."
             }
@@ -432,7 +433,6 @@ impl Code {
             | Code::PackageSwapped
             | Code::WayGone
             | Code::NeedsConsent
-            | Code::Deleted
             | Code::UnknownWay
             | Code::NotToml
             | Code::NotAServer

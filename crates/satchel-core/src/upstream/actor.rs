@@ -649,7 +649,7 @@ impl Actor {
 
     fn remember(&mut self, during: During, failure: Failure) {
         // A held start is reported separately, and at shutdown ending servers are expected.
-        if failure.code == Code::HeldBack
+        if matches!(failure.code, Code::HeldBack | Code::Deleted)
             || failure.code.is_sign_in()
             || self.around.ending.has_begun()
             || !self.closing.is_empty()

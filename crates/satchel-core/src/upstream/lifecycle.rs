@@ -70,7 +70,11 @@ impl Failure {
 
     /// Retrying cannot help: a person has to change something first.
     fn is_final(&self) -> bool {
-        self.is_absent() || matches!(self.code, Code::ProtocolVersion | Code::ConfigInvalid | Code::HeldBack)
+        self.is_absent()
+            || matches!(
+                self.code,
+                Code::ProtocolVersion | Code::ConfigInvalid | Code::HeldBack | Code::Deleted
+            )
     }
 
     /// The server was killed from outside.

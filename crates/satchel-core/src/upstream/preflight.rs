@@ -9,8 +9,9 @@ use crate::{
     tasks::caught,
 };
 
-type Look =
-    dyn Fn(&TransportConfig) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync;
+type Look = dyn Fn(&TransportConfig) -> Pin<Box<dyn Future<Output = Result<(), (Code, String)>> + Send>>
+    + Send
+    + Sync;
 
 /// Decides whether a resolved entry may run, and why not. Reads files, so it may take a moment.
 #[derive(Clone)]
@@ -25,7 +26,7 @@ impl fmt::Debug for Preflight {
 impl Preflight {
     pub(super) async fn permits(&self, transport: &TransportConfig) -> Result<(), Failure> {
         match caught((self.0)(transport)).await {
-            Ok(looked) => looked.map_err(|why| failure(Code::HeldBack, why)),
+            Ok(looked) => looked.map_err(|(code, why)| failure(code, why)),
             Err(panicked) => Err(failure(Code::Crashed, panicked.to_string())),
         }
     }
