@@ -7,10 +7,7 @@ use std::{
     time::Duration,
 };
 
-use reqwest::{
-    StatusCode,
-    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
-};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use satchel_core::{
     files::Places,
     hub::RunningHub,
@@ -83,8 +80,20 @@ impl Control {
         time: Duration,
         asked: bool,
     ) -> Result<R::Answer, ControlError> {
+        let failed = |wrong: reqwest::Error| ControlError::Failed(chain(&wrong.without_url()));
         let message = request.to_message().map_err(|wrong| ControlError::Failed(chain(&wrong)))?;
-        let (status, body) = self.post(message.to_string(), time, asked).await?;
+        let mut post =
+            self.http.post("http://hub/request").header(CONTENT_TYPE, "application/json").timeout(time);
+        if asked {
+            post = post.header(ASKED, "terminal");
+        }
+        let response =
+            post.body(message.to_string()).send().await.map_err(|wrong| match wrong.is_connect() {
+                true => ControlError::Unreachable(self.address.socket.clone()),
+                false => failed(wrong),
+            })?;
+        let status = response.status();
+        let body = response.bytes().await.map_err(failed)?;
         match serde_json::from_slice(&body) {
             Ok(Reply::Ok(answer)) => Ok(answer),
             Ok(Reply::Refusal(refusal)) => Err(refusal.into()),
@@ -92,28 +101,6 @@ impl Control {
                 "HTTP {status}: {wrong}; the hub may be of a different version"
             ))),
         }
-    }
-
-    /// The same for a request as text. Separate, because the compiler makes a copy of [`Self::send`] for every request.
-    async fn post(
-        &self,
-        message: String,
-        time: Duration,
-        asked: bool,
-    ) -> Result<(StatusCode, Vec<u8>), ControlError> {
-        let failed = |wrong: reqwest::Error| ControlError::Failed(chain(&wrong.without_url()));
-        let mut post =
-            self.http.post("http://hub/request").header(CONTENT_TYPE, "application/json").timeout(time);
-        if asked {
-            post = post.header(ASKED, "terminal");
-        }
-        let response = post.body(message).send().await.map_err(|wrong| match wrong.is_connect() {
-            true => ControlError::Unreachable(self.address.socket.clone()),
-            false => failed(wrong),
-        })?;
-        let status = response.status();
-        let body = response.bytes().await.map_err(failed)?;
-        Ok((status, body.into()))
     }
 }
 

@@ -93,11 +93,7 @@ impl Reached {
     async fn send<R: Handle>(&self, request: R, asked: bool) -> anyhow::Result<R::Answer> {
         match self {
             Reached::Running(control) => control.ask(&request, asked).await.map_err(plain),
-            // As a message, as it would go to another process: each handler is in the program once.
-            Reached::Here(hub) => {
-                let answer = hub.handle(request.to_message()?, &origin_here(asked)?).await?;
-                Ok(serde_json::from_value(answer)?)
-            }
+            Reached::Here(hub) => Ok(hub.request(request, &origin_here(asked)?).await?),
         }
     }
 
