@@ -95,8 +95,9 @@ async fn a_quit_from_the_command_line_ends_the_app_in_order() {
 
 #[tokio::test]
 async fn started_while_it_still_quits_it_comes_again() {
-    // It takes time to exit.
-    let stubborn = format!("trap '' TERM; exec '{}'", satchel_tests::program("fake-mcp-server").display());
+    // It takes time to exit: it goes on when its input is closed, and when it is asked to end.
+    let program = satchel_tests::program("fake-mcp-server");
+    let stubborn = format!("trap '' TERM; '{}'; exec sleep 60", program.display());
     let servers = json!({ "slow": { "command": "sh", "args": ["-c", stubborn], "startup": "eager" } });
     let desktop = Desktop::with_servers(servers).await;
     let mut app = desktop.start(&["--hidden"]).await;
@@ -104,7 +105,9 @@ async fn started_while_it_still_quits_it_comes_again() {
     until_offered(&client, "slow", true).await;
     desktop.home.satchel(&["quit"]).await.succeeded();
     // It finds the instance that is exiting, and leaves it at that.
-    assert!(desktop.app(&["--port", "0"]).status().await.unwrap().success());
+    let mut second = desktop.app(&["--port", "0"]).kill_on_drop(true).spawn().unwrap();
+    let ended = eventually("the second start ends", async || second.try_wait().unwrap()).await;
+    assert!(ended.success(), "{}", desktop.said());
     assert_eq!(app.ended().await.code(), Some(0), "{}", desktop.said());
     shown(&desktop, true).await;
     desktop.serves().await;
