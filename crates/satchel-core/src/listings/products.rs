@@ -3,7 +3,7 @@
 use super::mentioned::Mentioned;
 use crate::{model::listing::Listed, registry};
 
-/// Named after what they do: whoever wants a calculator means any, and the answer has one.
+/// Servers named after what they do: a request for a calculator accepts any server that calculates.
 const GENERIC: &[&str] = &[
     "calculator",
     "charts",

@@ -200,7 +200,7 @@ fn classify(error: &Error) -> SecretError {
         "zbus error",
     ];
     match error {
-        // "Result not returned" is a keychain that had to be created or opened, and nobody could be asked to.
+        // "Result not returned": the keychain had to be created or unlocked, and the system could not ask the user.
         _ if says(&["locked", "dismissed", "prompt", "result not returned"]) => SecretError::Locked(text),
         Error::NoDefaultStore => SecretError::Absent(text),
         Error::PlatformFailure(_) | Error::NoStorageAccess(_) if says(&unreachable) => {
