@@ -5,20 +5,15 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    process::Stdio,
-    time::Duration,
 };
 
-use tokio::{process::Command, time::timeout};
+use tokio::process::Command;
 
-use super::place::{PROGRAM, Successor, beside, swap};
+use super::place::{PROGRAM, Successor, beside, run, swap};
 
 /// Copies a bundle whole, without the mark of a download: a program with that mark runs from a random path again. Its signature
 /// stays, and macOS checked it before it ran this program.
 pub const DITTO: [&str; 2] = ["/usr/bin/ditto", "--noqtn"];
-
-/// Timeout for copying.
-const COPYING: Duration = Duration::from_secs(120);
 
 /// Copies the bundle of `program` into the first of `folders` that takes it, and returns what to start there. A bundle of the
 /// same name there is replaced. `copier` is the command that copies a directory into another, such as [`DITTO`].
@@ -64,14 +59,12 @@ async fn copy(from: &Path, to: &Path, copier: &[&str]) -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "no command copies the bundle"));
     };
     let mut command = Command::new(program);
-    command.args(arguments).arg(from).arg(to).stdin(Stdio::null()).kill_on_drop(true);
-    let output = timeout(COPYING, command.output()).await;
-    let output = output.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "copying took too long"))??;
-    if output.status.success() && to.join(PROGRAM).is_file() {
-        return Ok(());
+    command.args(arguments).arg(from).arg(to);
+    run(command, "copy").await?;
+    match to.join(PROGRAM).is_file() {
+        true => Ok(()),
+        false => Err(io::Error::other("cannot copy: a part is missing")),
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(io::Error::other(format!("cannot copy: {}", said.lines().next().unwrap_or("a part is missing"))))
 }
 
 /// Moves the new bundle to `place`. The one that stood there is deleted only after that.

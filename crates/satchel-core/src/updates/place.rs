@@ -16,8 +16,8 @@ use tokio::{process::Command, time::timeout};
 use super::{Ready, trial};
 use crate::{files, platform::Platform};
 
-/// Timeout for unpacking.
-const UNPACKING: Duration = Duration::from_secs(120);
+/// Timeout for a tool of the system that unpacks or copies.
+const TOOL: Duration = Duration::from_secs(120);
 /// Maximum number of files beside the program on Windows that are kept for a rollback; the installer writes about ten.
 const FILES: usize = 64;
 
@@ -114,14 +114,21 @@ pub(super) const PROGRAM: &str = "Contents/MacOS/satchel-app";
 /// Uses the system's tool, which preserves links and permissions. The archive's signature has been verified.
 async fn unpack(archive: &Path, into: &Path) -> io::Result<()> {
     let mut tar = Command::new("tar");
-    tar.arg("-xpzf").arg(archive).arg("-C").arg(into).stdin(Stdio::null()).kill_on_drop(true);
-    let output = timeout(UNPACKING, tar.output()).await;
-    let output = output.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "unpacking took too long"))??;
+    tar.arg("-xpzf").arg(archive).arg("-C").arg(into);
+    run(tar, "unpack").await
+}
+
+/// Runs one of the system's tools, which is to `verb`; an error carries the first line that the tool wrote.
+pub(super) async fn run(mut tool: Command, verb: &str) -> io::Result<()> {
+    tool.stdin(Stdio::null()).kill_on_drop(true);
+    let output = timeout(TOOL, tool.output()).await;
+    let late = |_| io::Error::new(io::ErrorKind::TimedOut, format!("it took too long to {verb}"));
+    let output = output.map_err(late)??;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(io::Error::other(format!("cannot unpack: {}", said.lines().next().unwrap_or_default())))
+    Err(io::Error::other(format!("cannot {verb}: {}", said.lines().next().unwrap_or_default())))
 }
 
 /// The only bundle in an archive.
