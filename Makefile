@@ -17,7 +17,7 @@ TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests
 # The same where the libraries of a desktop are installed; without them, only what needs none.
 HUB := $(if $(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo yes),$(TESTED),-p satchel-cli -p satchel-reaper -p satchel-tests)
 
-.PHONY: run build bundle archive native workflows ways-in model test audit windows check-windows check-macos clients strangers chaos fuzz night ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
+.PHONY: run build bundle archive native workflows ways-in model test audit windows check-windows check-macos clients strangers chaos fuzz night ui-types ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
 .DEFAULT_GOAL := build
 
 # Nobody waits for it: searches go by words until it is there. What goes wrong stands in model/log.
@@ -85,12 +85,12 @@ test: ui/dist/index.html
 	@scripts/real-servers.sh
 	@scripts/conformance.sh
 	@node --test scripts/test.test.mjs
-	$(MAKE) --no-print-directory workflows ways-in ui-tests lint
+	$(MAKE) --no-print-directory workflows ways-in ui-types lint
 	cargo build $(TESTED)
-	@node scripts/test.mjs $(TESTED) --test conformance
 	@SATCHEL_FUZZ_SECONDS=$(FUZZED) node scripts/test.mjs $(TESTED) --no-fail-fast \
-	  --beside --no-fail-fast --test auth --test window \
-	  --beside --test chaos -- --test-threads $(CHAOS_AT_ONCE)
+	  --beside --no-fail-fast --test auth --test conformance --test window \
+	  --beside --test chaos -- --test-threads $(CHAOS_AT_ONCE) \
+	  --beside --run npm --prefix ui test
 	@TESTED="$(TESTED)" scripts/windows.sh --if-installed
 
 # The command line for Windows, built here and run under Wine. CASES picks some by words of their names.
@@ -124,8 +124,10 @@ strangers:
 	cargo build -p satchel-cli -p satchel-reaper -p satchel-tests
 	cargo test -p satchel-tests --test strangers -- --nocapture
 
-ui-tests: ui/node_modules/.package-lock.json
+ui-types: ui/node_modules/.package-lock.json
 	npm --prefix ui run check
+
+ui-tests: ui-types
 	npm --prefix ui test
 
 # Every screen and state of the window in both themes, as pictures in SHOTS_DIR. The hub in them is invented.

@@ -3,9 +3,11 @@
 // program, but it does not hide what the others found. Unit tests get no second run: nothing beside them can disturb them.
 //
 //   node scripts/test.mjs --workspace --features … [--test NAME] [-- ARGUMENTS] [--beside --test OTHER [-- ARGUMENTS]]…
+//     [--beside --run PROGRAM [ARGUMENTS]]…
 //
 // Each `--beside` adds another run at the same time, of the same packages and features: for test binaries that wait most of
-// their time. Everything is compiled first. The first run is shown as it goes, each other one when it is over.
+// their time; with `--run`, a program of its own, which gets no second run. Everything is compiled first. The first run is shown as
+// it goes, each other one when it is over.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -58,7 +60,13 @@ export function runs(args) {
     else all.at(-1).push(arg);
   }
   const [first, ...others] = all;
-  return [first, ...others.map((other) => [...selection(first).filter((arg) => arg !== "--no-fail-fast"), ...other])];
+  const shared = selection(first).filter((arg) => arg !== "--no-fail-fast");
+  return [first, ...others.map((other) => (program(other) ? other : [...shared, ...other]))];
+}
+
+/** The program that a run starts instead of `cargo test`, with its arguments; null where it is `cargo test`. */
+export function program(args) {
+  return args[0] === "--run" ? args.slice(1) : null;
 }
 
 /** What is compiled for a run: everything before the arguments of the test binary. */
@@ -67,10 +75,11 @@ export function compiled(args) {
   return [...own.filter((arg) => arg !== "--no-fail-fast"), "--no-run"];
 }
 
-function cargoTest(args, shown = true) {
+function start(args, shown = true) {
   return new Promise((resolve) => {
     // One pipe for both streams keeps the order in which cargo and the test binaries write.
-    const child = spawn("sh", ["-c", 'exec cargo test "$@" 2>&1', "sh", ...args], { stdio: ["inherit", "pipe", "inherit"] });
+    const command = program(args) ?? ["cargo", "test", ...args];
+    const child = spawn("sh", ["-c", 'exec "$@" 2>&1', "sh", ...command], { stdio: ["inherit", "pipe", "inherit"] });
     const chunks = [];
     child.stdout.on("data", (chunk) => {
       chunks.push(chunk);
@@ -83,12 +92,12 @@ function cargoTest(args, shown = true) {
 /** Runs the red tests of one run once more, alone; null where that excuses nothing, else the names that are green then. */
 async function again({ args, output }) {
   const passed = [];
-  const seconds = secondRuns(failures(output));
+  const seconds = program(args) ? [] : secondRuns(failures(output));
   if (seconds.length === 0) return null;
   for (const [target, names] of seconds) {
     console.log(`\nRed beside the others; once more alone: ${names.join(", ")}\n`);
     const alone = [...selection(args), ...target.split(" "), "--", "--exact", "--test-threads", "1", ...names];
-    const second = await cargoTest(alone);
+    const second = await start(alone);
     // A name that matches nothing would pass by doing nothing.
     const ran = Number(second.output.match(/^running (\d+) tests?$/m)?.[1] ?? 0);
     if (second.code !== 0 || ran !== names.length) return null;
@@ -100,12 +109,12 @@ async function again({ args, output }) {
 async function main(args) {
   const all = runs(args);
   if (all.length > 1) {
-    for (const run of all) {
-      const { code } = await cargoTest(compiled(run));
+    for (const run of all.filter((run) => !program(run))) {
+      const { code } = await start(compiled(run));
       if (code !== 0) return code;
     }
   }
-  const ended = await Promise.all(all.map((run, at) => cargoTest(run, at === 0)));
+  const ended = await Promise.all(all.map((run, at) => start(run, at === 0)));
   for (const { shown, output } of ended) {
     if (!shown) process.stdout.write(output);
   }

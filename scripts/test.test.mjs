@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { compiled, failures, runs, secondRuns, selection } from "./test.mjs";
+import { compiled, failures, program, runs, secondRuns, selection } from "./test.mjs";
 
 const RED = (target, names) => `
 running 2 tests
@@ -57,4 +57,12 @@ test("gives each run beside the first its packages and features, and its own arg
   assert.deepEqual(compiled(first), ["--workspace", "--features", "a/b", "--no-run"]);
   assert.deepEqual(compiled(beside), ["--workspace", "--features", "a/b", "--test", "chaos", "--no-run"]);
   assert.deepEqual(runs(["--workspace"]), [["--workspace"]]);
+});
+
+test("runs a program beside the tests as it is", () => {
+  const args = ["--workspace", "--no-fail-fast", "--beside", "--run", "npm", "test", "--beside", "--test", "chaos"];
+  const [first, beside, chaos] = runs(args);
+  assert.equal(program(first), null);
+  assert.deepEqual(program(beside), ["npm", "test"]);
+  assert.deepEqual(chaos, ["--workspace", "--test", "chaos"]);
 });
