@@ -11,6 +11,7 @@ mod containers;
 mod costs;
 mod discovery;
 mod doors;
+mod features;
 mod floors;
 mod hosted;
 mod hubs;
