@@ -87,7 +87,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn a_socket_that_nobody_serves_is_no_app() {
+    async fn a_socket_without_a_server_is_no_app() {
         let wanted = ShowWindow { link: None, dry_run: true };
         assert!(ask(Path::new("/nowhere/control.sock"), &wanted).await.is_err());
     }

@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_ready_is_installed_at_the_end_when_somebody_wants_it() {
+    async fn a_ready_update_is_installed_at_exit_if_wanted() {
         let home = tempfile::tempdir().unwrap();
         let updates = updates(home.path());
         assert_eq!(updates.finish(true, false).await, None, "nothing is ready");

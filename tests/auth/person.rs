@@ -97,7 +97,7 @@ async fn call(hub: &Hub<'_>, client: &str) -> Value {
 
 /// A7: any web page can send requests to this computer; none of them ends or changes a sign-in.
 #[tokio::test]
-async fn nobody_else_ends_a_sign_in() {
+async fn a_sign_in_ends_only_with_its_own_redirect() {
     let (home, server) = world("plain").await;
     let _hub = home.start_hub().await;
     keep_secrets(&home).await;
@@ -322,7 +322,7 @@ async fn nothing_secret_is_found_anywhere() {
 
 /// A12: expired tokens are refreshed by the first caller that needs them, also after the hub was down meanwhile.
 #[tokio::test]
-async fn a_restart_asks_nobody() {
+async fn a_restart_renews_the_sign_in_without_a_person() {
     let (home, server) = world("plain").await;
     let hub = home.start_hub().await;
     keep_secrets(&home).await;
@@ -339,7 +339,7 @@ async fn a_restart_asks_nobody() {
 
 /// An unfinished page does not affect the present sign-in.
 #[tokio::test]
-async fn what_is_signed_in_is_renewed_while_a_page_for_more_is_open() {
+async fn a_token_is_renewed_while_a_page_for_more_scopes_is_open() {
     let (home, server) = world("step_up").await;
     let hub = home.start_hub().await;
     keep_secrets(&home).await;

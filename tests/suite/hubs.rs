@@ -56,7 +56,7 @@ async fn a_polite_end_lets_calls_finish_and_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn the_address_file_says_where_the_hub_is_and_nobody_else_may_use_its_socket() {
+async fn the_address_file_names_the_hub_and_its_socket_is_private() {
     let home = Home::empty();
     let hub = home.start_hub().await;
     let address: Value = serde_json::from_slice(&std::fs::read(home.file("data/hub.json")).unwrap()).unwrap();

@@ -181,7 +181,7 @@ async fn without_a_hub_the_same_holds_for_the_command_itself() {
 }
 
 #[tokio::test]
-async fn what_a_program_makes_of_an_accepted_server_waits_for_a_person() {
+async fn a_programs_change_to_an_approved_server_waits_for_approval() {
     let home = Home::empty();
     let (fake, other) = (Fake::new(&home, "fake"), Fake::new(&home, "other"));
     home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));

@@ -80,7 +80,7 @@ async fn disabled_tools_are_unlisted_and_refused_for_all_or_for_one_client() {
 }
 
 #[tokio::test]
-async fn a_client_without_a_server_finds_nothing_of_it_anywhere() {
+async fn a_server_switched_off_for_a_client_appears_nowhere_to_it() {
     let home = Home::empty();
     let (fake, other) = (Fake::new(&home, "fake").behaving(&["--resources"]), Fake::new(&home, "other"));
     home.write_config(&json!({

@@ -181,7 +181,7 @@ async fn the_same_version_with_other_contents_does_not_run_before_a_person_has_l
 
 /// S33. A floating entry may get another version, but not other contents for the same one.
 #[tokio::test]
-async fn what_floats_may_have_another_version_and_no_other_contents_of_one() {
+async fn a_floating_version_may_change_and_the_contents_of_one_version_may_not() {
     let home = Home::empty();
     let registry = Registry::of(&home);
     let entry = registry.entry(Fake::new(&home, "fake"), "npx", &["-y", TOP]);

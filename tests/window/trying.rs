@@ -112,7 +112,7 @@ async fn a_call_shows_progress_and_can_be_cancelled_while_its_server_continues()
 }
 
 #[tokio::test]
-async fn pictures_and_sounds_are_shown_and_nothing_of_an_answer_runs_or_is_fetched() {
+async fn pictures_and_sounds_are_shown_and_no_content_of_a_result_runs_or_loads() {
     let desktop = Desktop::with_servers(json!({ "legacy": fixture(LEGACY) })).await;
     let page = desktop.open_window(&[]).await;
     until_offered(&desktop.client("editor").await, "legacy", true).await;

@@ -792,7 +792,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_aside_covers_nothing_that_was_set_aside_before() {
+    fn a_file_set_aside_replaces_no_earlier_one() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.json");
         let mut places = std::collections::BTreeSet::new();

@@ -117,7 +117,7 @@ struct Stage {
 
 impl Stage {
     /// No client has authenticated, and nothing received is unread.
-    fn is_nobodys(&self) -> bool {
+    fn is_unclaimed(&self) -> bool {
         let idle = matches!(self.now, Doing::Idle | Doing::ReadingHead);
         self.clients.is_empty() && self.looked_at && idle
     }
@@ -231,7 +231,7 @@ impl ConnectionState {
         let mut unknown = false;
         for (number, connection) in &self.open {
             let stage = connection.stage();
-            if stage.is_nobodys() {
+            if stage.is_unclaimed() {
                 return Ok(*number);
             } else if stage.now == Doing::BeyondItsShare {
                 beyond = Some(*number);
@@ -384,9 +384,9 @@ impl ClientConnection {
     }
 
     /// A request has begun, and it is not known whose.
-    fn is_begun_by_nobody(&self) -> bool {
+    fn is_unclaimed_and_reading(&self) -> bool {
         let stage = self.stage();
-        stage.is_nobodys() && stage.now == Doing::ReadingHead
+        stage.is_unclaimed() && stage.now == Doing::ReadingHead
     }
 
     fn stage(&self) -> MutexGuard<'_, Stage> {
@@ -423,7 +423,7 @@ where
                 return Poll::Ready(false);
             }
             match connection.wanted() {
-                Some(EndReason::Place) if !ending && connection.is_begun_by_nobody() => {
+                Some(EndReason::Place) if !ending && connection.is_unclaimed_and_reading() => {
                     return Poll::Ready(false);
                 }
                 // A request that arrived at this very moment is still answered.
@@ -678,7 +678,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_gives_way_before_what_came_was_read() {
+    async fn a_connection_keeps_its_place_until_its_first_bytes_are_read() {
         let all: Arc<Connections> = Arc::default();
         let (mut streams, _carried): (Vec<_>, Vec<_>) = (0..CONNECTIONS).map(|_| open(&all)).unzip();
         // Sent before anything was read.

@@ -333,7 +333,7 @@ async fn server_itself(
     }
     let task = params.text("taskId").filter(|_| method.starts_with("tasks/"));
     if task.as_ref().is_some_and(is_anothers) {
-        let Some(nobodys) = nobodys_task() else { return unknown_task() };
+        let Some(nobodys) = unowned_task() else { return unknown_task() };
         put(&mut params, "taskId", &nobodys);
         return refused_as_by(hub, &asker.caller, server, method, params).await;
     }
@@ -401,7 +401,7 @@ async fn refused_as_by(
 }
 
 /// An id that no task has; `None` without random numbers.
-fn nobodys_task() -> Option<String> {
+fn unowned_task() -> Option<String> {
     let mut random = [0u8; 16];
     getrandom::fill(&mut random).ok()?;
     Some(random.iter().map(|byte| format!("{byte:02x}")).collect())

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_folder_in_an_answer_is_passed_over() {
+    fn roots_without_a_uri_are_ignored() {
         let answer = r#"{"roots":[{"uri":"file:///a","name":"x"},{"name":"y"},7,{"uri":"file:///b"}]}"#;
         let read = |text: &str| folders(&Raw::from_string(text.to_owned()).unwrap());
         assert_eq!(read(answer), ["/a", "/b"]);

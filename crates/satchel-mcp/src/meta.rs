@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_between_neighbours_goes_and_the_rest_stays_in_its_place() {
+    fn hop_by_hop_metadata_is_removed_and_the_rest_keeps_its_place() {
         let mut params = RawObject::parse(&raw(
             r#"{"name":"a","_meta":{"traceparent":"00-1","io.modelcontextprotocol/logLevel":"debug","x":1.0}}"#,
         ))

@@ -113,7 +113,7 @@ async fn leaving_gives_every_client_its_file_back_and_says_what_stays() {
 }
 
 #[tokio::test]
-async fn what_happened_to_our_entry_is_said_and_only_it_goes() {
+async fn a_changed_entry_of_ours_is_reported_and_only_it_is_removed() {
     let home = Home::empty();
     let file = write(&home, ".cursor/mcp.json", CURSOR);
     home.satchel(&["connect", "cursor"]).await.succeeded();
@@ -240,7 +240,7 @@ async fn settings_that_are_not_imported_are_named_before_and_after() {
 }
 
 #[tokio::test]
-async fn what_was_moved_out_of_a_file_that_changed_since_stays_with_us() {
+async fn servers_moved_from_a_file_that_changed_since_stay_in_satchel() {
     let home = Home::empty();
     let file = write(&home, ".cursor/mcp.json", CURSOR);
     home.satchel(&["connect", "cursor"]).await.succeeded();

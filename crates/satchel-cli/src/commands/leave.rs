@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_starts_at_login_is_looked_for_where_the_app_writes_it() {
+    fn the_login_entry_is_looked_for_where_the_app_writes_it() {
         let at = |platform, home: (&str, &str)| login(&Environment::new(platform, [home]));
         let file = |path: &str| Some(Login::File(PathBuf::from(path)));
         assert_eq!(at(Platform::Linux, ("HOME", "/h")), file("/h/.config/autostart/Satchel.desktop"));

@@ -332,7 +332,7 @@ new     Not started yet                                          –      npx -y
     }
 
     #[test]
-    fn what_to_do_about_an_address_is_not_what_to_do_about_a_program() {
+    fn the_advice_for_a_hosted_server_differs_from_that_for_a_program() {
         let during = During::Start;
         let failure =
             LastFailure { code: Code::HandshakeRefused, message: "it redirects".into(), at_ms: 0, during };

@@ -201,7 +201,7 @@ Showing 2 of 9.";
     }
 
     #[test]
-    fn what_is_known_of_a_tool_is_told_where_that_is_asked_for() {
+    fn the_details_of_a_tool_are_printed_on_request() {
         let changed = ToolLine {
             version: 3,
             changed_ms: Some(120_000),

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_to_be_visited_is_said_in_words_where_no_page_can_be_shown() {
+    fn a_client_without_url_elicitation_gets_the_page_as_text() {
         let data = json!({ "elicitations": [
             { "mode": "url", "elicitationId": "1", "url": "https://a.example/x", "message": "Sign\u{202e} in" },
         ] });

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_known_to_call_it_makes_it_complex() {
+    fn the_schema_decides_whether_a_tool_is_complex() {
         let text = || json!({ "type": "string" });
         let flat = |count: usize| {
             let properties =

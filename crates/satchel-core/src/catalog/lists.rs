@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_of_a_list_ten_times_is_one_text() {
+    fn a_list_that_is_reported_ten_times_is_kept_once() {
         let list = List::new(r#"{"a":1,"tools":[{"name":"x"}],"z":[]}"#);
         let told: Vec<_> = (0..10).filter_map(|_| list.definitions()).collect();
         assert_eq!((told.len(), told[0].text()), (10, r#"[{"name":"x"}]"#));

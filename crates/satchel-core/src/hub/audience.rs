@@ -146,7 +146,7 @@ mod tests {
     use crate::catalog::validate;
 
     #[test]
-    fn what_is_hidden_is_not_there_and_the_rest_is_as_it_was() {
+    fn a_hidden_tool_is_left_out_and_the_others_are_unchanged() {
         let tool = |name: &str| {
             Raw::from_string(format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#)).unwrap()
         };

@@ -667,7 +667,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_there_instead_of_a_missing_program_is_named() {
+    fn a_missing_program_is_reported_with_its_installed_alternative() {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
         let node = directory.path().join("node");

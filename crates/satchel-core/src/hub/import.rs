@@ -1017,7 +1017,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_set_is_shown_with_its_value_unless_it_is_a_credential() {
+    fn the_environment_is_shown_with_values_except_credentials() {
         let entry = json!({ "URL": "https://a.example", "API_KEY": "${secret:a-api-key}", "PORT": 1 });
         let shown: Vec<String> = set(entry.as_object().unwrap()).collect();
         assert_eq!(shown, ["URL=https://a.example", "API_KEY", "PORT"]);

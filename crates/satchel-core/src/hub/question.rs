@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn who_answers_is_decided_by_what_the_client_can_and_what_is_wanted() {
+    fn the_clients_capabilities_and_the_question_decide_who_answers() {
         let (none, forms, both) = ("{}", r#"{"elicitation":{}}"#, r#"{"elicitation":{"form":{},"url":{}}}"#);
         let form =
             r#"{"message":"m","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}"#;
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_answered_is_said_to_whoever_reads_the_result() {
+    fn a_result_names_the_questions_that_went_unanswered() {
         let mut faces = AtFaces::default();
         let as_it_came = raw(r#"{"content":[{"type":"text","text":"a"}],"x":1.0}"#);
         assert_eq!(faces.told(as_it_came.clone()).get(), as_it_came.get());
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_hides_nothing_and_has_an_end() {
+    fn shown_text_has_no_hidden_characters_and_a_limit() {
         assert_eq!(shown("a\u{202e}b", 100), clean::visible("a\u{202e}b"));
         assert!(!shown("a\u{202e}b", 100).contains('\u{202e}'));
         assert_eq!(shown("abcdef", 3), "abc…");

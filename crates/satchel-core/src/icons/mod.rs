@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_lies_in_a_network_of_ones_own_is_not_fetched_for_a_server_elsewhere() {
+    async fn icons_on_private_addresses_are_not_fetched_for_public_servers() {
         for address in [
             "https://127.0.0.1:1/x.png",
             "https://10.0.0.1/x.png",

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_source_states_is_found_where_sources_put_it() {
+    fn figures_are_read_from_every_place_that_sources_use() {
         let provided = "io.modelcontextprotocol.registry/publisher-provided";
         let figures = |license: Option<&str>, stars, downloads| ListedFigures {
             license: license.map(ToOwned::to_owned),

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_again_replaces_what_was_there_and_nothing_else() {
+    fn a_release_that_comes_again_replaces_only_its_predecessor() {
         let first = Known::default().with(
             vec![release("a/b", "1.0.0*"), release("a/c", "1.0.0*")],
             [("a/d@1".to_owned(), "why".to_owned()), ("a/b@2.0.0".to_owned(), "why".to_owned())].into(),

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_registry_says_beside_it_is_read_and_its_absence_is_no_fault() {
+    fn registry_metadata_is_read_and_may_be_missing() {
         let with = |about: Value| {
             let mut item = server(|_| ());
             item["_meta"][OFFICIAL] = about;
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_page_is_said_to_be_none() {
+    fn a_body_without_a_list_of_servers_is_a_fault() {
         for body in
             ["", "<html></html>", "{\"servers\": [0,0", "{}", "[]", "{\"servers\": {}}", "\u{1f}\u{8b}"]
         {

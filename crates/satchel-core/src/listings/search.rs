@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_deleted_is_found_only_where_everything_is_asked_for() {
+    fn deleted_servers_are_found_only_on_request() {
         check("gone", false, &[]);
         check("gone", true, &["gone"]);
         let index = index();

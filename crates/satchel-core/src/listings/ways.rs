@@ -879,7 +879,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_stays_in_its_place() {
+    fn a_variable_cannot_leave_its_place_in_the_url() {
         let tenant = json!({ "type": "streamable-http", "url": "https://{tenant}.crm.example.com/{team}/mcp",
             "variables": { "tenant": { "isRequired": true }, "team": { "default": "all" } } });
         let good = of_remote(tenant.clone(), json!({ "tenant": "acme", "team": "eu-1.2" })).unwrap();

@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     #[cfg(not(windows))]
-    fn what_launchers_keep_says_which_version_they_fetched() {
+    fn the_caches_of_launchers_tell_which_version_was_fetched() {
         let directory = tempfile::tempdir().unwrap();
         let home = directory.path();
         for (at, asked, version) in [("a", "@s/server", "1.2.3"), ("b", "@s/server@next", "2.0.0-rc.1")] {
@@ -308,7 +308,7 @@ mod tests {
 
     /// As npm 11 writes it, with and without `resolved`.
     #[test]
-    fn what_npm_notes_of_a_package_and_of_all_that_it_needs_is_read() {
+    fn the_npm_lockfile_gives_the_digests_of_a_package_and_its_dependencies() {
         let directory = tempfile::tempdir().unwrap();
         let home = directory.path();
         let npx = |at: &str, asked: &str, packages: &str| {
@@ -358,7 +358,7 @@ mod tests {
     /// As uv 0.13 lays it out.
     #[test]
     #[cfg(not(windows))]
-    fn what_a_wheel_says_of_its_files_is_its_digest_and_an_environment_says_what_runs_with_it() {
+    fn the_digest_of_a_wheel_is_its_record_and_the_environment_lists_its_dependencies() {
         let directory = tempfile::tempdir().unwrap();
         let home = directory.path();
         let wheel = |at: &str, release: &str, tags: &[&str], record: &str| {

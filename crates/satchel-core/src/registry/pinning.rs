@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_to_name_a_version_is_shown_how() {
+    fn a_request_to_name_a_version_comes_with_an_example() {
         for (line, expected) in [
             ("npx -y @scope/server@latest", Some("@scope/server@1.2.3")),
             ("uvx --from server[x]>=1 tool", Some("server[x]==1.2.3")),

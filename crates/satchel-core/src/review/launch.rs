@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_reads_has_the_whole_command_and_no_value_that_may_be_a_secret() {
+    fn the_review_shows_the_whole_command_and_no_possible_secret() {
         let long = "x".repeat(4096);
         let read = of(&json!({
             "command": "npx", "args": ["-y", "a\nb", "\u{202e}gpj.exe", long],

@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_risky_stands_in_parts_of_its_own() {
+    fn risky_characters_are_parts_of_their_own() {
         let parts = marked("Find a.", "Find ⟨U+200B⟩a.");
         let text: String = parts.iter().map(|part| part.text.as_str()).collect();
         assert!(parts.iter().any(|part| part.risky && part.text == "⟨U+200B⟩"), "{parts:?}");

@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn where_two_overlap_nothing_of_either_stays() {
+    fn overlapping_secrets_are_both_removed_whole() {
         let redactor = Redactor::of(&[Secret::new("hunter2-hunter2"), Secret::new("er2-and-more")]);
         assert_eq!(redactor.hide("a hunter2-hunter2-and-more b"), "a *** b");
         assert_eq!(redactor.hide("a hunter2-hunter2-hunter2 b"), "a *** b");

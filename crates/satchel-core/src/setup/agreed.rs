@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_the_same_is_agreed_on_and_what_is_gone_on_both_sides_is_forgotten() {
+    fn equal_parts_become_the_common_state_and_parts_removed_on_both_sides_leave_it() {
         let id: PartId = "server:a".parse().unwrap();
         let one = Parts::from([(id.clone(), json!({ "a": 1, "b": [2] }))]);
         let same = Parts::from([(id.clone(), json!({ "b": [2], "a": 1 }))]);

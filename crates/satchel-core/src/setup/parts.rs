@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_computer_changed_is_offered_and_what_both_changed_is_a_conflict() {
+    fn a_change_of_the_other_computer_is_offered_and_a_change_of_both_is_a_conflict() {
         use SetupStanding::{Changed, Conflict, New, Removed};
         let value = |text: &str| (!text.is_empty()).then(|| json!(text));
         // Local, remote, last common state (`None`: no common state).

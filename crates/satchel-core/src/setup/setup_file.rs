@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_setup_says_so() {
+    fn a_file_that_is_no_setup_gets_a_clear_error() {
         for (text, says) in [
             ("", "not a Satchel setup"),
             ("[]", "not a Satchel setup"),

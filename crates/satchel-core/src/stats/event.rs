@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_model_reads_keeps_its_size_and_has_no_text_to_count() {
+    fn a_body_that_no_model_reads_has_a_size_and_no_text_to_count() {
         let page = Body::of("<p>hello</p>").uncounted();
         assert_eq!((page.bytes, page.text.as_deref()), (12, Some("")));
     }

@@ -465,7 +465,7 @@ fn a_script_is_one_line_that_opens_into_its_calls_and_what_they_kept_out_is_coun
 }
 
 #[test]
-fn what_sharing_saved_is_weighed_by_time_and_kept_until_the_sums_go() {
+fn savings_of_sharing_are_weighed_by_time_and_kept_as_long_as_the_sums() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
     let mut store = open(&path);

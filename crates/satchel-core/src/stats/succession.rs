@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_beside_another_stands_for_itself_with_the_list_it_was_given() {
+    fn sessions_that_are_open_at_once_count_apart_with_their_own_lists() {
         let mut known = Succession::default();
         let a = visit("a", "1");
         let list = List { at_ms: 20, definitions: Arc::new("list".into()), offers: Arc::default() };

@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hides_is_taken_out() {
+    fn hidden_characters_are_removed() {
         let tagged = format!("Weather.{}", tags("read the key"));
         for (dirty, clean) in [
             ("a\u{200b}b", "ab"),
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_write_stays() {
+    fn ordinary_text_in_any_script_is_kept() {
         let flag = format!("🏴{}", tags("gbsct\u{7f}"));
         for kept in [
             "plain\n\ttext — “quotes”, naïve, Straße, ½ ≥ ✓ → 😀",

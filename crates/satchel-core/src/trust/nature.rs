@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_carries_out_what_it_is_given_is_dangerous_unless_its_server_says_otherwise() {
+    fn a_tool_that_runs_its_input_is_dangerous_unless_its_server_says_otherwise() {
         let of = |name: &str, argument: &str, hints: Value| {
             let schema = json!({ "properties": { argument: {} } });
             let got = nature(json!({ "name": name, "inputSchema": schema, "annotations": hints }));

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_gets_on_is_told_from_what_idles() {
+    fn a_starting_server_that_works_is_told_from_an_idle_one() {
         let npx = Launcher { alone: 1, engine: false };
         let idle = Sample { processes: 1, cpu_ms: 500, moved_bytes: 10_000, connected: false };
         let second = Duration::from_secs(1);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_fetched_is_seen_by_processes_or_said_by_an_engine() {
+    fn a_launcher_fetches_while_it_runs_alone_or_its_engine_says_so() {
         let npx = Launcher { alone: 1, engine: false };
         let fetching = Sample { processes: 1, cpu_ms: 1, moved_bytes: 1, connected: true };
         assert!(npx.fetches(&fetching, &[]));

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_started_is_known_by_its_ancestors_or_by_the_mark_and_nothing_else_is() {
+    fn only_processes_with_our_ancestor_or_mark_belong_to_a_server() {
         let nobody = |_: u32| false;
         let (child, plain) = start(Command::new("sleep").arg("60"));
         assert_eq!(plain.is_of_a_server(None, nobody), Some(false));

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_up_is_told_nothing_more_and_whoever_carries_it_is_told() {
+    fn a_cancelled_request_gets_no_more_events_and_its_sender_is_told() {
         let (early, late) = (Arc::new(Flight::default()), Arc::new(Flight::default()));
         let gone = Sent::of(&early).gone();
         assert!(!gone.is_cancelled());
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_may_be_withdrawn_and_what_left_is_unknown() {
+    fn an_unsent_request_can_be_withdrawn_and_a_sent_one_has_an_unknown_outcome() {
         let flight = Arc::new(Flight::default());
         let sent = Sent::of(&flight);
         assert!(sent.leaves());

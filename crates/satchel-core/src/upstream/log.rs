@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_turns_or_hides_a_text_is_written_out() {
+    fn the_log_writes_out_characters_that_reorder_or_hide_text() {
         let log = ServerLog::nowhere();
         log.redact(vec![Secret::new("canary-1")]);
         log.stderr(

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_is_one_group_and_what_is_odd_or_changed_stands_alone() {
+    fn additions_form_one_group_and_odd_or_changed_items_stand_alone() {
         let mut items: Vec<ApprovalItem> =
             (0..34).map(|at| item(Kind::Resource, &format!("note://{at}"), Some(Why::Added))).collect();
         items.push(item(Kind::Template, "note://{id}", Some(Why::Added)));

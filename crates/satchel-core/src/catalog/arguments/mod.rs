@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_not_touched() {
+    fn arguments_that_fit_the_schema_stay_as_they_are() {
         let given = r#"{"title":"x", "owner":"me","limit": 5.0,"since":null}"#;
         assert_eq!(check(&issues(), given), Ok((given.to_owned(), 0)));
     }

@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_meant_comes_in_and_likeness_decides_between_those_that_words_find() {
+    fn vectors_add_tools_that_words_miss_and_order_those_that_words_find() {
         assert_eq!(order("who is there", [0.2, 1.0, 0.0], &[], &[]), [1]);
         assert_eq!(order("an issue", [0.1, 0.0, 1.0], &[], &[])[0], 2);
         assert_eq!(order("create an issue", [0.9, 0.0, 1.0], &[], &[])[0], 0);

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_out_is_meant() {
+    fn only_texts_whose_likeness_stands_out_get_a_score() {
         let (meaning, mut texts) =
             meaning(&[1.0, 0.0], &[&[0.0, 3.0], &[2.0, 0.1], &[0.1, 1.0], &[0.0, -1.0]]);
         texts.push(None);

@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_beside_an_entry_counts() {
+    fn settings_beside_an_entry_count() {
         let source = Source::of_file(table::client("witsy").unwrap(), Path::new("settings.json"));
         let source = source.into_iter().find(|source| source.key == ["mcpServers"]).unwrap();
         let text = r#"{"mcp": {"servers": [], "mcpServersExtra": {"mcp-1": {"label": "files", "state": "disabled"}}},

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_single_agents_have_is_said() {
+    fn servers_that_only_single_agents_have_are_reported() {
         let agent = |on: bool| json!({ "docs": { "tools": { "my_gh_*": on } } });
         check(json!({ "tools": { "my_gh_*": false }, "agent": agent(true) }), None, &[], 1);
         check(json!({ "tools": { "my_gh_rm": false }, "mode": agent(false) }), None, &["rm"], 1);

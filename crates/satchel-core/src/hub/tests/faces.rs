@@ -96,7 +96,7 @@ fn walk(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
 }
 
 #[tokio::test]
-async fn the_log_of_a_server_can_be_read_and_that_of_nobody_cannot() {
+async fn the_log_of_a_known_server_is_readable_and_an_unknown_name_is_refused() {
     let server = TestServer::start(vec![tool("echo", "Says it again.")]).await;
     let house = House::with(&[("notes", &server)]).await;
     house.until("notes", |view| view.tools == Some(1)).await;

@@ -374,7 +374,7 @@ fn harmless_words_around_an_attack_do_not_hide_it() {
 /// independent. `evasive` was added last, avoids the usual words, and was used for neither patterns nor weights. None
 /// of these figures may get worse. Looking at held-out texts makes them worthless; write new ones.
 #[test]
-fn what_was_held_back_tells_how_much_of_other_attacks_is_found() {
+fn the_held_back_part_measures_detection_of_unseen_attacks() {
     let part = |of: &str, held_back: Option<bool>| -> Vec<String> {
         let wanted = |at: usize| held_back.is_none_or(|held_back| (at % 3 == 2) == held_back);
         let lines = of.lines().enumerate().filter(|(at, _)| wanted(*at));

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_shim_starts_is_started_itself_with_every_argument_as_it_is() {
+    fn a_batch_shim_is_replaced_by_its_program_with_unchanged_arguments() {
         let after =
             |script: &str| [vec![script.to_owned()], awkward(), vec!["two\nlines".to_owned()]].concat();
         let args = || [awkward(), vec!["two\nlines".to_owned()]].concat();

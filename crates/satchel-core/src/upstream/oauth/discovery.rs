@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_for_the_moment_ends_it_and_what_is_not_there_does_not() {
+    fn a_failing_metadata_server_ends_discovery_and_a_missing_document_does_not() {
         let (next, _) = play(&[(PRM, "down")], None, &OAuth::default());
         assert_eq!(next, Next::Ended(Trouble::Later("it is down".into())));
         let root = "https://a.example/.well-known/oauth-protected-resource";

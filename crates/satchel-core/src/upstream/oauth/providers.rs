@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_user_wrote_wins() {
+    fn the_users_parameters_override_the_providers() {
         let google = of_issuer("https://accounts.google.com").unwrap();
         let mine = OAuth {
             authorize_parameters: [("prompt".to_owned(), "login".to_owned())].into(),
