@@ -1,5 +1,5 @@
-//! Who makes the requests and calls that a handle of the hub carries out: the client and where it looks from, the face
-//! and the person behind it, and the observer of the call. Made once at the border.
+//! The context of requests and calls through a handle: the client and its location, the face and the person behind it, and
+//! the observer of the call. Made once at the border.
 
 use std::sync::{
     Arc,

@@ -1,4 +1,4 @@
-//! The errors of calls: what the hub has to explain, and what a server answered.
+//! Errors of calls: those of the hub, and those that a server answered.
 
 use satchel_mcp::ErrorObject;
 use serde::Serialize;

@@ -1,7 +1,7 @@
-//! Has pictures of servers fetched where a person allowed pictures, and none otherwise.
+//! Fetches icons of servers if a person allowed pictures.
 //!
-//! Theory of operation: one task looks at what servers say of themselves when the catalog or the configuration changes,
-//! and fetches one picture after the other. It ends with the hub.
+//! Theory of operation: one task checks the icons that servers name when the catalog or the configuration changes, and
+//! fetches one after the other. It ends with the hub.
 
 use serde_json::Value;
 

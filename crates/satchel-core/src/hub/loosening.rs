@@ -1,4 +1,4 @@
-//! A change that loosens a protection and needs a person.
+//! Finds the changes that loosen a protection, which need a person.
 
 /// What is loosened, and how a person can do it.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Changes of other programs' files as people see them before they are made: line by line, with credentials hidden. Pure;
-//! what is written does not come from here.
+//! Renders changes of other programs' files before they are made: line by line, with credentials hidden. Pure; the text that
+//! is written does not come from here.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! The table of requests: which method of a face is handled by what, may a page of the window ask for it, and what it
-//! loosens. The one door from the control channel, the tray and the window into the hub.
+//! The table of requests: the handler of each, whether a page of the window may send it, and which protection it loosens. The
+//! only entrance from the control channel, the tray and the window into the hub.
 
 use std::{future::Future, pin::Pin, sync::atomic::Ordering};
 

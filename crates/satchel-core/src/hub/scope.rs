@@ -1,5 +1,5 @@
-//! Who looks through a handle, and from where: the client, the profile that its address names, the folders it works in,
-//! and what a person hid from it.
+//! The scope of a handle: its client, the profile that its address names, the folders the client works in, and what a
+//! person hid from it.
 
 use std::{
     collections::BTreeSet,

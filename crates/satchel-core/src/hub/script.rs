@@ -1,5 +1,5 @@
-//! A script that a client runs: each of its calls goes the way of every call of that client, and what a server or a rule
-//! asks meanwhile is asked of that client. What a script may use up is the matter of [`crate::scripts`].
+//! Runs a script for a client: each of its calls takes the way of every call of that client, and questions of servers or
+//! rules go to that client. [`crate::scripts`] limits what a script may use.
 
 use std::{
     collections::HashMap,

@@ -1,5 +1,5 @@
-//! What a call and its connection share while it is in flight: what came for it, in order, and whether it has left. One
-//! allocation for each call.
+//! State that a call and its connection share while the call is in flight: the events that arrived for it, in order, and
+//! whether the request was sent. One allocation per call.
 
 use std::{
     collections::VecDeque,

@@ -1,6 +1,6 @@
-//! Lets callers in while a server runs, without asking its task for each of them. All leases of one generation are kept
-//! in one [`Hold`]; the task looks at it a few times a second while it is used, and takes it back when nobody has used it
-//! since it last looked.
+//! Grants leases while a server runs without a round trip to its task. All leases of one generation are kept in one
+//! [`Hold`]; the task checks it a few times a second while it is used, and withdraws it when nobody has used it since the
+//! last check.
 
 use std::sync::{
     Arc,

@@ -1,6 +1,6 @@
-//! Takes away from this process everything but computing and the pipes it has: no files, no network, no other processes.
-//! On Linux by Landlock and a list of the few system calls it may make; on other Unix systems by limits alone, under which
-//! it can open nothing. Windows has none of it: there the process has no more than the right of its user.
+//! Gives up every right of this process but computing and using its open pipes: no files, no network, no other processes.
+//! Linux: Landlock and a list of the few allowed system calls. Other Unix systems: resource limits, under which the
+//! process can open nothing. Windows: no protection beyond the rights of the user.
 
 use std::io;
 

@@ -1,4 +1,5 @@
-//! One attempt at a call: a slot, a lease, the server's lists, then the request; and once more what provably did not run.
+//! One attempt at a call: takes a slot, a lease and the server's lists, then sends the request; repeats a request that
+//! provably did not run.
 
 use std::time::Duration;
 

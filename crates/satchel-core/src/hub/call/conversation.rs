@@ -1,6 +1,6 @@
-//! What a server asks in the middle of a call, whichever family of revisions it speaks: who is asked, what was answered,
-//! and how long the server has waited for it. A legacy server's question is answered on its connection, a stateless
-//! server's by making the request again with all answers ([`Round`]).
+//! Handles what a server asks in the middle of a call, for both families of revisions: who is asked, what was answered, and
+//! how long the server has waited. The answer to a legacy server goes out on its connection; a stateless server gets the
+//! request again with all answers ([`Round`]).
 
 use std::{collections::HashMap, time::Duration};
 

@@ -1,5 +1,5 @@
-//! A tag of an image can be moved to another image; a digest is the image. Asks the program that runs images which one it
-//! is, after a person's yes: it is fetched for that.
+//! Resolves the tag of an image to a digest, because a tag can be moved to another image. Asks the container engine, which
+//! fetches the image for it, so a person agrees first.
 
 use std::{path::PathBuf, process::Stdio, time::Duration};
 

@@ -1,4 +1,5 @@
-//! Where an installed server came from: kept beside its entry, so that an update, a warning or an end finds it again.
+//! Records where an installed server came from, beside its entry, so that an update, a warning or a deletion in the registry
+//! finds it again.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
-//! Programs that Windows can start only through its command interpreter: `npx.cmd` and its like. What they start in the
-//! end is started instead, where they say it in one of the usual ways, so that no argument is read once more by
-//! `cmd.exe` and no window of it can flash up. Where that cannot be known, the standard library quotes every argument
-//! for it; what no quoting carries through is refused here, with words.
+//! Resolves the programs that Windows can start only through its command interpreter, such as `npx.cmd`, to the program
+//! they start in the end. So `cmd.exe` parses no argument a second time, and no console window appears. Where a shim does
+//! not follow one of the usual forms, the standard library quotes the arguments for `cmd.exe`; an argument that no quoting
+//! preserves gets an error.
 //!
-//! Only Windows needs this. It is plain reading of texts, so it is tested everywhere.
+//! Only Windows needs this. The code only parses text, so every system tests it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
-//! The standard input of a server's process. Whoever sends a message writes it there where nothing waits before it; what
-//! the process does not take at once is left to one task, which also writes what waits in the queue.
+//! Writes to the standard input of a server's process. The sender of a message writes it itself while nothing waits; one
+//! task writes what the process did not take at once, and what waits in the queue.
 //!
-//! Theory of operation: messages that wait hold a [`QueuedWrite`], and no message is written at once while there is one. A
-//! message of which only the beginning was taken waits in here, before those of the queue.
+//! Theory of operation: a waiting message holds a [`QueuedWrite`], and no sender writes while one exists. The rest of a
+//! message that was taken in part waits here, before those of the queue.
 
 use std::{
     io::{self, ErrorKind},
