@@ -871,7 +871,7 @@ export type ServerAside = "offers_nothing" | { "floats": string };
 /**
  * One server's last 24 hours, as far as the history reaches: the newest [`DAY_CALLS`] calls and resource reads.
  */
-export type ServerDay = { calls: number, failures: number, median_ms: number | null, p95_ms: number | null, clients: Array<ClientUse>, };
+export type ServerDay = { calls: number, failures: number, timed: number, median_ms: number | null, p95_ms: number | null, clients: Array<ClientUse>, };
 
 /**
  * The answer to [`super::request::GetListed`].
