@@ -237,10 +237,10 @@ export const clients: ClientList = {
     client("claude-code", "Claude Code", ".claude.json", connected),
     client("vscode", "Visual Studio Code", ".config/Code/User/mcp.json", connected, twice("github", "fetch")),
     client("claude-desktop", "Claude Desktop", ".config/Claude/claude_desktop_config.json", { state: "added" }, { after_connect: "Quit Claude completely (menu bar / tray > Quit) and open it again." }),
-    client("windsurf", "Windsurf", ".codeium/windsurf/mcp_config.json", { state: "needs_you", what: "vanished", message: "our entry is gone" }),
+    client("windsurf", "Windsurf / Devin Desktop", ".codeium/windsurf/mcp_config.json", { state: "needs_you", what: "vanished", message: "our entry is gone" }),
     client("gemini-cli", "Gemini CLI", ".gemini/settings.json", { state: "needs_you", what: "unreadable", message: "line 14 is no JSON" }),
     client("zed", "Zed", ".config/zed/settings.json", { state: "not_connected" }),
-    client("codex", "Codex", ".codex/config.toml", { state: "not_connected" }, twice("github")),
+    client("codex", "OpenAI Codex", ".codex/config.toml", { state: "not_connected" }, twice("github")),
     ...absent,
   ],
 };
