@@ -83,6 +83,8 @@ export interface Telling {
   clients?: ClientList;
   /** What cannot be brought, and why. */
   stays?: Left[];
+  /** Files of clients that cannot be read. */
+  unread?: Left[];
   /** Remarks of an import. */
   remarks?: Remark[];
   /** The encrypted file of secrets is locked. */
@@ -373,7 +375,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         return { what: "", remarks: [] };
       case "find_servers":
         if (telling.described) return telling.described;
-        return telling.found ? pretend.foundServers : { servers: [], skipped: [], troubles: [] };
+        return { ...(telling.found ? pretend.foundServers : { servers: [], skipped: [] }), troubles: telling.unread ?? [] };
       case "import_servers":
         if (request.dry_run) {
           const { client } = request.from as { client: string };
