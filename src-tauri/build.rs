@@ -17,6 +17,7 @@ fn main() {
         "open_page",
         "open_page_link",
         "open_place",
+        "pictures",
         "quit",
         "read_toml",
         "request",

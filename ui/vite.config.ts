@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config";
 /** What the window may weigh, in bytes: `opening` is read and parsed at every opening, `later` what is read when it is first wanted: Savings, Settings, the first minute, one call, a tool or a script that is tried, profiles, entries of a registry. A build
  *  that is heavier fails. Of the languages only one is read; the longest counts. */
 const budget = {
-  opening: { js: 394_000, css: 60_000, woff2: 220_000 },
+  opening: { js: 396_000, css: 60_000, woff2: 220_000 },
   later: { js: 256_000, css: 40_000, woff2: 0 },
 };
 /** Where what is read later begins. */

@@ -7,7 +7,7 @@ use satchel_core::{
         Code,
         asks::Ask,
         control::Refusal,
-        request::{ReadOffered, ReadPage, Request, RunDoctor, TryScript, TryTool, method_of},
+        request::{ReadOffered, ReadPage, Request, RunDoctor, ServerIcons, TryScript, TryTool, method_of},
     },
 };
 use serde::Serialize;
@@ -138,6 +138,11 @@ pub(crate) fn asks(serving: State<'_, Serving>) -> Vec<Ask> {
 #[tauri::command]
 pub(crate) async fn answer(serving: State<'_, Serving>, request: Value) -> Result<(), Refusal> {
     prompt::answer(&serving, request).await
+}
+
+#[tauri::command]
+pub(crate) async fn pictures(serving: State<'_, Serving>) -> Result<ServerIcons, Refusal> {
+    prompt::pictures(&serving).await
 }
 
 #[tauri::command]

@@ -226,6 +226,7 @@ fn run(
             commands::open_page,
             commands::open_page_link,
             commands::open_place,
+            commands::pictures,
             commands::quit,
             commands::read_toml,
             commands::request,

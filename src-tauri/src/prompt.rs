@@ -1,5 +1,5 @@
 //! The question window: small, on top, and open only while a question waits. It does not take keyboard focus, and its
-//! page can only answer.
+//! page can only answer, and show the pictures of the servers that ask.
 
 use std::time::Duration;
 
@@ -7,9 +7,11 @@ use satchel_core::model::{
     Code,
     asks::{Ask, AskAnswer, QuestionAnswer},
     control::Refusal,
-    request::{AnswerAsk, AnswerQuestion, AnswerSecret, ReadingAsk, Request, method_of},
+    request::{
+        AnswerAsk, AnswerQuestion, AnswerSecret, GetServerIcons, ReadingAsk, Request, ServerIcons, method_of,
+    },
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use tauri::{
     AppHandle, Emitter, LogicalSize, Manager, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
 };
@@ -62,6 +64,16 @@ pub(crate) async fn answer(serving: &Serving, message: Value) -> Result<(), Refu
         return Err(Refusal::new(Code::NotForWindows, "a window of questions may only answer them", ""));
     }
     links::handle(serving, message).await.map(drop)
+}
+
+/// The pictures of the servers that wait for an answer, where a person allowed pictures.
+pub(crate) async fn pictures(serving: &Serving) -> Result<ServerIcons, Refusal> {
+    let asking: Vec<String> = asks(serving).into_iter().map(|ask| ask.server).collect();
+    let told = links::handle(serving, json!({ "do": GetServerIcons::METHOD })).await?;
+    // What cannot be read is not shown.
+    let mut known: ServerIcons = serde_json::from_value(told).unwrap_or_default();
+    known.icons.retain(|server, _| asking.contains(server));
+    Ok(known)
 }
 
 /// Sets the window's height as the page reports it, and shows the window.

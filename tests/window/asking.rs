@@ -12,7 +12,7 @@ pub(crate) const TOOL: &str = "toolbox:generate_uuid";
 const QUESTION: &str = "[role=alertdialog]";
 pub(crate) const YES: &str =
     "[role=alertdialog] .act > button[aria-disabled], [role=alertdialog] .answers button[aria-disabled]";
-const ALLOW: &str = "[role=alertdialog] .act button:nth-of-type(2)";
+const ALLOW: &str = "[role=alertdialog] .answers button:nth-of-type(1)";
 
 /// A desktop whose hub asks before [`TOOL`] is called.
 pub(crate) async fn desktop() -> Desktop {

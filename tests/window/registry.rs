@@ -222,7 +222,12 @@ async fn a_server_is_found_given_its_key_called_updated_held_back_and_removed_in
         (entry()["args"] == json!(["-y", format!("{PACKAGE}@1.0.7")])).then_some(())
     })
     .await;
-    desktop.home.satchel(&["restart", "weather"]).await.succeeded();
+    // The file is written first, the approval after it.
+    eventually("it is approved and starts", async || {
+        let ran = desktop.home.satchel(&["restart", "weather"]).await;
+        (ran.code == Some(0)).then_some(())
+    })
+    .await;
     page.run("location.hash = '#/servers/weather/tools'").await;
     page.says("main section[aria-label=echo]", "sends it on").await;
     let complaint = client.execute("weather:echo", json!({ "text": "in" })).await.complaint();

@@ -274,10 +274,22 @@ describe("the first minute", () => {
   });
 
   test("what could not be brought is said, with its reason", async () => {
-    const { user } = await open("/welcome/1", { found: true, stays: [{ place: "sentry", reason: "no keychain is running" }] });
+    const { user } = await open("/welcome/1", { found: true, stays: [{ place: "github", reason: "no keychain is running" }] });
     await user.click(await screen.findByRole("button", { name: "Bring 4 servers" }));
-    expect((await screen.findByRole("alert")).textContent).toContain("sentry was not added: no keychain is running");
+    expect((await screen.findByRole("alert")).textContent).toContain("github was not added: no keychain is running");
     expect(location.hash).toBe("#/welcome/1");
+    expect(document.activeElement?.textContent).toContain("github was not added");
+    // It is not tried again unless that is asked for.
+    expect(screen.getByRole<HTMLInputElement>("checkbox", { name: "github" }).checked).toBe(false);
+    expect(screen.getByRole("button", { name: "Bring 3 servers" })).toBeTruthy();
+  });
+
+  test("a file that cannot be read is said with its app, and keeps nobody there", async () => {
+    const trouble = { place: "gemini-cli: ~/.gemini/settings.json", reason: "line 1: unterminated object" };
+    const { user } = await open("/welcome/1", { found: true, unread: [trouble], stays: [trouble] });
+    expect(await screen.findByText("Not read: Gemini CLI, ~/.gemini/settings.json: line 1: unterminated object")).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Bring 4 servers" }));
+    await waitFor(() => expect(location.hash).toBe("#/welcome/2"));
   });
 
   test("what a server still needs is said after it was brought, and can be given there", async () => {

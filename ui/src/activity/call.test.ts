@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import App from "../App.svelte";
 import type { CallLine } from "../lib/hub/generated";
 import { fakeHub, open as serve, server, snapshot, type Telling } from "../lib/hub/fake";
+import { lines } from "./lines";
 import { laidOut, readByModel, stretches } from "./payload";
 import { turns } from "./trace";
 
@@ -27,6 +28,12 @@ const call = (id: number, time_ms: number, took_ms: number, more: Partial<CallLi
   argument: null,
   kept_out: null,
   ...more,
+});
+
+test("the list shows calls in the order in which they began, whichever ended first", () => {
+  const long = call(3, 1_000, 5_000, { tool: "search" });
+  const drawn = lines([long, call(2, 3_000, 10, { tool: "read" }), call(1, 500, 10)], new Map());
+  expect(drawn.map((line) => (line.kind === "call" ? line.call.id : line.last))).toEqual([3_000, 2, 3, 1]);
 });
 
 describe("a waterfall", () => {

@@ -16,7 +16,9 @@ export function says(call: CallLine, text: string): boolean {
 
 export function lines(calls: CallLine[], sessions: ReadonlyMap<number, SessionLine>): Line[] {
   const groups = new Map<number, CallLine[]>();
-  for (const call of calls) {
+  // They are recorded in the order of their ends, and show when they began.
+  const begun = [...calls].sort((one, other) => other.time_ms - one.time_ms || other.id - one.id);
+  for (const call of begun) {
     const group = groups.get(call.session);
     if (group) group.push(call);
     else groups.set(call.session, [call]);

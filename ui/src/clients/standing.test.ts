@@ -2,12 +2,13 @@
 import { render } from "@testing-library/svelte";
 import { expect, test } from "vitest";
 
+import table from "../../../crates/satchel-core/src/clients/table.json";
 import { client, preview } from "../lib/hub/pretend";
 import { speak } from "../words";
 import { de } from "../words/de";
 import { en } from "../words/en";
 import Diff from "./Diff.svelte";
-import { nameOf, WINDOW } from "./names";
+import { known, nameOf, WINDOW } from "./names";
 import { isConnectable, isShown, standings } from "./standing";
 
 const vanished = { state: "needs_you", what: "vanished", message: "" } as const;
@@ -40,6 +41,10 @@ test("a change is shown line by line, without what a patch says of itself", () =
   expect(lines).toHaveLength(6);
   expect(lines[1]).toBe('+     "satchel": {');
   expect(container.querySelectorAll(".plus")).toHaveLength(4);
+});
+
+test("a client goes by the name that the hub gives it, wherever it stands", () => {
+  expect(known).toEqual(Object.fromEntries(table.clients.map(({ id, name }) => [id, name.split(" (", 1)[0]])));
 });
 
 test("the window has a name in each language, and other programs keep theirs", () => {

@@ -25,6 +25,7 @@ const ask = (id: number, more: Partial<Ask> = {}): Ask => ({
   ...more,
 });
 
+let pictures: Record<string, string> = {};
 async function open(...waiting: Ask[]) {
   const requests: QuestionRequest[] = [];
   const fits: number[] = [];
@@ -43,12 +44,20 @@ async function open(...waiting: Ask[]) {
       heard(asks);
     },
     fit: (height) => fits.push(height),
+    pictures: async () => pictures,
   };
   render(Asked, { prompts });
   return { requests };
 }
 const answers = (hub: { requests: QuestionRequest[] }) => hub.requests.filter((request) => request.do !== "reading_ask");
 const patience = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+test("a server that has a picture is shown with it, and Cursor with its mark", async () => {
+  pictures = { github: "data:image/png;base64,iVBORw0KGgo=" };
+  await open(ask(7));
+  await waitFor(() => expect(document.querySelector<HTMLImageElement>(".tile img")?.src).toBe(pictures.github));
+  pictures = {};
+});
 
 test("the call is shown with what its server says, as text, and nothing is allowed at first or by Enter", async () => {
   const hub = await open(ask(7));

@@ -56,13 +56,17 @@ test("of a server that fetches nothing there is nothing to say", async () => {
   expect(screen.queryByText("Version")).toBeNull();
 });
 
-test("a newer version that a registry read in the background is said once the server's state changes", async () => {
+test("a newer version that a registry read in the background is said in the list and beside it", async () => {
   history.replaceState(null, "", "#/servers/files");
   const telling: { newer: Record<string, string> } = { newer: {} };
   const hub = fakeHub(serve(snapshot([server("files", { state: "asleep" })])), telling);
   render(App, { hub });
   await waitFor(() => expect(hub.requests).toContainEqual({ do: "installed", ask: "never" }));
   telling.newer = { files: "2.0.0" };
-  hub.become(serve(snapshot([server("files", { state: "stopping" })], { version: 2 })));
+  hub.become(serve(snapshot([server("files", { state: "asleep" })], { version: 2, listed: 1 })));
   expect(await screen.findByText(/^Version 2.0.0 is available/)).toBeTruthy();
+  expect(screen.getByText("2.0.0 is out")).toBeTruthy();
+  telling.newer = {};
+  hub.become(serve(snapshot([server("files", { state: "asleep" })], { version: 3, listed: 2 })));
+  await waitFor(() => expect(screen.queryByText(/2.0.0/)).toBeNull());
 });

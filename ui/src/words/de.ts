@@ -1242,6 +1242,7 @@ export const de: Words = {
     back: "Zurück",
     one: {
       stayed: (place) => `${place} wurde nicht mitgenommen`,
+      unread: (place) => `Nicht gelesen: ${place}`,
       title: "Diese Server sind schon auf deinem Computer",
       text: "Satchel kann sie für jeden Client ausführen. Nichts wird geschrieben, bevor du den Knopf drückst.",
       titleNone: "Beginne mit ein paar Servern",

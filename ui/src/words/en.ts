@@ -995,6 +995,7 @@ export const en = {
     back: "Back",
     one: {
       stayed: (place: string) => `${place} was not added`,
+      unread: (place: string) => `Not read: ${place}`,
       title: "These servers are already on your computer",
       text: "Satchel can run them for every client. Nothing is written before you press the button.",
       titleNone: "Start with a few servers",

@@ -177,6 +177,7 @@ mod tests {
             asks: vec![],
             profiles: ProfilesView { active: Some("writing".into()), ..ProfilesView::default() },
             pictures: satchel_core::model::snapshot::PicturesView::default(),
+            listed: 0,
         };
         let expected = "\
 The hub listens at http://127.0.0.1:7411/mcp (process 99).

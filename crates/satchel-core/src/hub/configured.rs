@@ -46,6 +46,8 @@ impl Configured {
 
     /// For `registry` only: replaces the configuration in effect and returns the previous one.
     pub(super) fn replace(&self, config: Arc<Config>) -> Arc<Config> {
+        // An entry says which version is installed.
+        self.entries.listings.touch();
         self.in_force.send_replace(config)
     }
 

@@ -98,6 +98,7 @@ pub(super) fn compose(hub: &Hub) -> Snapshot {
         asks: hub.inner.prompts.waiting_asks(),
         profiles: profiles::view(hub, &config),
         pictures: super::icons::view(hub, config.shows_pictures()),
+        listed: super::listings::mark(hub),
     }
 }
 

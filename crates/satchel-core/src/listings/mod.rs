@@ -24,7 +24,10 @@ pub mod ways;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use parking_lot::{Mutex, MutexGuard};
@@ -36,7 +39,7 @@ use self::{
     registry_http::Url,
     shelf::Shelf,
 };
-use crate::{files, secrets::Secret};
+use crate::{clock::now_ms, files, secrets::Secret};
 
 /// Minimum interval of automatic queries to a registry.
 pub const EVERY_MS: u64 = 60 * 60 * 1000;
@@ -67,6 +70,8 @@ pub struct Listings {
     turn: tokio::sync::Mutex<()>,
     /// Pictures of listed servers are fetched for one answer at a time.
     pictures: Arc<tokio::sync::Mutex<()>>,
+    /// See [`Listings::mark`].
+    mark: AtomicU64,
 }
 
 /// The stored list of one registry, and the result of the last reading.
@@ -107,6 +112,7 @@ impl Listings {
             withdrawn: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
             pictures: Arc::default(),
+            mark: AtomicU64::new(now_ms()),
         }
     }
 
@@ -171,6 +177,17 @@ impl Listings {
         self.directory.join("withdrawn.json")
     }
 
+    /// A number that changes with what may be said of installed servers: their registries' lists, and the configuration.
+    /// Not the same after a restart.
+    pub fn mark(&self) -> u64 {
+        self.mark.load(Ordering::Relaxed)
+    }
+
+    /// Changes the mark.
+    pub fn touch(&self) {
+        self.mark.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Claims the fetching of pictures until the result is dropped; `None` if it is claimed already.
     pub fn begin_pictures(&self) -> Option<tokio::sync::OwnedMutexGuard<()>> {
         self.pictures.clone().try_lock_owned().ok()
@@ -225,6 +242,7 @@ impl Listings {
         }
         let kept = KnownRegistry { known: after.unwrap_or(known), trouble, tried_ms: now(), reading: false };
         self.kept().insert(key(&registry.url).to_owned(), kept);
+        self.touch();
         changed
     }
 }

@@ -92,7 +92,7 @@ pub struct Totals {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Took {
-    /// Median. Taken from a histogram with doubling buckets, so accurate to a factor of 1.5.
+    /// Median over the calls that were sent. Taken from a histogram with doubling buckets, so accurate to a factor of 1.5.
     pub median_ms: f64,
     /// 95th percentile, with the same accuracy.
     pub p95_ms: f64,
@@ -294,7 +294,9 @@ pub struct ServerDay {
     pub calls: u64,
     /// Calls that failed or were refused.
     pub failures: u64,
-    /// Median duration; `None` without calls.
+    /// Calls that were sent to it: the durations are those of these.
+    pub timed: u64,
+    /// Median duration; `None` if none was sent.
     pub median_ms: Option<f64>,
     /// 95th percentile of the duration.
     pub p95_ms: Option<f64>,

@@ -42,6 +42,9 @@ pub struct Snapshot {
     /// Whether servers' icons are displayed, and a mark that changes with them.
     #[serde(default)]
     pub pictures: PicturesView,
+    /// Changes whenever registries may say something else of installed servers; callers then request `installed` again.
+    #[serde(default)]
+    pub listed: u64,
 }
 
 /// Whether and which icons of servers are displayed.

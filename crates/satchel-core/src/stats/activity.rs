@@ -216,27 +216,29 @@ pub fn server_day(path: &Path, server: &str, now_ms: u64) -> Result<ServerDay, S
     let connection = schema::open_to_read(path)?;
     // A day is a small part of all calls of a server, so the time index is the better one.
     let text = format!(
-        "SELECT client, outcome = 'ok', wait_us + start_us + upstream_us + ours_us, time_ms FROM calls
+        "SELECT client, outcome = 'ok', CASE WHEN outcome <> 'not_sent' THEN wait_us + start_us + upstream_us + ours_us END, time_ms
+         FROM calls
          WHERE time_ms >= ?1 AND +server = ?2 AND kind IN ('call', 'read', 'inside') ORDER BY time_ms DESC LIMIT {DAY_CALLS}"
     );
     let mut rows = connection.prepare(&text)?;
     let rows =
         rows.query_map(rusqlite::params![sql(now_ms.saturating_sub(24 * 3_600_000)), server], |row| {
-            let (client, good, took, at): (String, bool, i64, i64) =
+            let (client, good, took, at): (String, bool, Option<i64>, i64) =
                 (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-            Ok((client, good, took.unsigned_abs(), at.unsigned_abs()))
+            Ok((client, good, took.map(i64::unsigned_abs), at.unsigned_abs()))
         })?;
     let (mut took, mut clients) = (Vec::new(), BTreeMap::<String, (u64, u64)>::new());
     let mut day = ServerDay::default();
     for row in rows {
         let (client, good, took_us, at_ms) = row?;
-        took.push(took_us);
+        took.extend(took_us);
+        day.calls += 1;
         day.failures += u64::from(!good);
         let (calls, last_ms) = clients.entry(client).or_default();
         (*calls, *last_ms) = (*calls + 1, at_ms.max(*last_ms));
     }
     took.sort_unstable();
-    day.calls = took.len() as u64;
+    day.timed = took.len() as u64;
     (day.median_ms, day.p95_ms) = (rank(&took, 50), rank(&took, 95));
     day.clients =
         clients.into_iter().map(|(client, (calls, last_ms))| ClientUse { client, calls, last_ms }).collect();

@@ -675,25 +675,27 @@ fn a_servers_day_counts_its_calls_who_made_them_and_how_long_they_took() {
         let time = Split { upstream: Duration::from_millis(ms), ..Split::default() };
         Event::Called(Box::new(Called { time, ..one }))
     };
-    let failed = |event: Event| match event {
+    let ended = |outcome: &'static str, event: Event| match event {
         Event::Called(one) => {
-            let end = End { outcome: "tool_error", code: None, message: None };
+            let end = End { outcome, code: None, message: None };
             Event::Called(Box::new(Called { end, ..*one }))
         }
         other => other,
     };
     let hour = 3_600_000;
     let mut events: Vec<Event> = (1..=19).map(|ms| call("zed", NOON - hour, "big:a", ms)).collect();
-    events.push(failed(call("cursor", NOON - 2 * hour, "big:b", 1_000)));
+    events.push(ended("tool_error", call("cursor", NOON - 2 * hour, "big:b", 1_000)));
+    // Refused, after a long wait or at once: neither is a duration.
+    events.extend([0, 60_000].map(|ms| ended("not_sent", call("zed", NOON - hour, "big:a", ms))));
     // Another server's, and one of the previous day.
     events.push(call("zed", NOON - hour, "small:c", 5));
     events.push(call("zed", NOON - 25 * hour, "big:a", 5));
     store.record(&events).unwrap();
     let day = activity::server_day(&path, "big", NOON).unwrap();
-    assert_eq!((day.calls, day.failures), (20, 1));
+    assert_eq!((day.calls, day.failures, day.timed), (22, 3, 20));
     assert_eq!((day.median_ms, day.p95_ms), (Some(10.0), Some(19.0)));
     let clients: Vec<_> = day.clients.iter().map(|one| (one.client.as_str(), one.calls)).collect();
-    assert_eq!(clients, [("zed", 19), ("cursor", 1)]);
+    assert_eq!(clients, [("zed", 21), ("cursor", 1)]);
     let none = activity::server_day(&path, "none", NOON).unwrap();
     assert_eq!(none, ServerDay::default());
 }

@@ -741,7 +741,8 @@ impl State {
         };
         let failed = end.outcome != "ok";
         let (request_bytes, result_bytes) = (size(called.request.bytes), size(called.answer.bytes));
-        self.sums.called(&hours, &OneCall { failed, request_bytes, result_bytes, time: called.time });
+        let sent = end.outcome != "not_sent";
+        self.sums.called(&hours, &OneCall { failed, sent, request_bytes, result_bytes, time: called.time });
         self.sums.heard(open.row, sql(called.at_ms));
         let calls = matches!(called.kind, CallKind::Call | CallKind::Read | CallKind::Inside);
         // A script is neither: its calls are.

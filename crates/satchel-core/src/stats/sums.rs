@@ -41,6 +41,8 @@ pub(super) struct CostKey {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OneCall {
     pub(super) failed: bool,
+    /// A call that was refused or blocked has no duration.
+    pub(super) sent: bool,
     pub(super) request_bytes: i64,
     pub(super) result_bytes: i64,
     pub(super) time: Split,
@@ -95,7 +97,7 @@ impl Sums {
         for (sum, time) in sum.times.iter_mut().zip([wait, start, upstream, ours]) {
             *sum = sum.saturating_add(us(time));
         }
-        sum.took[bucket(call.time.whole())] += 1;
+        sum.took[bucket(call.time.whole())] += i64::from(call.sent);
     }
 
     /// Adds the token counts of a call.

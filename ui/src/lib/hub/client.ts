@@ -2,7 +2,7 @@
 import { invoke } from "@tauri-apps/api/core";
 import { listen } from "@tauri-apps/api/event";
 
-import type { Ask, HubState } from "./generated";
+import type { Ask, HubState, ServerIcons } from "./generated";
 import type { Hub, Prompts } from "./hub";
 
 export const hub: Hub = {
@@ -45,4 +45,5 @@ export const prompts: Prompts = {
   onAsks: (heard) => listen<Ask[]>("asks", (event) => heard(event.payload)),
   answer: (request) => invoke("answer", { request }),
   fit: (height) => void invoke("fit", { height }),
+  pictures: async () => (await invoke<ServerIcons>("pictures")).icons,
 };

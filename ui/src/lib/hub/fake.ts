@@ -64,7 +64,7 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
 }
 
 export function snapshot(servers: ServerView[], more: Partial<Snapshot> = {}): Snapshot {
-  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, calls_hour: 0, failures_hour: 0, net_today: 0, records: true, learns: true, days: 30 }, paused: null, asks: [], profiles: { active: null, all: [], folders: [] }, pictures: { shown: false, mark: "" }, ...more };
+  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, calls_hour: 0, failures_hour: 0, net_today: 0, records: true, learns: true, days: 30 }, paused: null, asks: [], profiles: { active: null, all: [], folders: [] }, pictures: { shown: false, mark: "" }, listed: 0, ...more };
 }
 
 /** A hub that serves. */
@@ -83,6 +83,8 @@ export interface Telling {
   clients?: ClientList;
   /** What cannot be brought, and why. */
   stays?: Left[];
+  /** Files of clients that cannot be read. */
+  unread?: Left[];
   /** Remarks of an import. */
   remarks?: Remark[];
   /** The encrypted file of secrets is locked. */
@@ -373,7 +375,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         return { what: "", remarks: [] };
       case "find_servers":
         if (telling.described) return telling.described;
-        return telling.found ? pretend.foundServers : { servers: [], skipped: [], troubles: [] };
+        return { ...(telling.found ? pretend.foundServers : { servers: [], skipped: [] }), troubles: telling.unread ?? [] };
       case "import_servers":
         if (request.dry_run) {
           const { client } = request.from as { client: string };

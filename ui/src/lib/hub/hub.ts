@@ -14,6 +14,8 @@ export interface Prompts {
   answer(request: QuestionRequest): Promise<void>;
   /** Fits the window's height to its content. */
   fit(height: number): void;
+  /** The pictures of the servers that ask, where a person allowed pictures. */
+  pictures(): Promise<Record<string, string>>;
 }
 
 export interface Hub {

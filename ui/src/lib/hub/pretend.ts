@@ -97,14 +97,14 @@ export const serverOf = (all: CallLine[], id: number) => all.find((call) => call
 
 export function serverDay(all: CallLine[], server: string, now: number): ServerDay {
   const today = all.filter((call) => call.server === server && now - call.time_ms < 86_400_000);
-  const took = today.map((call) => call.took_ms).sort((a, b) => a - b);
+  const took = today.filter((call) => call.outcome !== "not_sent").map((call) => call.took_ms).sort((a, b) => a - b);
   const rank = (share: number) => took[Math.ceil(took.length * share) - 1] ?? null;
   const clients = new Map<string, { client: string; calls: number; last_ms: number }>();
   for (const { client, time_ms } of today) {
     const known = clients.get(client) ?? { client, calls: 0, last_ms: 0 };
     clients.set(client, { client, calls: known.calls + 1, last_ms: Math.max(known.last_ms, time_ms) });
   }
-  return { calls: today.length, failures: today.filter((call) => call.outcome !== "ok").length, median_ms: rank(0.5), p95_ms: rank(0.95), clients: [...clients.values()].sort((a, b) => b.calls - a.calls) };
+  return { calls: today.length, failures: today.filter((call) => call.outcome !== "ok").length, timed: took.length, median_ms: rank(0.5), p95_ms: rank(0.95), clients: [...clients.values()].sort((a, b) => b.calls - a.calls) };
 }
 
 /** What a doctor finds on an ordinary computer. */
@@ -237,10 +237,10 @@ export const clients: ClientList = {
     client("claude-code", "Claude Code", ".claude.json", connected),
     client("vscode", "Visual Studio Code", ".config/Code/User/mcp.json", connected, twice("github", "fetch")),
     client("claude-desktop", "Claude Desktop", ".config/Claude/claude_desktop_config.json", { state: "added" }, { after_connect: "Quit Claude completely (menu bar / tray > Quit) and open it again." }),
-    client("windsurf", "Windsurf", ".codeium/windsurf/mcp_config.json", { state: "needs_you", what: "vanished", message: "our entry is gone" }),
+    client("windsurf", "Windsurf / Devin Desktop", ".codeium/windsurf/mcp_config.json", { state: "needs_you", what: "vanished", message: "our entry is gone" }),
     client("gemini-cli", "Gemini CLI", ".gemini/settings.json", { state: "needs_you", what: "unreadable", message: "line 14 is no JSON" }),
     client("zed", "Zed", ".config/zed/settings.json", { state: "not_connected" }),
-    client("codex", "Codex", ".codex/config.toml", { state: "not_connected" }, twice("github")),
+    client("codex", "OpenAI Codex", ".codex/config.toml", { state: "not_connected" }, twice("github")),
     ...absent,
   ],
 };

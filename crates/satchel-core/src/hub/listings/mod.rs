@@ -140,10 +140,16 @@ async fn refresh(hub: &Hub, waits: bool, always: bool) -> Result<(), Refusal> {
         changed = reading => changed,
         () = hub.inner.life.end().cancelled() => false,
     };
+    hub.inner.faces.changed();
     if changed {
         follow(hub)?;
     }
     Ok(())
+}
+
+/// The number by which windows notice that [`installed`] may say something else.
+pub(super) fn mark(hub: &Hub) -> u64 {
+    known(hub).mark()
 }
 
 /// Stops servers that their registry has deleted from being started.

@@ -871,7 +871,7 @@ export type ServerAside = "offers_nothing" | { "floats": string };
 /**
  * One server's last 24 hours, as far as the history reaches: the newest [`DAY_CALLS`] calls and resource reads.
  */
-export type ServerDay = { calls: number, failures: number, median_ms: number | null, p95_ms: number | null, clients: Array<ClientUse>, };
+export type ServerDay = { calls: number, failures: number, timed: number, median_ms: number | null, p95_ms: number | null, clients: Array<ClientUse>, };
 
 /**
  * The answer to [`super::request::GetListed`].
@@ -991,7 +991,7 @@ export type SignedOut = { was_in: boolean, revoked: boolean | null, };
 /**
  * The state of the hub at one moment.
  */
-export type Snapshot = { version: number, endpoint: string | null, notices: Array<Notice>, servers: Array<ServerView>, clients: Array<ClientView>, avoided: Avoided, paused: Paused | null, ledger: LedgerView, asks: Array<Ask>, profiles: ProfilesView, pictures: PicturesView, };
+export type Snapshot = { version: number, endpoint: string | null, notices: Array<Notice>, servers: Array<ServerView>, clients: Array<ClientView>, avoided: Avoided, paused: Paused | null, ledger: LedgerView, asks: Array<Ask>, profiles: ProfilesView, pictures: PicturesView, listed: number, };
 
 /**
  * The token cost of the hub.
