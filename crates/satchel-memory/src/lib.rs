@@ -27,10 +27,9 @@ pub fn give_back() -> usize {
     }
 }
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[cfg(test)]
 mod tests {
-    #![cfg(all(target_os = "linux", target_env = "gnu"))]
-
     /// KiB of this program's file that are mapped and cannot be written.
     fn resident() -> usize {
         let program = std::env::current_exe().unwrap();
