@@ -25,6 +25,8 @@ use crate::{
 pub(crate) const LABEL: &str = "main";
 /// How long a hidden window is kept; after that, only the hub stays in memory.
 pub(crate) const KEPT_HIDDEN: Duration = Duration::from_secs(600);
+/// By then, a window that was just hidden has nothing left to do.
+const SETTLED: Duration = Duration::from_secs(15);
 /// By then, a window that is to be destroyed is gone.
 const UNTIL_DESTROYED: Duration = Duration::from_secs(2);
 /// `--bg` of `ui/src/style/tokens.css`, so that nothing flashes before the first paint.
@@ -159,12 +161,23 @@ fn hide(window: &WebviewWindow) {
     window.state::<Tasks>().spawn(give_back(window.clone()));
 }
 
-/// Closes a window that was hidden for a while. The next [`show`] creates a new one.
+/// Closes a window that was hidden for a while, and gives back the memory it needed. The next [`show`] creates a new one.
 async fn give_back(window: WebviewWindow) {
-    tokio::time::sleep(KEPT_HIDDEN).await;
+    tokio::time::sleep(SETTLED).await;
+    give_memory_back(&window);
+    tokio::time::sleep(KEPT_HIDDEN.saturating_sub(SETTLED)).await;
     if window.is_visible().is_ok_and(|visible| !visible) {
         // An error means that it is gone already.
         let _ = window.destroy();
         webkit::rest_after(window.app_handle().clone(), UNTIL_DESTROYED).await;
+        tokio::time::sleep(SETTLED).await;
+        give_memory_back(&window);
+    }
+}
+
+/// Not while it is in front: what it shows next would come late.
+fn give_memory_back(window: &WebviewWindow) {
+    if !window.is_visible().is_ok_and(|visible| visible) {
+        tokio::task::spawn_blocking(satchel_memory::give_back);
     }
 }

@@ -18,6 +18,7 @@ use rust::{Place, Room, paths, types};
 /// The floor of each room. A room may only use lower floors; rooms on one floor do not use each other.
 const FLOORS: &[(&str, u8)] = &[
     ("satchel_mcp", 0),
+    ("satchel_memory", 0),
     ("satchel_embed", 0),
     ("satchel_reaper", 0),
     ("satchel_script", 0),
@@ -73,7 +74,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("arboard", &["src-tauri/src/clipboard.rs"]),
     ("argon2", &[CORE_VAULT]),
     ("axum", &["crates/satchel-endpoint/"]),
-    ("cc", &["crates/satchel-core/build.rs"]),
+    ("cc", &["crates/satchel-memory/build.rs"]),
     ("chacha20poly1305", &[CORE_VAULT]),
     ("clap*", &["crates/satchel-cli/"]),
     ("directories", &["crates/satchel-core/src/files.rs"]),

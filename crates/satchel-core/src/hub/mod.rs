@@ -28,6 +28,7 @@ mod failures;
 mod fresh_lists;
 mod hygiene;
 mod icons;
+mod idle;
 mod import;
 mod launch;
 mod lifetime;
@@ -282,6 +283,10 @@ impl Hub {
         let resting = self.clone();
         self.inner.life.spawn(async move {
             kept("profiles", async || resting::keep_resting(&resting).await).await;
+        });
+        let idle = self.clone();
+        self.inner.life.spawn(async move {
+            kept("giving memory back", async || idle::keep_small(&idle).await).await;
         });
         let pictures = self.clone();
         self.inner.life.spawn(async move {

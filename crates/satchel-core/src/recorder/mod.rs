@@ -92,6 +92,8 @@ pub struct Health {
     pub unusable: Option<String>,
     /// Increases with every change of [`Recorder::view`].
     pub views: u64,
+    /// Increases when something other than a measurement was recorded, which comes all the time while servers run.
+    pub works: u64,
 }
 
 /// A handle to the recorder. Cheap to clone.

@@ -194,6 +194,9 @@ impl Writer {
         if events.is_empty() {
             return;
         }
+        if events.iter().any(|event| !matches!(event, Event::Measured(_))) {
+            self.recorder.0.health.send_modify(|health| health.works += 1);
+        }
         for event in events.iter().filter(|_| self.recorder.events().are_heard()) {
             if let Event::Called(called) = event {
                 self.recorder.events().tell(HubEvent::Call {

@@ -1,0 +1,120 @@
+//! Gives memory back to the system each time the hub has had nothing to do for a while. Stops no servers: that is up to
+//! `resting` and to each server's own timeout.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::Hub;
+use crate::{catalog::Catalog, recorder::Health, tasks::may_fail_here};
+
+/// Longer than the pauses within an agent's turn, because the first call afterwards takes 0.3 ms longer.
+const QUIET: Duration = Duration::from_secs(15);
+/// The interval without signs: requests of the command line, the window and calls that are not recorded give none.
+const AGAIN: Duration = Duration::from_secs(600);
+
+/// What shows that the hub works: something was recorded, or a server's lists were read. Neither is on a call's way.
+struct SignsOfWork {
+    recorded: watch::Receiver<Health>,
+    works: u64,
+    catalog: watch::Receiver<Catalog>,
+    end: CancellationToken,
+}
+
+impl SignsOfWork {
+    /// Waits for the next sign; false when the hub ends.
+    async fn next(&mut self) -> bool {
+        let before = self.works;
+        tokio::select! {
+            recorded = self.recorded.wait_for(|health| health.works != before) => match recorded {
+                Ok(health) => {
+                    self.works = health.works;
+                    true
+                }
+                Err(_) => false,
+            },
+            published = self.catalog.changed() => published.is_ok(),
+            () = self.end.cancelled() => false,
+        }
+    }
+
+    /// Runs `act` when a quiet time begins and rarely while it lasts, as long as the hub runs.
+    async fn when_quiet(mut self, act: impl Fn()) {
+        let mut pause = QUIET;
+        loop {
+            match tokio::time::timeout(pause, self.next()).await {
+                Ok(true) => pause = QUIET,
+                Ok(false) => return,
+                Err(_) => {
+                    act();
+                    pause = AGAIN;
+                }
+            }
+        }
+    }
+}
+
+/// Gives memory back while the hub runs.
+pub(super) async fn keep_small(hub: &Hub) {
+    if hub.inner.options.passive {
+        return;
+    }
+    let signs = SignsOfWork {
+        recorded: hub.recorder().health(),
+        works: 0,
+        catalog: hub.inner.servers.follow_catalog(),
+        end: hub.inner.life.end().clone(),
+    };
+    signs.when_quiet(give_back).await;
+}
+
+/// On a thread of its own, which no task waits for.
+fn give_back() {
+    may_fail_here("idle");
+    tokio::task::spawn_blocking(|| {
+        let pages = satchel_memory::give_back();
+        tracing::debug!(pages, "idle; gave memory back");
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn memory_is_given_back_when_a_quiet_time_begins() {
+        let (recorded, catalog) = (watch::Sender::<Health>::default(), watch::Sender::<Catalog>::default());
+        let end = CancellationToken::new();
+        let signs = SignsOfWork {
+            recorded: recorded.subscribe(),
+            works: 0,
+            catalog: catalog.subscribe(),
+            end: end.clone(),
+        };
+        let times = AtomicUsize::new(0);
+        let given = || times.load(Ordering::Relaxed);
+        let keeping = signs.when_quiet(|| {
+            times.fetch_add(1, Ordering::Relaxed);
+        });
+        let working = async {
+            for _ in 0..5 {
+                tokio::time::sleep(QUIET / 2).await;
+                recorded.send_modify(|health| health.works += 1);
+            }
+            assert_eq!(given(), 0, "it works");
+            tokio::time::sleep(QUIET * 9).await;
+            recorded.send_modify(|health| health.views += 1);
+            assert_eq!(given(), 1, "at its beginning");
+            tokio::time::sleep(AGAIN).await;
+            assert_eq!(given(), 2, "and rarely after that");
+            catalog.send_modify(|_| {});
+            tokio::time::sleep(QUIET * 2).await;
+            assert_eq!(given(), 3);
+            end.cancel();
+        };
+        tokio::join!(keeping, working);
+    }
+}
