@@ -4,9 +4,9 @@ use std::{collections::BTreeSet, path::Path, process::Command};
 
 /// The crates that cargo builds along these edges, each as `name version [features]`.
 fn crates_along(edges: &str) -> BTreeSet<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let makefile = std::fs::read_to_string(root.join("Makefile")).unwrap();
-    let selection = makefile.lines().find_map(|line| line.strip_prefix("TESTED := ")).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let makefile = std::fs::read_to_string(root.join("Makefile")).expect("the Makefile");
+    let selection = makefile.lines().find_map(|line| line.strip_prefix("TESTED := ")).expect("TESTED");
     let tree = Command::new(env!("CARGO"))
         .current_dir(root)
         .args([
@@ -22,9 +22,9 @@ fn crates_along(edges: &str) -> BTreeSet<String> {
         ])
         .args(selection.split_whitespace())
         .output()
-        .unwrap();
+        .expect("cargo");
     assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
-    let lines = String::from_utf8(tree.stdout).unwrap();
+    let lines = String::from_utf8(tree.stdout).expect("UTF-8");
     lines
         .lines()
         .map(|line| line.trim_end_matches(" (*)").to_owned())
