@@ -91,7 +91,7 @@ export default defineConfig({
     // jsdom works out styles slowly; only contrast.test.ts reads a style sheet.
     css: { include: [/tokens\.css/] },
     include: ["src/**/*.test.ts"],
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     setupFiles: ["src/testing.ts"],
   },
 });

@@ -437,7 +437,7 @@ test("a link and a dropped file only show what they name", async () => {
 
 test("the keyboard goes on where the palette led, and where one sheet became another", async () => {
   const { user } = await open("/servers", {});
-  await screen.findByText("toolbox").catch(() => undefined);
+  await waitFor(() => expect(document.querySelector("main")).toBeTruthy());
   (document.activeElement as HTMLElement | null)?.blur();
   await user.keyboard("{Control>}k{/Control}");
   await user.keyboard("savings{Enter}");

@@ -8,7 +8,7 @@ await fetchWords("en");
 speak("en");
 
 // Bounds against hanging, not measures: a busy machine may take its time.
-configure({ asyncUtilTimeout: 10_000 });
+configure({ asyncUtilTimeout: 60_000 });
 
 if (typeof window !== "undefined") {
   window.matchMedia ??= ((query: string) => ({
