@@ -284,7 +284,7 @@ describe("the first minute", () => {
     expect(screen.getByRole("button", { name: "Bring 3 servers" })).toBeTruthy();
   });
 
-  test("a file that cannot be read is said with its app, and keeps nobody there", async () => {
+  test("the first minute names the app of an unreadable file, and goes on without it", async () => {
     const trouble = { place: "gemini-cli: ~/.gemini/settings.json", reason: "line 1: unterminated object" };
     const { user } = await open("/welcome/1", { found: true, unread: [trouble], stays: [trouble] });
     expect(await screen.findByText("Not read: Gemini CLI, ~/.gemini/settings.json: line 1: unterminated object")).toBeTruthy();

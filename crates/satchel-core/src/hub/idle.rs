@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::Hub;
-use crate::{catalog::Catalog, recorder::Health, tasks::may_fail_here};
+use crate::{catalog::Catalog, tasks::may_fail_here};
 
 /// Longer than the pauses within an agent's turn, because the first call afterwards pays for 120 to 200 minor faults.
 const QUIET: Duration = Duration::from_secs(15);
@@ -16,8 +16,7 @@ const AGAIN: Duration = Duration::from_secs(600);
 
 /// What shows that the hub works: something was recorded, or a server's lists were read. Neither is on a call's way.
 struct SignsOfWork {
-    recorded: watch::Receiver<Health>,
-    works: u64,
+    recorded: watch::Receiver<()>,
     catalog: watch::Receiver<Catalog>,
     end: CancellationToken,
 }
@@ -25,15 +24,8 @@ struct SignsOfWork {
 impl SignsOfWork {
     /// Waits for the next sign; false when the hub ends.
     async fn next(&mut self) -> bool {
-        let before = self.works;
         tokio::select! {
-            recorded = self.recorded.wait_for(|health| health.works != before) => match recorded {
-                Ok(health) => {
-                    self.works = health.works;
-                    true
-                }
-                Err(_) => false,
-            },
+            recorded = self.recorded.changed() => recorded.is_ok(),
             published = self.catalog.changed() => published.is_ok(),
             () = self.end.cancelled() => false,
         }
@@ -61,8 +53,7 @@ pub(super) async fn keep_small(hub: &Hub) {
         return;
     }
     let signs = SignsOfWork {
-        recorded: hub.recorder().health(),
-        works: 0,
+        recorded: hub.recorder().worked(),
         catalog: hub.inner.servers.follow_catalog(),
         end: hub.inner.life.end().clone(),
     };
@@ -86,14 +77,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn memory_is_given_back_when_a_quiet_time_begins() {
-        let (recorded, catalog) = (watch::Sender::<Health>::default(), watch::Sender::<Catalog>::default());
+        let (recorded, catalog) = (watch::Sender::<()>::default(), watch::Sender::<Catalog>::default());
         let end = CancellationToken::new();
-        let signs = SignsOfWork {
-            recorded: recorded.subscribe(),
-            works: 0,
-            catalog: catalog.subscribe(),
-            end: end.clone(),
-        };
+        let signs =
+            SignsOfWork { recorded: recorded.subscribe(), catalog: catalog.subscribe(), end: end.clone() };
         let times = AtomicUsize::new(0);
         let given = || times.load(Ordering::Relaxed);
         let keeping = signs.when_quiet(|| {
@@ -102,11 +89,10 @@ mod tests {
         let working = async {
             for _ in 0..5 {
                 tokio::time::sleep(QUIET / 2).await;
-                recorded.send_modify(|health| health.works += 1);
+                recorded.send_replace(());
             }
             assert_eq!(given(), 0, "it works");
             tokio::time::sleep(QUIET * 9).await;
-            recorded.send_modify(|health| health.views += 1);
             assert_eq!(given(), 1, "at its beginning");
             tokio::time::sleep(AGAIN).await;
             assert_eq!(given(), 2, "and rarely after that");

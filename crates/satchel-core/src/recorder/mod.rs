@@ -92,8 +92,6 @@ pub struct Health {
     pub unusable: Option<String>,
     /// Increases with every change of [`Recorder::view`].
     pub views: u64,
-    /// Increases when something other than a measurement was recorded, which comes all the time while servers run.
-    pub works: u64,
 }
 
 /// A handle to the recorder. Cheap to clone.
@@ -110,6 +108,7 @@ struct Shared {
     spans: OnceLock<mpsc::Sender<CallSpan>>,
     view: Mutex<LedgerView>,
     health: watch::Sender<Health>,
+    worked: watch::Sender<()>,
     door: Refusals,
     learning: Learning,
     events: Events,
@@ -184,6 +183,7 @@ impl Recorder {
             spans: OnceLock::new(),
             view: Mutex::default(),
             health: watch::Sender::default(),
+            worked: watch::Sender::default(),
             door: Refusals::default(),
             learning,
             events: Events::default(),
@@ -200,6 +200,11 @@ impl Recorder {
     /// Ends the task after everything received is written.
     pub fn end(&self) {
         self.0.end.cancel();
+    }
+
+    /// Subscribes to signs of work: something other than a measurement was recorded, which comes all the time while servers run.
+    pub fn worked(&self) -> watch::Receiver<()> {
+        self.0.worked.subscribe()
     }
 
     /// Subscribes to the store's health.

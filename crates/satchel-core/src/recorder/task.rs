@@ -195,7 +195,7 @@ impl Writer {
             return;
         }
         if events.iter().any(|event| !matches!(event, Event::Measured(_))) {
-            self.recorder.0.health.send_modify(|health| health.works += 1);
+            self.recorder.0.worked.send_replace(());
         }
         for event in events.iter().filter(|_| self.recorder.events().are_heard()) {
             if let Event::Called(called) = event {

@@ -1,6 +1,6 @@
 //! Grants leases while a server runs without a round trip to its task. All leases of one generation are kept in one
-//! [`Hold`]; the task checks it a few times a second while it is used, and withdraws it when nobody has used it since the
-//! last check.
+//! [`Hold`]; the task checks it a few times a second while it is used, and withdraws it when no caller has used it since
+//! the last check.
 
 use std::sync::{
     Arc,
