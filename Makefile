@@ -12,7 +12,7 @@ SOAK_AT_ONCE := 3
 
 # What is off unless somebody builds it in, and tested all the same. Every command below selects the same packages and
 # features, so that what one of them built is there for the next.
-TESTED := --workspace --features satchel-cli/otlp,satchel-app/otlp,satchel-tests/otlp
+TESTED := --workspace --features satchel-base/typescript,satchel-cli/otlp,satchel-app/otlp,satchel-tests/otlp
 
 # The same where the libraries of a desktop are installed; without them, only what needs none.
 HUB := $(if $(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo yes),$(TESTED),-p satchel-cli -p satchel-reaper -p satchel-tests)
@@ -221,7 +221,7 @@ retrieval:
 	@scripts/model.sh
 	RETRIEVAL_DIR="$(abspath $(RETRIEVAL_DIR))" cargo bench -p satchel-tests --bench retrieval -- $(PARTS)
 
-# Learns anew what misleading texts are made of, after a change of crates/satchel-core/src/trust/inspect/learned/texts or
+# Learns anew what misleading texts are made of, after a change of crates/satchel-trust/src/inspect/learned/texts or
 # of the classes beside them. The weights it writes are committed.
 learn:
 	@scripts/setup.sh hub

@@ -26,7 +26,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LIST = ROOT / "crates/satchel-core/src/registry/bundled.json"
+LIST = ROOT / "crates/satchel-listings/src/registry/bundled.json"
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 SATCHEL = pathlib.Path(os.environ.get("SATCHEL", TARGET / "debug/satchel"))
 # The first start fetches the package.

@@ -15,31 +15,26 @@
 
 pub mod bridge;
 pub mod calls;
-pub mod catalog;
-pub mod clients;
-pub mod clock;
-pub mod config;
-pub mod edit;
 pub mod export;
-pub mod files;
 pub mod hub;
 pub mod icons;
-pub mod listings;
-pub mod meaning;
-pub mod model;
-pub mod platform;
 pub mod prompts;
 pub mod recorder;
-pub mod registry;
 pub mod review;
 pub mod scripts;
-pub mod secrets;
 pub mod setup;
-pub mod stats;
-pub mod tasks;
-pub mod trust;
 pub mod updates;
-pub mod upstream;
 
-pub use catalog::tokens;
-pub use upstream::{ancestry, sandbox, sealed, subreaper, watchdog};
+pub use satchel_base::{clock, config, edit, files, model, platform, tasks};
+pub use satchel_catalog::{
+    catalog::{self, tokens},
+    meaning,
+};
+pub use satchel_clients as clients;
+pub use satchel_listings::{listings, registry};
+pub use satchel_stats as stats;
+pub use satchel_trust as trust;
+pub use satchel_upstream::{
+    secrets,
+    upstream::{self, ancestry, sandbox, sealed, subreaper, watchdog},
+};

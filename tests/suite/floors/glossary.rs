@@ -30,21 +30,21 @@ const ALLOWED: &[(&str, &str)] = &[
     // The list itself, and texts that quote it.
     ("tests/suite/floors/glossary.rs", "*"),
     // What attackers and people write, not what we do.
-    ("crates/satchel-core/src/trust/inspect/", "*"),
+    ("crates/satchel-trust/src/inspect/", "*"),
     // Words that a query leaves out, and words with the same stem.
-    ("crates/satchel-core/src/catalog/search/", "*"),
+    ("crates/satchel-catalog/src/catalog/search/", "*"),
     // JavaScript's state of a promise.
     ("crates/satchel-script/src/engine.rs", "fulfilled"),
     // Names that stay as they were on disk: the tables and the file of the audit log.
-    ("crates/satchel-core/src/stats/", "trail"),
+    ("crates/satchel-stats/src/", "trail"),
     ("tests/chaos/corrupt_state.rs", "trail"),
     ("tests/chaos/fixtures/README.md", "trail"),
     // `satchel audit trail`, which scripts use.
     ("crates/satchel-cli/src/args.rs", "trail"),
     ("crates/satchel-cli/src/main.rs", "trail"),
     // A gate that is open while leases can be taken.
-    ("crates/satchel-core/src/upstream/hold.rs", "gate"),
-    ("crates/satchel-core/src/upstream/actor.rs", "gate"),
+    ("crates/satchel-upstream/src/upstream/hold.rs", "gate"),
+    ("crates/satchel-upstream/src/upstream/actor.rs", "gate"),
 ];
 
 #[test]
@@ -65,19 +65,19 @@ fn no_avoided_word_is_used() {
 #[test]
 fn an_avoided_word_is_found_in_comments_identifiers_and_texts() {
     let found = |path: &str, text: &str| avoided_words(&Source { path: path.into(), text: text.into() });
-    let path = "crates/satchel-core/src/files.rs";
+    let path = "crates/satchel-base/src/files.rs";
     assert_eq!(found(path, "/// Says what the\n/// Deeds were.").len(), 1);
     assert!(found(path, "\n// the news")[0].starts_with(&format!("{path}:2: `news`")));
     assert!(found(path, "struct TokenWish;")[0].contains("`wish`"));
     assert!(found(path, "const HTTPTrail: u8 = 1;")[0].contains("`trail`"));
     assert_eq!(found(path, "fn too_many_knocks() { bail!(\"no walls\") }").len(), 2);
     assert_eq!(found("docs/new.md", "The audit trail.").len(), 1);
-    assert_eq!(found("crates/satchel-core/src/stats/keep.rs", "").len(), 1);
+    assert_eq!(found("crates/satchel-stats/src/keep.rs", "").len(), 1);
     // Part of a longer word, or an ordinary use of `keep`.
     assert!(found(path, "// indeed, a trailing newsletter; investigate what to keep").is_empty());
     // Allowed there, and only there.
     let table = "DELETE FROM trail";
-    assert!(found("crates/satchel-core/src/stats/audit.rs", table).is_empty());
+    assert!(found("crates/satchel-stats/src/audit.rs", table).is_empty());
     assert_eq!(found("crates/satchel-core/src/recorder/mod.rs", table).len(), 1);
 }
 

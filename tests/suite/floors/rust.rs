@@ -1,6 +1,7 @@
 //! As much of Rust's grammar as the rules of the house need: which paths a file names, and which room they lead to.
 
-/// A room: a crate, or a module directly below the root of satchel-core.
+/// A room: a crate, or a module of the core. The modules of the core lie in several crates; satchel-core exports all of them,
+/// so each has one name, `satchel_core::config` for example, wherever it lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Room(pub(super) String);
 
@@ -11,8 +12,11 @@ pub(super) struct Place {
     pub(super) room: Room,
 }
 
-/// The one crate whose modules have their own floors.
-const DIVIDED: &str = "satchel_core";
+/// The crates whose modules have their own floors.
+const DIVIDED: &[&str] = &["satchel_base", "satchel_upstream", "satchel_catalog", "satchel_listings", "satchel_core"];
+
+/// The crates of the core that are one room, with its name.
+const WHOLE: &[(&str, &str)] = &[("satchel_trust", "trust"), ("satchel_stats", "stats"), ("satchel_clients", "clients")];
 
 impl Place {
     /// `None` for files that are not part of the product.
@@ -52,8 +56,16 @@ impl Place {
 }
 
 fn room_of(module: &[String]) -> Room {
-    let depth = if module.first().is_some_and(|name| name == DIVIDED) { 2 } else { 1 };
-    Room(module.iter().take(depth).map(String::as_str).collect::<Vec<_>>().join("::"))
+    let core = |name: &str| Room(format!("satchel_core::{name}"));
+    let package = module.first().map_or("", String::as_str);
+    let inside = module.get(1).map(String::as_str);
+    match (WHOLE.iter().find(|(name, _)| *name == package), inside) {
+        // The root of such a crate imports the rooms it uses.
+        (Some(_), Some(name)) if super::floor(&core(name)).is_some() => core(name),
+        (Some((_, name)), _) => core(name),
+        (None, Some(name)) if DIVIDED.contains(&package) => core(name),
+        (None, _) => Room(package.to_owned()),
+    }
 }
 
 /// The structs, enums, traits and unions that a file defines, without those of its tests.

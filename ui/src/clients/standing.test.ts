@@ -2,7 +2,7 @@
 import { render } from "@testing-library/svelte";
 import { expect, test } from "vitest";
 
-import table from "../../../crates/satchel-core/src/clients/table.json";
+import table from "../../../crates/satchel-clients/src/table.json";
 import { client, preview } from "../lib/hub/pretend";
 import { speak } from "../words";
 import { de } from "../words/de";

@@ -1,8 +1,8 @@
 // Every language says everything, and says it itself.
 import { afterEach, expect, test } from "vitest";
 import { count, rough, time } from "../lib/fmt";
-import clients from "../../../crates/satchel-core/src/clients/table.json?raw";
-import providers from "../../../crates/satchel-core/src/upstream/oauth/providers.json?raw";
+import clients from "../../../crates/satchel-clients/src/table.json?raw";
+import providers from "../../../crates/satchel-upstream/src/upstream/oauth/providers.json?raw";
 import { de } from "./de";
 import { en } from "./en";
 import { fetchWords, speak, words } from ".";

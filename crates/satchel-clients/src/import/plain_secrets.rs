@@ -1,0 +1,562 @@
+//! Finds plain-text credentials in an entry and replaces them with references once they are in the keychain.
+
+use serde_json::{Map, Value, json};
+
+use super::{FoundEntry, Target, TransportKind, Words, omitted::is_kept};
+use crate::{document::fingerprint, references::holds_reference};
+
+/// Parts of credential names. Protecting something harmless costs nothing.
+const WORDS: &[&str] = &["TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE"];
+/// A flag with one of these names a location, not the credential.
+const PLACES: &[&str] = &["FILE", "PATH", "ENV"];
+
+/// The locations of plain-text credentials, for example `env.API_KEY` or `args[3]`.
+pub(super) fn plain(target: &Target) -> Vec<String> {
+    spots(target).into_iter().map(|spot| spot.field).collect()
+}
+
+struct FieldSpot {
+    field: String,
+    /// What the credential belongs to, for its name.
+    label: String,
+    at: FieldPath,
+}
+
+enum FieldPath {
+    Env(String),
+    Arg(usize),
+    Header(String),
+    Query(String),
+    UserInfo,
+    Address,
+}
+
+fn spots(target: &Target) -> Vec<FieldSpot> {
+    match target {
+        Target::Program { args, env, .. } => {
+            let variables =
+                env.iter().filter(|(name, value)| is_secret(name, value)).map(|(name, _)| FieldSpot {
+                    field: format!("env.{name}"),
+                    label: name.clone(),
+                    at: FieldPath::Env(name.clone()),
+                });
+            variables.chain(arguments(args)).collect()
+        }
+        Target::Address { url, headers } => {
+            let headers =
+                headers.iter().filter(|(name, value)| is_secret(name, value)).map(|(name, _)| FieldSpot {
+                    field: format!("headers.{name}"),
+                    label: name.clone(),
+                    at: FieldPath::Header(name.clone()),
+                });
+            headers.chain(in_address(url)).collect()
+        }
+    }
+}
+
+/// Is the value a plain-text credential, judged by its name?
+pub(super) fn is_secret(name: &str, value: &Value) -> bool {
+    sounds_secret(name) && value.as_str().is_some_and(is_plain)
+}
+
+fn sounds_secret(name: &str) -> bool {
+    let upper = name.to_uppercase();
+    WORDS.iter().any(|word| upper.contains(word))
+}
+
+/// Does it contain a plain-text credential, judged by field names?
+pub(super) fn holds_credential(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().any(|(name, value)| is_secret(name, value) || holds_credential(value))
+        }
+        Value::Array(items) => items.iter().any(holds_credential),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+/// Every plain-text credential in a document, judged by names of fields, flags and parts of addresses.
+pub fn credentials_in(value: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    gather(value, &mut found);
+    found
+}
+
+fn gather(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                found.extend(value.as_str().filter(|_| is_secret(name, value)).map(without_scheme));
+                gather(value, found);
+            }
+        }
+        Value::Array(items) => {
+            let args: Vec<String> =
+                items.iter().map(|item| item.as_str().unwrap_or_default().to_owned()).collect();
+            found.extend(arguments(&args).into_iter().filter_map(|spot| match spot.at {
+                FieldPath::Arg(at) => args.get(at).map(|arg| after_flag(arg).to_owned()),
+                _ => None,
+            }));
+            items.iter().for_each(|item| gather(item, found));
+        }
+        Value::String(text) => {
+            found.extend(
+                user_info(text).map(|(_, inside)| inside.to_owned()).filter(|inside| is_plain(inside)),
+            );
+            let named = query(text).filter(|(name, value)| sounds_secret(name) && is_plain(value));
+            found.extend(named.map(|(_, value)| value.to_owned()));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The credential in `Bearer abc` is `abc`.
+fn without_scheme(value: &str) -> String {
+    let rest =
+        ["Bearer ", "bearer ", "Basic ", "basic "].iter().find_map(|scheme| value.strip_prefix(scheme));
+    rest.unwrap_or(value).trim().to_owned()
+}
+
+fn after_flag(arg: &str) -> &str {
+    match arg.strip_prefix('-').and_then(|flag| flag.split_once('=')) {
+        Some((_, value)) => value,
+        None => arg,
+    }
+}
+
+/// A literal value rather than a reference.
+fn is_plain(value: &str) -> bool {
+    !value.trim().is_empty() && !holds_reference(value) && !is_variable(value)
+}
+
+/// `${NAME}` in a syntax that the client does not support is still not a credential.
+fn is_variable(value: &str) -> bool {
+    let value = value.strip_prefix("Bearer ").unwrap_or(value).trim();
+    value.starts_with("${") && value.ends_with('}')
+}
+
+fn arguments(args: &[String]) -> Vec<FieldSpot> {
+    let mut found = Vec::new();
+    for (index, arg) in args.iter().enumerate() {
+        let Some(flag) = arg.strip_prefix('-') else { continue };
+        let (name, value, at) = match flag.split_once('=') {
+            Some((name, value)) => (name, Some(value), index),
+            None => (flag, args.get(index + 1).map(String::as_str), index + 1),
+        };
+        let upper = name.to_uppercase();
+        let place = PLACES.iter().any(|word| upper.contains(word));
+        if !place
+            && sounds_secret(name)
+            && value.is_some_and(|value| is_plain(value) && !value.starts_with('-'))
+        {
+            let label = name.trim_matches('-').to_owned();
+            found.push(FieldSpot { field: format!("args[{at}]"), label, at: FieldPath::Arg(at) });
+        }
+    }
+    found
+}
+
+fn in_address(url: &str) -> Vec<FieldSpot> {
+    let mut found = Vec::new();
+    if user_info(url).is_some_and(|(_, inside)| is_plain(inside)) {
+        found.push(FieldSpot {
+            field: "url.userinfo".into(),
+            label: "userinfo".into(),
+            at: FieldPath::UserInfo,
+        });
+    }
+    for (name, value) in query(url) {
+        if sounds_secret(name) && is_plain(value) {
+            let at = FieldPath::Query(name.to_owned());
+            found.push(FieldSpot { field: format!("url.query.{name}"), label: name.to_owned(), at });
+        }
+    }
+    found
+}
+
+fn query(url: &str) -> impl Iterator<Item = (&str, &str)> {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let query = query.split('#').next().unwrap_or(query);
+    query.split('&').filter_map(|pair| pair.split_once('='))
+}
+
+/// Its position, and the text before the `@`.
+fn user_info(url: &str) -> Option<(usize, &str)> {
+    let start = url.find("://")? + 3;
+    let host = url[start..].split(['/', '?', '#']).next()?;
+    host.rsplit_once('@').map(|(inside, _)| (start, inside))
+}
+
+/// These, and those declared as credentials despite their names.
+fn all_spots(server: &FoundEntry) -> Vec<FieldSpot> {
+    let mut all = spots(&server.target);
+    for field in &server.secret_fields {
+        if all.iter().any(|spot| spot.field == *field) {
+            continue;
+        }
+        let at = if field == "url" {
+            FieldPath::Address
+        } else if let Some(name) = field.strip_prefix("env.") {
+            FieldPath::Env(name.to_owned())
+        } else if let Some(name) = field.strip_prefix("headers.") {
+            FieldPath::Header(name.to_owned())
+        } else if let Some(Ok(index)) =
+            field.strip_prefix("args[").and_then(|rest| rest.strip_suffix(']')).map(str::parse)
+        {
+            FieldPath::Arg(index)
+        } else {
+            continue;
+        };
+        let label = match (&at, &server.target) {
+            (FieldPath::Arg(at), Target::Program { args, .. }) => {
+                let flag =
+                    at.checked_sub(1).and_then(|before| args.get(before)).filter(|arg| arg.starts_with('-'));
+                flag.map_or_else(|| format!("argument-{at}"), |flag| flag.trim_matches(['-', '=']).to_owned())
+            }
+            _ => field.trim_start_matches("env.").trim_start_matches("headers.").to_owned(),
+        };
+        all.push(FieldSpot { field: field.clone(), label, at });
+    }
+    all
+}
+
+/// A credential to be stored in the keychain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    /// Its name there.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// The Satchel entry for a server, and its credentials. Inputs that a person has to supply are listed in `needs`.
+/// `literal` escapes a text so that the configuration contains no references.
+pub fn into_config(
+    server: &FoundEntry,
+    name: &str,
+    literal: fn(&str) -> String,
+) -> (Map<String, Value>, Vec<Moved>, Vec<String>) {
+    let mut target = server.target.clone();
+    let mut moved = Vec::new();
+    for spot in all_spots(server) {
+        let secret = secret_name(name, &spot.label);
+        if let Some(value) = put_reference(&mut target, &spot.at, &secret) {
+            moved.push(Moved { name: secret, value });
+        }
+    }
+    let mut needs = Vec::new();
+    let from_strangers = Strangers {
+        server: name,
+        words: server.words,
+        program: server.transport == TransportKind::Stdio,
+        moved: &moved,
+        literal,
+    };
+    let mut own = |text: &str, label: &str| match server.words {
+        Words::Own => ours(text, name, label, &mut needs),
+        Words::Pasted | Words::Described => from_strangers.text(text, label),
+    };
+    let mut entry = Map::new();
+    match target {
+        Target::Program { command, args, env, cwd, env_file: _ } => {
+            entry.insert("command".into(), own(&command, "command").into());
+            entry.insert("args".into(), args.iter().map(|arg| own(arg, "args")).collect());
+            let mut env: Map<String, Value> = env
+                .iter()
+                .map(|(key, value)| (key.clone(), own(value.as_str().unwrap_or_default(), key).into()))
+                .collect();
+            for key in &server.keychain_env {
+                env.insert(key.clone(), format!("${{secret:{}}}", secret_name(name, key)).into());
+            }
+            if !env.is_empty() {
+                entry.insert("env".into(), Value::Object(env));
+            }
+            if let Some(cwd) = cwd {
+                entry.insert("cwd".into(), own(&cwd, "cwd").into());
+            }
+        }
+        Target::Address { url, headers } => {
+            if server.transport == TransportKind::Sse {
+                entry.insert("type".into(), "sse".into());
+            }
+            entry.insert("url".into(), own(&url, "url").into());
+            if !headers.is_empty() {
+                let headers: Map<String, Value> = headers
+                    .iter()
+                    .map(|(key, value)| (key.clone(), own(value.as_str().unwrap_or_default(), key).into()))
+                    .collect();
+                entry.insert("headers".into(), Value::Object(headers));
+            }
+        }
+    }
+    if !server.enabled || !needs.is_empty() {
+        entry.insert("enabled".into(), false.into());
+    }
+    if let Some(ms) = server.timeout_ms {
+        entry.insert("requestTimeout".into(), json!(format!("{ms}ms")));
+    }
+    for (key, value) in &server.unknown {
+        if !entry.contains_key(key) && is_kept(server, key, value) {
+            entry.insert(key.clone(), value.clone());
+        }
+    }
+    (entry, moved, needs)
+}
+
+/// Replaces plain-text credentials in a Satchel entry by references. Unknown parts of the entry stay as they are.
+pub fn take_credentials(entry: &mut Map<String, Value>, name: &str) -> Vec<Moved> {
+    let texts = |value: Option<&Value>| match value {
+        Some(Value::Array(items)) => {
+            items.iter().map(|one| one.as_str().unwrap_or_default().into()).collect()
+        }
+        _ => vec![],
+    };
+    let fields = |value: Option<&Value>| value.and_then(Value::as_object).cloned().unwrap_or_default();
+    let address = ["url", "serverUrl", "httpUrl"].into_iter().find(|key| entry.contains_key(*key));
+    let mut target = match address {
+        Some(key) => Target::Address {
+            url: entry[key].as_str().unwrap_or_default().to_owned(),
+            headers: fields(entry.get("headers")),
+        },
+        None => Target::Program {
+            command: String::new(),
+            args: texts(entry.get("args")),
+            env: fields(entry.get("env")),
+            cwd: None,
+            env_file: None,
+        },
+    };
+    let mut moved = Vec::new();
+    for spot in spots(&target).into_iter().chain(addresses_with_passwords(&target)) {
+        let secret = secret_name(name, &spot.label);
+        if let Some(value) = put_reference(&mut target, &spot.at, &secret) {
+            moved.push(Moved { name: secret, value });
+        }
+    }
+    if let Some(secret) = entry.get_mut("oauth").and_then(|oauth| oauth.get_mut("clientSecret"))
+        && let Some(value) = secret.as_str().filter(|value| is_plain(value)).map(ToOwned::to_owned)
+    {
+        let name = secret_name(name, "clientSecret");
+        *secret = format!("${{secret:{name}}}").into();
+        moved.push(Moved { name, value });
+    }
+    match target {
+        Target::Program { args, env, .. } => {
+            if let Some(Value::Array(items)) = entry.get_mut("args") {
+                // Values that are not strings stay as they are.
+                let changed = items.iter_mut().zip(args).filter(|(item, _)| item.is_string());
+                changed.for_each(|(item, arg)| *item = arg.into());
+            }
+            if entry.contains_key("env") {
+                entry.insert("env".into(), Value::Object(env));
+            }
+        }
+        Target::Address { url, headers } => {
+            if let Some(key) = address {
+                entry.insert(key.into(), url.into());
+            }
+            if entry.contains_key("headers") {
+                entry.insert("headers".into(), Value::Object(headers));
+            }
+        }
+    }
+    moved
+}
+
+/// Addresses of databases and the like that contain user name and password, under unsuspicious names.
+fn addresses_with_passwords(target: &Target) -> Vec<FieldSpot> {
+    let Target::Program { args, env, .. } = target else { return vec![] };
+    let has =
+        |text: &str| user_info(text).is_some_and(|(_, inside)| inside.contains(':') && is_plain(inside));
+    let known = |field: &str| spots(target).iter().any(|spot| spot.field == field);
+    let args = args.iter().enumerate().filter(|(_, arg)| has(arg)).map(|(at, _)| FieldSpot {
+        field: format!("args[{at}]"),
+        label: format!("argument-{at}"),
+        at: FieldPath::Arg(at),
+    });
+    let env = env.iter().filter(|(_, value)| value.as_str().is_some_and(has)).map(|(name, _)| FieldSpot {
+        field: format!("env.{name}"),
+        label: name.clone(),
+        at: FieldPath::Env(name.clone()),
+    });
+    args.chain(env).filter(|spot| !known(&spot.field)).collect()
+}
+
+/// Third parties' texts, translated to Satchel's configuration.
+struct Strangers<'a> {
+    server: &'a str,
+    words: Words,
+    program: bool,
+    moved: &'a [Moved],
+    literal: fn(&str) -> String,
+}
+
+impl Strangers<'_> {
+    /// Text stays literal. In a pasted text, references become new secrets of this server without a value.
+    fn text(&self, text: &str, label: &str) -> String {
+        let (mut out, mut plain, mut rest) = (String::with_capacity(text.len()), String::new(), text);
+        while let Some(start) = rest.find("${") {
+            let Some(length) = rest[start..].find('}') else { break };
+            let (inside, whole) = (&rest[start + 2..start + length], &rest[start..=start + length]);
+            plain.push_str(&rest[..start]);
+            match self.reference(inside, whole, label) {
+                Ok(reference) => {
+                    out.push_str(&(self.literal)(&std::mem::take(&mut plain)));
+                    out.push_str(&reference);
+                }
+                Err(text) => plain.push_str(text),
+            }
+            rest = &rest[start + length + 1..];
+        }
+        plain.push_str(rest);
+        out + &(self.literal)(&plain)
+    }
+
+    /// The permitted reference, or the text.
+    fn reference<'a>(&self, inside: &'a str, whole: &'a str, label: &str) -> Result<String, &'a str> {
+        // Inserted by Satchel a moment ago.
+        if inside
+            .strip_prefix("secret:")
+            .is_some_and(|name| self.moved.iter().any(|moved| moved.name == name))
+        {
+            return Ok(whole.to_owned());
+        }
+        if self.words == Words::Described {
+            return Err(whole);
+        }
+        if let Some((_, default)) = inside.split_once(":-") {
+            return Err(default);
+        }
+        let (kind, id) = inside.split_once(':').unwrap_or(("env", inside));
+        let is_home = matches!(id, "HOME" | "USERPROFILE" | "userHome");
+        match kind {
+            "env" | "host" if is_home && self.program => Ok("${HOME}".to_owned()),
+            "cmd" | "file" => Ok(format!("${{secret:{}}}", secret_name(self.server, label))),
+            "env" | "input" | "secret" | "host" if is_name(id) => {
+                Ok(format!("${{secret:{}}}", secret_name(self.server, id)))
+            }
+            _ => Err(whole),
+        }
+    }
+}
+
+fn is_name(id: &str) -> bool {
+    !id.is_empty() && id.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
+}
+
+/// Placeholders in Satchel's form. What only the other program can resolve becomes a secret to set, or is listed in
+/// `needs`.
+fn ours(text: &str, server: &str, label: &str, needs: &mut Vec<String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("${") {
+        out.push_str(&rest[..start]);
+        let Some(length) = rest[start..].find('}') else { break };
+        let inside = &rest[start + 2..start + length];
+        let whole = &rest[start..=start + length];
+        match inside.split_once(':') {
+            Some(("input" | "secret", id)) => {
+                out.push_str(&format!("${{secret:{}}}", secret_name("", id)));
+            }
+            Some(("cmd" | "file", _)) => {
+                out.push_str(&format!("${{secret:{}}}", secret_name(server, label)));
+            }
+            Some(("host", "userHome")) => out.push_str("${HOME}"),
+            Some(("host", "pathSeparator" | "/")) => out.push(std::path::MAIN_SEPARATOR),
+            Some(("host", _)) => {
+                needs.push(whole.to_owned());
+                out.push_str(whole);
+            }
+            _ => out.push_str(whole),
+        }
+        rest = &rest[start + length + 1..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Letters, digits, `_`, `-` and `.`.
+fn secret_name(server: &str, label: &str) -> String {
+    let whole = if server.is_empty() { label.to_owned() } else { format!("{server}.{label}") };
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let name: String = whole.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+    // Different names must not become equal by dropping invalid characters.
+    match name == whole {
+        true => name,
+        false => format!("{name}-{}", &fingerprint(whole.as_bytes())[..6]),
+    }
+}
+
+/// Replaces the credential by a reference and returns it.
+fn put_reference(target: &mut Target, at: &FieldPath, secret: &str) -> Option<String> {
+    let reference = format!("${{secret:{secret}}}");
+    match (target, at) {
+        (Target::Program { env, .. }, FieldPath::Env(name)) => swap(env.get_mut(name)?, &reference),
+        (Target::Address { headers, .. }, FieldPath::Header(name)) => {
+            swap(headers.get_mut(name)?, &reference)
+        }
+        (Target::Program { args, .. }, FieldPath::Arg(index)) => {
+            let arg = args.get_mut(*index)?;
+            let (start, value) = match arg.strip_prefix('-').and_then(|flag| flag.split_once('=')) {
+                Some((name, value)) => (format!("-{name}="), value.to_owned()),
+                None => (String::new(), arg.clone()),
+            };
+            *arg = format!("{start}{reference}");
+            Some(value)
+        }
+        (Target::Address { url, .. }, FieldPath::Query(name)) => {
+            let value = query(url).find(|(key, _)| key == name)?.1.to_owned();
+            *url = url.replacen(&format!("{name}={value}"), &format!("{name}={reference}"), 1);
+            Some(value)
+        }
+        (Target::Address { url, .. }, FieldPath::UserInfo) => {
+            let (start, inside) = user_info(url)?;
+            let (length, inside) = (inside.len(), inside.to_owned());
+            url.replace_range(start..start + length, &reference);
+            Some(inside)
+        }
+        (Target::Address { url, .. }, FieldPath::Address) => Some(std::mem::replace(url, reference)),
+        _ => None,
+    }
+}
+
+/// Leaves the scheme before a credential unchanged.
+fn swap(value: &mut Value, reference: &str) -> Option<String> {
+    let text = value.as_str()?.to_owned();
+    let scheme =
+        ["Bearer ", "bearer ", "Basic ", "Token ", "token "].iter().find(|scheme| text.starts_with(*scheme));
+    let (scheme, secret) = scheme.map_or(("", text.as_str()), |scheme| (*scheme, &text[scheme.len()..]));
+    *value = format!("{scheme}{reference}").into();
+    Some(secret.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_leave_an_entry_of_our_own_and_nothing_else_of_it_changes() {
+        for (before, after, taken) in [
+            (
+                json!({ "command": "x", "args": ["--api-key", "k-1", 7, "postgres://u:pw@h/db"], "env": { "A": "b", "TOKEN": "t" }, "mine": [1] }),
+                json!({ "command": "x", "args": ["--api-key", "${secret:a.api-key}", 7, "${secret:a.argument-3}"], "env": { "A": "b", "TOKEN": "${secret:a.TOKEN}" }, "mine": [1] }),
+                vec!["t", "k-1", "postgres://u:pw@h/db"],
+            ),
+            (
+                json!({ "serverUrl": "https://h/mcp", "headers": { "Authorization": "Bearer z" }, "oauth": { "clientSecret": "s" } }),
+                json!({ "serverUrl": "https://h/mcp", "headers": { "Authorization": "Bearer ${secret:a.Authorization}" }, "oauth": { "clientSecret": "${secret:a.clientSecret}" } }),
+                vec!["z", "s"],
+            ),
+            (
+                json!({ "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${secret:T}" } }),
+                json!({ "url": "https://h/mcp", "headers": { "Authorization": "Bearer ${secret:T}" } }),
+                vec![],
+            ),
+        ] {
+            let Value::Object(mut entry) = before else { unreachable!() };
+            let moved = take_credentials(&mut entry, "a");
+            assert_eq!(Value::Object(entry), after);
+            assert_eq!(moved.iter().map(|one| one.value.as_str()).collect::<Vec<_>>(), taken);
+        }
+    }
+}

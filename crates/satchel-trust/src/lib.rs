@@ -1,0 +1,22 @@
+//! Judges definitions: fingerprints pin what the user approved, inspection marks what is suspicious, and changes are
+//! held back.
+//!
+//! Pure but for one file a server. Knows definitions only as raw texts; what is done with a verdict is others' matter.
+#![warn(missing_docs)]
+
+pub mod approvals;
+pub mod clean;
+pub mod diff;
+pub mod fingerprint;
+pub mod grants;
+pub mod inspect;
+pub mod nature;
+pub mod reach;
+pub mod rules;
+pub mod secret;
+pub mod uri;
+
+use satchel_base::{config, model};
+
+pub use approvals::{First, Item, Record, Verdict};
+pub use fingerprint::Fingerprint;
