@@ -26,8 +26,7 @@ impl Clock {
         Self(Arc::new(now_ms))
     }
 
-    /// A clock that returns this value, in milliseconds since the Unix epoch.
-    #[cfg(test)]
+    /// A clock that returns these values, in milliseconds since the Unix epoch.
     pub fn of(now_ms: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(now_ms))
     }

@@ -16,7 +16,7 @@ pub mod rules;
 pub mod secret;
 pub mod uri;
 
-use satchel_base::{config, model};
+use satchel_base::{config, files, model};
 
 pub use approvals::{First, Item, Record, Verdict};
 pub use fingerprint::Fingerprint;

@@ -4,5 +4,5 @@
 pub mod secrets;
 pub mod upstream;
 
-use satchel_base::{config, files, model, platform, tasks};
+use satchel_base::{clock, config, files, model, platform, tasks};
 use satchel_stats as stats;

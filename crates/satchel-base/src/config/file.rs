@@ -121,6 +121,21 @@ pub enum SearchModel {
     Multilingual,
 }
 
+impl SearchModel {
+    /// The model's published name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::English => "all-MiniLM-L6-v2",
+            Self::Multilingual => "multilingual-e5-small",
+        }
+    }
+
+    /// The name of the file that contains it.
+    pub fn file_name(self) -> String {
+        format!("{}.int8", self.name())
+    }
+}
+
 /// The embedding service for search by meaning: the block `embedding`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingSource {

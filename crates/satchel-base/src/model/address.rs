@@ -1,7 +1,7 @@
 //! Resource addresses as text: percent-encoding, and matching of URI templates.
 
 /// Decodes percent-escapes (`%41`) into bytes. Invalid escapes stay as they are.
-pub(crate) fn percent_decoded(text: &str) -> Vec<u8> {
+pub fn percent_decoded(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -23,7 +23,7 @@ pub(crate) fn percent_decoded(text: &str) -> Vec<u8> {
 }
 
 /// Can this address be an expansion of the template? Compares only the literal parts between variables, in order.
-pub(crate) fn fits_template(template: &str, uri: &str) -> bool {
+pub fn fits_template(template: &str, uri: &str) -> bool {
     let (mut rest, mut first) = (uri, true);
     for part in template.split('{') {
         let fixed = if first { part } else { part.split_once('}').map_or("", |(_, fixed)| fixed) };

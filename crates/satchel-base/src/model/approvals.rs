@@ -287,12 +287,12 @@ impl Odd {
     }
 
     /// Is it detected by meaning rather than by spelling?
-    pub(crate) fn is_by_words(self) -> bool {
+    pub fn is_by_words(self) -> bool {
         matches!(self, Odd::Instruction | Odd::OtherTools | Odd::AsksForSecrets)
     }
 
     /// Does it make people see different text than models?
-    pub(crate) fn hides(self) -> bool {
+    pub fn hides(self) -> bool {
         matches!(self, Odd::HiddenText | Odd::ControlCharacters | Odd::LookAlike)
     }
 }

@@ -1,6 +1,6 @@
 //! Types shared by all rooms: names, settings, states and what faces show. No I/O, no clock.
 
-pub(crate) mod address;
+pub mod address;
 pub mod approvals;
 pub mod asks;
 pub mod audit;
@@ -29,7 +29,7 @@ pub mod server;
 pub mod setup;
 pub mod snapshot;
 pub mod trying;
-pub(crate) mod words;
+pub mod words;
 
 pub use code::Code;
 pub use name::{NameError, ResourcePath, ServerName, ToolPath};

@@ -740,7 +740,9 @@ pub struct ToolResult(#[cfg_attr(feature = "typescript", ts(type = "unknown"))] 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(transparent)]
-pub struct Entry(#[cfg_attr(feature = "typescript", ts(type = "Record<string, unknown>"))] pub Map<String, Value>);
+pub struct Entry(
+    #[cfg_attr(feature = "typescript", ts(type = "Record<string, unknown>"))] pub Map<String, Value>,
+);
 
 /// The names of secrets that only one server uses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

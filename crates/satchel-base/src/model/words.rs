@@ -2,7 +2,7 @@
 
 /// Splits a name into words: before a capital that follows a lower-case letter, and at characters that are neither
 /// letters nor digits. `put` appends a character to a word, normalizing its case.
-pub(crate) fn of(name: &str, put: impl Fn(&mut String, char)) -> Vec<String> {
+pub fn of(name: &str, put: impl Fn(&mut String, char)) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = '_';
     for c in name.chars() {

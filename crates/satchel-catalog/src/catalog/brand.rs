@@ -39,7 +39,7 @@ fn says(text: &str, name: &str) -> bool {
 }
 
 /// Is this name in an identifier? Words of `createLinearIssue` have no bounds, so a long name counts anywhere.
-pub(crate) fn identifies(text: &str, name: &str) -> bool {
+pub fn identifies(text: &str, name: &str) -> bool {
     says(text, name) || (name.len() >= LONG && found(text, name).next().is_some())
 }
 

@@ -207,10 +207,17 @@ mod tests {
     use satchel_mcp::Message;
 
     use super::*;
+    use crate::upstream::{link::OnChange, log::ServerLog};
+
+    #[derive(Debug)]
+    struct Nobody;
+    impl OnChange for Nobody {
+        fn list_changed(&self, _list: &str) {}
+    }
 
     /// Reads the list of a server with one tool per page; `next` is the cursor after the page of that number.
     async fn read_pages(next: impl Fn(usize) -> Option<String>) -> (usize, Vec<String>) {
-        let (link, mut outbox) = Link::unheard();
+        let (link, mut outbox) = Link::new(Box::new(Nobody), ServerLog::nowhere());
         let answering = async {
             let mut page = 0;
             while let Some(asked) = outbox.recv().await {

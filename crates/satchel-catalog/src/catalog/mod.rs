@@ -3,7 +3,7 @@
 mod annotate;
 pub mod answer;
 pub mod arguments;
-pub(crate) mod brand;
+pub mod brand;
 pub mod disk;
 pub mod embedding;
 pub mod entry;

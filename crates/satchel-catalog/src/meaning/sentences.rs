@@ -15,21 +15,6 @@ use tokio::time::Instant;
 
 use crate::{catalog::search::TOKENS, config::file::SearchModel, files::Places};
 
-impl SearchModel {
-    /// The model's published name.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::English => "all-MiniLM-L6-v2",
-            Self::Multilingual => "multilingual-e5-small",
-        }
-    }
-
-    /// The name of its file.
-    pub(crate) fn file_name(self) -> String {
-        format!("{}.int8", self.name())
-    }
-}
-
 /// Environment variable with the path of another file; empty means no model.
 pub const MODEL_VARIABLE: &str = "SATCHEL_MODEL";
 /// Maximum size of a model file, in bytes.

@@ -4,11 +4,9 @@ use serde_json::{Map, Value};
 
 use super::{FoundEntry, Target, TransportKind, Unwrap, Words, plain_secrets};
 use crate::{
-    clients::{
-        references::References,
-        table::{Shape, Untyped},
-    },
     model::remark::RemarkKind,
+    references::References,
+    table::{Shape, Untyped},
 };
 
 type EntryFields = Map<String, Value>;

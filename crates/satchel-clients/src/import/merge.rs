@@ -145,11 +145,7 @@ fn free_name(server: &FoundEntry, taken: impl Fn(&str) -> bool) -> (String, Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        clients::{import::Source, table},
-        edit::Format,
-        platform::Platform,
-    };
+    use crate::{edit::Format, import::Source, platform::Platform, table};
 
     fn found(client: &str, text: &str) -> Vec<(Origin, FoundEntry)> {
         let client = table::client(client).unwrap();

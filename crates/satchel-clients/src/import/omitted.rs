@@ -144,12 +144,10 @@ mod tests {
 
     use super::*;
     use crate::{
-        clients::{
-            import::{Source, into_config, read_pasted},
-            table,
-        },
         edit::Format,
+        import::{Source, into_config, read_pasted},
         platform::Platform,
+        table,
     };
 
     fn found(client: &str, text: &str) -> FoundEntry {

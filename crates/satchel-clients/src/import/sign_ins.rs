@@ -2,11 +2,9 @@
 
 use super::{Candidate, FoundEntry, Origin, Target};
 use crate::{
-    clients::{
-        machine::Machine,
-        table::{self, Client},
-    },
+    machine::Machine,
     model::remark::RemarkKind,
+    table::{self, Client},
 };
 
 /// Where `mcp-remote` stores the sign-ins of all servers, whichever client starts it.
@@ -52,7 +50,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        clients::import::{candidates, read_text},
+        import::{candidates, read_text},
         platform::{Environment, Platform},
     };
 

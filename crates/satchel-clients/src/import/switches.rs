@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::FoundEntry;
-use crate::{clients::table::Shape, model::remark::RemarkKind};
+use crate::{model::remark::RemarkKind, table::Shape};
 
 /// The tool switches of one file.
 #[derive(Debug, Default)]
@@ -123,11 +123,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        clients::{
-            import::{Source, omitted},
-            table,
-        },
+        import::{Source, omitted},
         platform::Platform,
+        table,
     };
 
     /// What stays on, what is off, and the remarks for the server `my gh`.

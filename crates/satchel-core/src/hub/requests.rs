@@ -23,7 +23,7 @@ use crate::{
         oauth::SignInPage,
         request::*,
     },
-    secrets::{Cleared, Secret, SecretError},
+    secrets::{Cleared, Secret},
     tasks::Panicked,
     upstream::log,
 };
@@ -431,21 +431,6 @@ impl Hub {
         self.apply(Change::Put { name: name.to_owned(), entry, replace: false, rules: vec![] }).await?;
         server_entry::removed(self).remove(name);
         Ok(())
-    }
-}
-
-impl From<SecretError> for Refusal {
-    fn from(error: SecretError) -> Self {
-        let code = match &error {
-            SecretError::WrongPassphrase => Code::WrongPassphrase,
-            SecretError::Name(_) => Code::BadName,
-            SecretError::Empty(_) => Code::Empty,
-            SecretError::Absent(_)
-            | SecretError::Locked(_)
-            | SecretError::VaultLocked
-            | SecretError::Failed(_) => error.code().unwrap_or(Code::SecretStore),
-        };
-        Refusal::new(code, error.to_string(), error.code().map_or("", |code| code.action()))
     }
 }
 

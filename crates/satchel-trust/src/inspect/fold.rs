@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::{
+    clean,
     model::characters::{look_alike, styled},
-    trust::clean,
 };
 
 /// A text in lower-case Latin letters without accents, with normalized white space.

@@ -15,11 +15,11 @@ use super::{
     patterns,
 };
 use crate::{
+    clean,
     model::{
         approvals::Odd,
         characters::{look_alike, styled},
     },
-    trust::clean,
 };
 
 /// Maximum length that is scanned; longer texts are not descriptions.

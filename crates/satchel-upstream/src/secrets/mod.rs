@@ -25,7 +25,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     files,
-    model::{Code, request::StoreKind},
+    model::{Code, control::Refusal, request::StoreKind},
 };
 use keychain::Keychain;
 pub use sealed::{SealedSecrets, UnsealError};
@@ -129,6 +129,21 @@ impl SecretError {
             | SecretError::Empty(_)
             | SecretError::Failed(_) => None,
         }
+    }
+}
+
+impl From<SecretError> for Refusal {
+    fn from(error: SecretError) -> Self {
+        let code = match &error {
+            SecretError::WrongPassphrase => Code::WrongPassphrase,
+            SecretError::Name(_) => Code::BadName,
+            SecretError::Empty(_) => Code::Empty,
+            SecretError::Absent(_)
+            | SecretError::Locked(_)
+            | SecretError::VaultLocked
+            | SecretError::Failed(_) => error.code().unwrap_or(Code::SecretStore),
+        };
+        Refusal::new(code, error.to_string(), error.code().map_or("", |code| code.action()))
     }
 }
 

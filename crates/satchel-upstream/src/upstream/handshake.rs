@@ -167,7 +167,7 @@ fn speaks_newer(error: &CallError) -> bool {
 }
 
 /// The HTTP status, if a server rejected a request with one instead of a JSON-RPC error.
-pub(crate) fn answered_status(error: &CallError) -> Option<u16> {
+pub fn answered_status(error: &CallError) -> Option<u16> {
     match error {
         CallError::Answered(answer) => http_status(answer),
         _ => None,

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Adopts orphans until `end`.
 #[cfg(target_os = "linux")]
-pub(crate) fn start(tracker: &TaskTracker, end: CancellationToken) {
+pub fn start(tracker: &TaskTracker, end: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     let adopting = nix::sys::prctl::set_child_subreaper(true).map_err(std::io::Error::from);
     let ended = adopting.and_then(|()| signal(SignalKind::child()));
@@ -45,7 +45,7 @@ pub(crate) fn start(tracker: &TaskTracker, end: CancellationToken) {
 
 /// Other systems give orphans to the first process.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn start(_tracker: &TaskTracker, _end: CancellationToken) {}
+pub fn start(_tracker: &TaskTracker, _end: CancellationToken) {}
 
 /// Dead children of this process that nobody waited for, by id and start time.
 #[cfg(target_os = "linux")]

@@ -90,7 +90,7 @@ impl Watchdog {
     }
 
     /// Kills processes of servers from this run that have escaped their process group. Linux only.
-    pub(crate) async fn sweep(&self) {
+    pub async fn sweep(&self) {
         let marks = format!("{}.", self.run);
         let stragglers = tokio::task::spawn_blocking(move || kill_marked(&marks)).await.unwrap_or(0);
         if stragglers > 0 {

@@ -33,7 +33,7 @@ pub use habits::{Habits, Lift};
 pub use index::Index;
 pub(super) use rank::Beside;
 pub use rank::{Hit, Shares};
-pub(crate) use spelling::Spelling;
+pub use spelling::Spelling;
 pub use vectors::{Meaning, TOKENS, Vector, Vectors};
 
 /// Maximum characters read of a server's texts. Later text hardly distinguishes tools, and the limit bounds the work for
@@ -116,12 +116,12 @@ fn parameters(tool: &ToolEntry) -> Vec<(String, String)> {
 }
 
 /// The stem of a word.
-pub(crate) fn stem(word: &str) -> String {
+pub fn stem(word: &str) -> String {
     words::stem(word)
 }
 
 /// Whether the word only frames a request ("please", "want").
-pub(crate) fn is_filler(word: &str) -> bool {
+pub fn is_filler(word: &str) -> bool {
     words::is_stop_word(word) || words::is_chatter(word)
 }
 

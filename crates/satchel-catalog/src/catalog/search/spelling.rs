@@ -28,7 +28,7 @@ const MOST: usize = 4;
 
 /// The known words.
 #[derive(Debug, Default)]
-pub(crate) struct Spelling {
+pub struct Spelling {
     /// As written, sorted.
     words: Vec<Box<str>>,
     /// Words by their remains after removing a letter, sorted.
@@ -46,7 +46,8 @@ fn can_be_misspelt(word: &str) -> bool {
 }
 
 impl Spelling {
-    pub(crate) fn new(known: impl Iterator<Item = Box<str>>) -> Self {
+    /// Prepares corrections into these words.
+    pub fn new(known: impl Iterator<Item = Box<str>>) -> Self {
         let known = known.filter(|word| can_be_misspelt(word));
         Self::of(known.chain(thesaurus::written().map(Into::into)).collect())
     }
@@ -66,7 +67,7 @@ impl Spelling {
     }
 
     /// Known words that `word` may mean, with their similarity.
-    pub(crate) fn near<'a>(&'a self, word: &str) -> Vec<(&'a str, f32)> {
+    pub fn near<'a>(&'a self, word: &str) -> Vec<(&'a str, f32)> {
         let near = self.nearest(word);
         let unsure = near.first().is_none_or(|(_, likeness)| *likeness < SURE);
         let hinting = if unsure { HINTING.nearest(word) } else { vec![] };
