@@ -170,7 +170,10 @@ const DOORS: &[(&str, &[&str])] = &[
             "crates/satchel-upstream/src/upstream/oauth/",
         ],
     ),
-    ("ts_rs", &["crates/satchel-base/src/model/", "crates/satchel-core/src/hub/typescript.rs"]),
+    (
+        "ts_rs",
+        &["crates/satchel-base/src/model/", "crates/satchel-core/src/hub/typescript.rs", "src-tauri/src/"],
+    ),
     ("uuid", &["crates/satchel-toolbox/src/tools/"]),
     (
         "sysinfo",
