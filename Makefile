@@ -225,7 +225,7 @@ retrieval:
 # of the classes beside them. The weights it writes are committed.
 learn:
 	@scripts/setup.sh hub
-	SATCHEL_WRITE_WEIGHTS=1 cargo test -p satchel-core --lib the_weights_are_those_of_these_texts
+	SATCHEL_WRITE_WEIGHTS=1 cargo test -p satchel-trust --lib the_weights_are_those_of_these_texts
 
 clean:
 	cargo clean
