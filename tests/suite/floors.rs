@@ -289,6 +289,29 @@ fn every_dependency_of_the_product_has_a_door() {
     assert!(without.is_empty(), "decide where these come in, and say it in DOORS: {without:?}");
 }
 
+/// Looking for code in doc comments takes half a minute, and there is none; `doctest = false` in each manifest.
+#[test]
+fn no_doc_comment_has_code_that_nothing_runs() {
+    let code = |line: &str| {
+        let comment = line.trim_start();
+        let comment = comment.strip_prefix("///").or_else(|| comment.strip_prefix("//!"));
+        comment.is_some_and(|text| ["```", "```rust", "```no_run"].contains(&text.trim()))
+    };
+    // A bare fence also closes a block of another language, so count: the first of a pair opens.
+    let runs = |source: &Source| {
+        let fence = |line: &&str| {
+            let text = line.trim_start();
+            (text.starts_with("///") || text.starts_with("//!")) && text.contains("```")
+        };
+        source.text.lines().filter(fence).step_by(2).any(code)
+    };
+    assert!(runs(&Source { path: String::new(), text: "//! X.\n/// ```\n/// f();\n/// ```".into() }));
+    assert!(!runs(&Source { path: String::new(), text: "//! X.\n/// ```text\n/// f();\n/// ```".into() }));
+    let sources = rust_files(&["crates", "src-tauri"]);
+    let found: Vec<&str> = sources.iter().filter(|source| runs(source)).map(|source| &*source.path).collect();
+    assert!(found.is_empty(), "make it a unit test: {found:?}");
+}
+
 #[test]
 fn only_the_hub_client_of_the_window_talks_to_tauri() {
     let scripts = files_below(&repository().join("ui/src"), &["ts", "svelte"]);
