@@ -217,7 +217,7 @@ fn duplicates(
     let found = super::import::own_servers(client, machine, &ourselves::ourselves(hub));
     let on = found.into_iter().filter(|(_, server)| server.enabled);
     on.filter_map(|(_, server)| {
-        let name = here.get(&crate::clients::import::identity(&server))?;
+        let name = crate::clients::import::known(&server, here)?;
         Some(Duplicate { there: server.name, here: name.clone() })
     })
     .collect()
