@@ -1257,7 +1257,7 @@ export const de: Words = {
       stayed: (place) => `${place} wurde nicht mitgenommen`,
       unread: (place) => `Nicht gelesen: ${place}`,
       title: "Diese Server sind schon auf deinem Computer",
-      text: "Satchel kann sie für jeden Client ausführen. Nichts wird geschrieben, bevor du den Knopf drückst.",
+      text: "Satchel führt sie für jeden Client aus. Ohne den Knopf wird nichts geschrieben.",
       titleNone: "Beginne mit ein paar Servern",
       titleMore: "Füge noch ein paar Server hinzu",
       textMore: "Deine Clients haben keine weiteren. Diese hier brauchen kein Konto, und mehr stehen im Katalog.",
@@ -1275,7 +1275,7 @@ export const de: Words = {
     },
     two: {
       title: "Verbinde die Clients, mit denen du arbeitest",
-      text: "Jeder bekommt einen Eintrag und einen eigenen Schlüssel. Jede Änderung kannst du ansehen, bevor sie geschieht.",
+      text: "Jeder bekommt einen Eintrag und einen eigenen Schlüssel. Jede Änderung kannst du vorher ansehen.",
       none: "Keiner der Clients, die Satchel kennt, wurde gefunden. Jeden anderen kannst du von Hand verbinden.",
       see: "Änderung ansehen",
       hide: "Änderung verbergen",
@@ -1293,7 +1293,7 @@ export const de: Words = {
     },
     three: {
       title: "Bitte einen davon, ein Werkzeug zu benutzen",
-      text: "Fertig ist die Einrichtung, wenn ein echter Aufruf angekommen ist. Füge das in einen deiner Clients ein.",
+      text: "Füge das in einen deiner Clients ein. Fertig bist du, wenn ein echter Aufruf ankommt.",
       sentence: (server) => `Finde mit Satchel heraus, was ${server} kann, und probiere es aus.`,
       sentenceNone: "Sag mir, welche Werkzeuge du über Satchel hast.",
       sentenceTime: "Sag mir mit Satchel, wie spät es in Tokio ist.",
