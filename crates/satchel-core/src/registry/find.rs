@@ -41,7 +41,7 @@ pub(super) fn rank(entries: &mut Vec<Listed>, query: &str) {
 type Likeness = HashMap<String, Option<f64>>;
 
 /// A word of an entry.
-struct Known {
+struct EntryWord {
     worth: f64,
     word: String,
     /// Of its name or topics. Descriptions and hundreds of tools have words that a query resembles by chance, such as
@@ -50,19 +50,19 @@ struct Known {
 }
 
 /// The words of an entry.
-fn fields(entry: &Listed) -> Vec<Known> {
+fn fields(entry: &Listed) -> Vec<EntryWord> {
     let texts = [(8.0, entry.title.as_str()), (8.0, &entry.id), (3.0, &entry.publisher)];
     let topics = entry.topics.iter().map(|topic| (4.0, topic.as_str()));
     let names = texts.into_iter().chain(topics).map(|(worth, text)| (worth, text, true));
     let about = entry.about.values().map(|text| (3.0, text.as_str()));
     let tools = entry.tools.iter().flat_map(|tool| [(2.0, tool.name.as_str()), (1.0, tool.about.as_str())]);
     let all = names.chain(about.chain(tools).map(|(worth, text)| (worth, text, false)));
-    all.flat_map(|(worth, text, name)| split(text).map(move |word| Known { worth, word, name })).collect()
+    all.flat_map(|(worth, text, name)| split(text).map(move |word| EntryWord { worth, word, name })).collect()
 }
 
 /// The score of the word's best match, if any.
-fn worth(fuse: &Fuse, word: &str, fields: &[Known], seen: &mut Likeness) -> Option<f64> {
-    let mut worth = |known: &Known| {
+fn worth(fuse: &Fuse, word: &str, fields: &[EntryWord], seen: &mut Likeness) -> Option<f64> {
+    let mut worth = |known: &EntryWord| {
         let alike = match seen.get(&known.word) {
             Some(alike) => *alike,
             None => *seen.entry(known.word.clone()).or_insert_with(|| alike(fuse, word, &known.word)),

@@ -243,6 +243,12 @@ fn user_info(url: &str) -> Option<(usize, &str)> {
 /// These, and those declared as credentials despite their names.
 fn all_spots(server: &FoundEntry) -> Vec<FieldSpot> {
     let mut all = spots(&server.target);
+    if server.words == Words::Described {
+        // A description says that the whole argument is one: what it is made of stands in no file either.
+        all.retain(|spot| {
+            !(matches!(spot.at, FieldPath::Arg(..)) && server.secret_fields.contains(&spot.field))
+        });
+    }
     for field in &server.secret_fields {
         if all.iter().any(|spot| spot.field == *field) {
             continue;
