@@ -172,9 +172,9 @@ class Hub:
         return listed["servers"][0] if listed else None
 
     def measure(self):
-        """Its tools and tokens, once it has told them."""
+        """Its tools and tokens, once it has told them. Fetching a package fails now and then: the second failure counts."""
         end = time.monotonic() + SECONDS
-        started = False
+        started, failed = False, None
         while time.monotonic() < end:
             time.sleep(1)
             server = self.server()
@@ -188,8 +188,12 @@ class Hub:
             if server["state"] in ("broken", "invalid", "needs_credential"):
                 raise Missing(server.get("message") or server["state"])
             failure = server["last_failure"]
-            if failure and server["state"] in ("asleep", "backing_off"):
+            if not failure or server["state"] not in ("asleep", "backing_off") or failure["at_ms"] == failed:
+                continue
+            if failed is not None:
                 raise Missing(failure["message"])
+            failed = failure["at_ms"]
+            self.ask("restart", "it")
         raise Missing(f"it told nothing within {SECONDS} s")
 
     def close(self):

@@ -108,6 +108,12 @@ async fn a_part_that_panics_begins_afresh_and_nothing_else_notices() {
     assert!(refused.stderr.contains("an internal error occurred in Satchel"), "{refused:?}");
     faults.struck("change").await;
     arena.home.satchel(&["disable", "other"]).await.succeeded();
+    // Between the file and the approval: what was added is not held back.
+    faults.plant("written");
+    let server = program("fake-mcp-server").display().to_string();
+    arena.home.satchel(&["add", "added", "--", &server]).await.failed_with(1);
+    faults.struck("written").await;
+    works(&client, "added").await;
     faults.plant("file");
     arena.home.edit_config(|config| config["mcpServers"]["other"]["enabled"] = json!(true));
     faults.struck("file").await;

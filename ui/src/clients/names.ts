@@ -1,4 +1,5 @@
 // The display name of an app; for unknown apps, the id its key was created for.
+import { capital } from "../lib/refusal";
 import { words } from "../words";
 
 /** The client that the hub records for a person's own calls. */
@@ -58,5 +59,12 @@ export const known: Record<string, string> = {
   mcporter: "MCPorter",
   augment: "Augment / Auggie CLI",
 };
+
+/** What is to be done in an app after it was connected, where anything is. */
+export function lastStep(english: string | null | undefined): string {
+  const { after, nothing } = words.clients;
+  const said = english ? after(english) : "";
+  return capital(said.startsWith(nothing) ? said.slice(nothing.length).replace(/^[;.]\s*/, "") : said);
+}
 
 export const nameOf = (id: string) => (id === WINDOW ? words.clients.window : (known[id] ?? id));

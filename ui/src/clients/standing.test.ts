@@ -8,7 +8,7 @@ import { speak } from "../words";
 import { de } from "../words/de";
 import { en } from "../words/en";
 import Diff from "./Diff.svelte";
-import { known, nameOf, WINDOW } from "./names";
+import { known, lastStep, nameOf, WINDOW } from "./names";
 import { isConnectable, isShown, standings } from "./standing";
 
 const vanished = { state: "needs_you", what: "vanished", message: "" } as const;
@@ -33,6 +33,18 @@ test("one that was just added waits, and needs nobody", () => {
 test("what cannot be read is not connected over, and a moved address is put right by connecting again", () => {
   const needs = (what: string) => client("a", "A", "a", { state: "needs_you", what, message: "" });
   expect(["vanished", "edited", "moved", "unreadable"].map((what) => isConnectable(needs(what)))).toEqual([true, true, true, false]);
+});
+
+test("a client that was never connected and cannot be needs nobody", () => {
+  const damaged = client("a", "A", "a", { state: "unreadable", message: "a: line 1" });
+  expect([isConnectable(damaged), standings([damaged], [], 0)[0]?.group]).toEqual([false, "found"]);
+});
+
+test("a last step says what to do, and nothing where nothing is to be done", () => {
+  expect(["Nothing.", "Nothing; the file is watched.", "Restart amp.", null].map(lastStep)).toEqual(["", "The file is watched.", "Restart amp.", ""]);
+  speak("de", de);
+  expect(["Nothing.", "Nothing; the file is watched.", "Restart amp."].map(lastStep)).toEqual(["", "Die Datei wird beobachtet.", "Starte amp neu."]);
+  speak("en", en);
 });
 
 test("a change is shown line by line, without what a patch says of itself", () => {

@@ -26,7 +26,7 @@ export const isShown = (client: KnownClient) => (client.installed || client.stat
 export const hasEntry = (client: KnownClient) => client.state === "connected" || client.state === "added";
 
 /** Can its settings not be read? */
-export const isUnreadable = (client: KnownClient) => client.state === "needs_you" && client.what === "unreadable";
+export const isUnreadable = (client: KnownClient) => client.state === "unreadable" || (client.state === "needs_you" && client.what === "unreadable");
 
 /** Is our entry gone from its settings? */
 export const isGone = (client: KnownClient) => client.state === "needs_you" && client.what === "vanished";
@@ -54,6 +54,8 @@ export function standings(known: KnownClient[], seen: ClientView[], now: number)
         return client.state === "connected"
           ? { group: "connected", sentence: w.never, tone: "ok" }
           : { group: "waiting", sentence: w.added, tone: "plain" };
+      case "unreadable":
+        return { group: "found", sentence: w.unreadable, tone: "warn" };
       case "not_connected":
       case "paste":
         return asked ? { group: "connected", sentence: connected(asked), tone: "ok" } : { group: "found", sentence: w.found, tone: "plain" };

@@ -44,7 +44,7 @@ export function sentence(server: ServerView, now: number): Sentence {
   const failure = server.last_failure;
   if (failure && (server.state === "asleep" || server.state === "ready")) {
     const what = w.failed[failure.during][server.place];
-    const text = w.failedWhy(what, ago(now - failure.at_ms), failure.message);
+    const text = w.failedWhy(what, ago(now - failure.at_ms), words.cause(failure));
     return say(text, "octagon", "bad", { spoken: what, action: words.action.seeWhy });
   }
   if (need) {

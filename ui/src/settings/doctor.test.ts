@@ -28,7 +28,7 @@ test("what is wrong comes first, and is counted", () => {
   expect([placeOf(noticed("settings_held")), placeOf(noticed("setup_differs"))]).toEqual(["/servers", "/settings/setup"]);
 });
 
-test("findings are said in the language of the window, with what to do", () => {
+test("findings are said in the language of the window, with what to do", async () => {
   const said = examination.findings.map((one) => [de.settings.doctor.found(one, "Schläft"), de.settings.doctor.act(one)]);
   expect(said).toContainEqual(["uvx ist nicht im PATH", "Installiere uv von https://docs.astral.sh/uv/."]);
   expect(said).toContainEqual(["Schläft; /usr/bin/docker", ""]);
@@ -41,7 +41,8 @@ test("findings are said in the language of the window, with what to do", () => {
   ]);
   const absent = { ...finding("note", "runtime", "runtime /opt/npx"), code: "runtime", program: { absent: "/opt/npx" }, install: null } as DoctorFinding;
   expect(de.settings.doctor.found(absent)).toBe("/opt/npx gibt es nicht");
-  expect(["/opt/npx does not exist", "npx was not found in PATH", "no API key"].map(de.cause)).toEqual(["/opt/npx gibt es nicht", "npx ist nicht im PATH", "no API key"]);
+  await de.rest();
+  expect(["/opt/npx does not exist", "npx was not found in PATH", "exited with 1"].map((message) => de.cause({ code: "exited_early", message }))).toEqual(["/opt/npx gibt es nicht", "npx ist nicht im PATH", "Das Programm endete, bevor es bereit war: exited with 1"]);
   const english = new Set(examination.findings.map((one) => en.settings.doctor.found(one)));
   const same = said.filter(([text]) => english.has(text!) && !text!.startsWith("/"));
   expect(same, "nothing but a path is the same in both").toEqual([]);

@@ -1,5 +1,6 @@
 // Every German sentence of the window. The type makes sure that none is missing.
 import type { Code, DoctorFinding, NameFault, Whereabouts } from "../lib/hub/generated";
+import { capital } from "../lib/refusal";
 import { caution } from "./cautions";
 import type { Words } from "./en";
 
@@ -130,6 +131,9 @@ function noticed({ code, message }: { code: Code; message: string }): string {
   return details.has(code) ? `${said}: ${message}` : said;
 }
 
+/** Wanted only when something went wrong, so it is read after the window has opened. */
+let refusals: typeof import("./refusals") | undefined;
+
 /** What to do about refusals whose reasons are said in parts. */
 const acts: Partial<Record<Code, string>> = {
   bad_description: "Wenn du seine Autoren kennst und genau das willst, füge ihn von Hand hinzu.",
@@ -153,7 +157,7 @@ function cure(one: DoctorFinding, remedy?: string): string {
     case "client_connected":
       return "Nimm sie aus seiner Datei, unter Clients.";
     case "client_troubled":
-      return `Verbinde ihn neu, unter Clients oder mit \`satchel connect ${one.client}\`.`;
+      return one.trouble === "unreadable" ? "Berichtige die Datei; vorher lässt er sich nicht verbinden." : `Verbinde ihn neu, unter Clients oder mit \`satchel connect ${one.client}\`.`;
     case "server_seen":
       if (one.lacks.length > 0) {
         const secret = one.lacks.some((name) => !one.variables.includes(name)) ? ["Trag es auf der Seite des Servers ein."] : [];
@@ -1139,6 +1143,7 @@ export const de: Words = {
     called: (tool, ago) => `Verbunden · ${tool} ${ago}`,
     never: "Verbunden · noch kein Werkzeug benutzt",
     after: (english) => after[english] ?? english,
+    nothing: "Nichts weiter",
     reason: (english) => `${reasons.reduce((said, [of, german]) => said.replace(of, german), `${english}`)}.`,
     added: "Eingetragen · wartet auf die erste Anfrage",
     lastStep: "Ein letzter Schritt",
@@ -1146,6 +1151,7 @@ export const de: Words = {
     gone: "Satchels Eintrag ist aus den Einstellungen verschwunden",
     edited: "Satchels Eintrag wurde geändert",
     unreadable: "Seine Einstellungen sind nicht lesbar",
+    unreadableText: "Berichtige die Datei und verbinde ihn dann hier. In die Datei wurde nichts geschrieben.",
     found: "Auf diesem Computer gefunden",
     twice: (count) => `${count} doppelt geladen`,
     twiceTitle: (count) => `${count} Server ${some(count, "wird", "werden")} doppelt geladen`,
@@ -1159,8 +1165,8 @@ export const de: Words = {
     connectNamed: (name) => `${name} verbinden`,
     putBack: "Wieder eintragen",
     reconnect: "Neu verbinden",
-    undo: "Rückgängig",
-    undoText: "Stellt die Datei wieder her, wie sie war.",
+    undo: "Trennen",
+    undoText: "Nimmt Satchels Eintrag wieder aus seiner Datei.",
     undone: (name) => `${name} ist, wie es war.`,
     movedBack: "Sie sind wieder beim Client.",
     didConnect: (name) => `${name} hat Satchels Eintrag.`,
@@ -1218,11 +1224,11 @@ export const de: Words = {
       case "not_taken":
         return `${fields(one.fields)} ${some(one.fields.length, "blieb", "blieben")} weg; setze es in der Konfiguration, wenn du es hier willst`;
       case "holds_secret":
-        return `${fields(one.fields)} ${some(one.fields.length, "blieb", "blieben")} weg, weil ein Geheimnis darin steht; speichere es mit \`satchel secrets set NAME\` und schreib ${fields(one.fields)} mit \${secret:NAME} in den Eintrag`;
+        return `${fields(one.fields)} ${some(one.fields.length, "blieb", "blieben")} weg, weil ein Geheimnis darin steht; schreib es mit \${secret:NAME} in den Eintrag, dann fragt die Seite des Servers nach dem Wert`;
       case "no_effect":
         return `${fields(one.fields)} ${some(one.fields.length, "hat", "haben")} in Satchel keine Wirkung`;
       case "app_secret":
-        return "das Geheimnis seiner App blieb weg; gib es mit `satchel login NAME --client-id ID --client-secret` ein";
+        return "das Geheimnis seiner App blieb weg; gib es auf der Seite des Servers ein";
       case "agent_switches":
         return "einzelne Agenten haben dort Werkzeuge von ihm an oder aus; hier ist jedes Werkzeug für alle an oder aus";
       case "off_with_more":
@@ -1233,7 +1239,14 @@ export const de: Words = {
   },
   remarks: "Bevor diese Server starten",
   caution,
-  refused: ({ code, message, action, why = [] }) => (why.length > 0 ? [why.map(caution).join("; "), acts[code] ?? ""] : [message, action]),
+  rest: async () => {
+    refusals ??= await import("./refusals");
+  },
+  refused: ({ code, message, action, why = [] }) => {
+    // Said in parts, with what to do in the last of them.
+    if (why.length > 0) return [why.map(caution).join("; "), acts[code] ?? ""];
+    return refusals?.refusal(code, message, action, de.remedy[code]) ?? [message, action];
+  },
   noticed,
 
   welcome: {
@@ -1244,7 +1257,7 @@ export const de: Words = {
       stayed: (place) => `${place} wurde nicht mitgenommen`,
       unread: (place) => `Nicht gelesen: ${place}`,
       title: "Diese Server sind schon auf deinem Computer",
-      text: "Satchel kann sie für jeden Client ausführen. Nichts wird geschrieben, bevor du den Knopf drückst.",
+      text: "Satchel führt sie für jeden Client aus. Ohne den Knopf wird nichts geschrieben.",
       titleNone: "Beginne mit ein paar Servern",
       titleMore: "Füge noch ein paar Server hinzu",
       textMore: "Deine Clients haben keine weiteren. Diese hier brauchen kein Konto, und mehr stehen im Katalog.",
@@ -1262,7 +1275,7 @@ export const de: Words = {
     },
     two: {
       title: "Verbinde die Clients, mit denen du arbeitest",
-      text: "Jeder bekommt einen Eintrag und einen eigenen Schlüssel. Jede Änderung kannst du ansehen, bevor sie geschieht.",
+      text: "Jeder bekommt einen Eintrag und einen eigenen Schlüssel. Jede Änderung kannst du vorher ansehen.",
       none: "Keiner der Clients, die Satchel kennt, wurde gefunden. Jeden anderen kannst du von Hand verbinden.",
       see: "Änderung ansehen",
       hide: "Änderung verbergen",
@@ -1276,10 +1289,11 @@ export const de: Words = {
       busy: "Wird verbunden…",
       done: "Verbunden",
       undoAll: "Alles rückgängig",
+      unreadable: (why) => `Diese Datei ist nicht zu lesen${why ? `: ${why}` : ""}. Berichtige sie und verbinde ihn dann unter Clients.`,
     },
     three: {
       title: "Bitte einen davon, ein Werkzeug zu benutzen",
-      text: "Fertig ist die Einrichtung, wenn ein echter Aufruf angekommen ist. Füge das in einen deiner Clients ein.",
+      text: "Füge das in einen deiner Clients ein. Fertig bist du, wenn ein echter Aufruf ankommt.",
       sentence: (server) => `Finde mit Satchel heraus, was ${server} kann, und probiere es aus.`,
       sentenceNone: "Sag mir, welche Werkzeuge du über Satchel hast.",
       sentenceTime: "Sag mir mit Satchel, wie spät es in Tokio ist.",
@@ -1595,7 +1609,10 @@ export const de: Words = {
     hide: "Fenster schließen",
   },
 
-  cause: (message) => causes.reduce((said, [of, german]) => said.replace(of, german), message),
+  cause: ({ code, message }) => {
+    const german = causes.reduce((said, [of, german]) => said.replace(of, german), message ?? "");
+    return german === message && code && refusals ? capital(refusals.failure(code, message)) : german;
+  },
 
   remedy: {
     unknown_profile: "Wähle ein anderes Profil, oder lege eines mit diesem Namen an.",
@@ -1638,11 +1655,11 @@ export const de: Words = {
     oauth_refresh: "Es wird von selbst wieder versucht. Du bist noch angemeldet.",
     oauth_callback_timeout: "Melde dich noch einmal an und schließe das im Browser innerhalb von fünf Minuten ab.",
     deleted: "Entferne es, oder entscheide, dass es weiterlaufen darf.",
-    held_back: "Ein Mensch muss es erst ansehen, im Fenster von Satchel oder mit `satchel approve`.",
+    held_back: "Sieh dir auf der Seite des Servers an, was neu ist, und gib es dort frei.",
     denied: "Es geht ohne, oder ein Mensch ruft es selbst auf oder ändert die Regel in „toolRules“.",
     setup_differs: "Sieh dir an, was anders ist, und wähle aus, was du übernimmst. Vorher ändert sich nichts.",
     settings_held: "Sieh dir an, was anders ist, und übernimm es, wenn du es geschrieben hast.",
-    approvals_lost: "Sieh dir seine Werkzeuge noch einmal an, im Fenster von Satchel oder mit `satchel approve`; bis dahin bleiben sie zurückgehalten.",
+    approvals_lost: "Sieh dir seine Werkzeuge auf seiner Seite noch einmal an. Bis dahin bleiben sie zurückgehalten.",
     ledger_unusable: "Aufrufe gehen wie zuvor. Sieh nach, ob der Datenträger voll ist und ob Satchel in sein Datenverzeichnis schreiben darf.",
     set_aside: "Nichts. Es wurde neu aufgebaut. Die beschädigte Kopie liegt daneben.",
   },

@@ -5,6 +5,69 @@ import { capital } from "../lib/refusal";
 const plurals = new Intl.PluralRules("en");
 const some = (count: number, one: string, other: string) => (plurals.select(count) === "one" ? one : other);
 
+/** What helps against what went wrong. */
+const remedy: Partial<Record<Code, string>> = {
+  unknown_profile: "Choose another profile, or create one with this name.",
+  spawn_not_found: "Install the program, or enter its correct full path as the command.",
+  runtime_missing: "Install it (Node for npx, uv for uvx), or enter its full path as the command.",
+  docker_down: "Start Docker, then try now.",
+  stdout_noise: "Look at the stray output in its log. An option such as --quiet or --stdio often helps.",
+  oom_killed: "Close something that needs memory, or give this server less to do. Then try now.",
+  dns: "Check the host name in its address, and that this computer is online.",
+  spawn_denied: "Make the file executable, or correct the command.",
+  exited_early: "Read the last lines of its log, then correct its arguments or environment.",
+  handshake_timeout: "Start it by hand to see what it waits for. A first download may need a second try.",
+  handshake_refused: "Check that this program is an MCP server and that its arguments are right.",
+  protocol_version: "Update the server to one that speaks a current protocol revision.",
+  crashed: "Read its log. It is started again at the next call.",
+  list_failed: "Read its log. The last known tools are kept meanwhile.",
+  tool_paused: "Wait for the time named, then call it again. Its log says what happened.",
+  needs_credential: "Save the value, or define the variable.",
+  unreachable: "Check the address and the network.",
+  tls: "Check the address, and this computer’s certificates and clock.",
+  http_401: "Set a token in its headers, for example Bearer ${secret:NAME}.",
+  http_403: "Ask whoever runs it to allow this to your account, or to the token in its headers.",
+  http_404: "Check the path of its address. Many servers answer at /mcp.",
+  http_5xx: "The fault is on the other side. It is tried again at the next call.",
+  keychain_locked: "Unlock the keyring, then try again, or choose an encrypted file in Settings.",
+  keychain_absent: "Start a keyring service such as gnome-keyring, or choose an encrypted file in Settings.",
+  vault_locked: "Unlock it in Settings with its passphrase.",
+  config_invalid: "Correct the file at the place named. What ran before goes on meanwhile.",
+  rule_invalid: "Correct it in the file. Until then, tools that it could be about are off, or each call asks.",
+  socket_not_opened: "Correct its path under \"sockets\" in the configuration.",
+  port_taken: "Connect clients again with the new address, or free the port and start again.",
+  no_tools: "Read its log and its documentation. Many servers offer something only with an argument or a credential.",
+  offline: "Connect this computer to a network. It is tried again at the next call.",
+  needs_sign_in: "Sign in, in its pane.",
+  needs_more_rights: "Allow it in your browser, if you want it to.",
+  needs_client_id: "Register an app with the provider, and enter its client ID.",
+  oauth_refused: "Read the reason. Nothing was sent to anybody who did not pass the checks.",
+  oauth_denied: "Sign in again, and allow it in the browser.",
+  oauth_discovery: "Check its address. If it is right, set a token in its headers instead of signing in.",
+  oauth_refresh: "It is tried again by itself. You are still signed in.",
+  oauth_callback_timeout: "Sign in again, and finish in the browser within five minutes.",
+  set_aside: "Nothing to do. It was rebuilt, and the damaged copy is kept beside it.",
+  deleted: "Remove it, or decide that it may go on.",
+  held_back: "Look at what is new on the server’s page, and approve it there.",
+  denied: "Do without it, or let the user do it or change the rule in \"toolRules\" of Satchel's configuration.",
+  setup_differs: "See what differs and choose what to apply. Nothing changes before that.",
+  settings_held: "Look at what is different, and accept it if you wrote it.",
+  approvals_lost: "Review its tools again on its page. They are held back until then.",
+  ledger_unusable: "Check that the disk is not full and that Satchel may write to its data directory. Calls keep working.",
+};
+
+/** The same where the hub names a command of the terminal, and the window has its own way. */
+const acts: Partial<Record<Code, string>> = {
+  unknown: "Look at the tools of its server.",
+  unknown_server: "It may have been renamed or removed meanwhile.",
+  not_connected: "Connect it first, under Clients.",
+  profile_in_use: "Choose another profile there first.",
+  unread: "Start it once.",
+  package_swapped: "If you trust the other package, remove the server and install it anew.",
+  no_digest: "See whether the image can be fetched, or choose another way to run it.",
+  needs_person: "Do it here, in Satchel’s window.",
+};
+
 export const en = {
   app: "Satchel",
   loading: "Reading the hub",
@@ -907,6 +970,8 @@ export const en = {
     never: "Connected · no tool used yet",
     /** The remarks of the client table in English. */
     after: (english: string) => english,
+    /** How a last step begins where there is none. */
+    nothing: "Nothing",
     /** Why it sees tools as it does, as the hub says it in English. */
     reason: (english: string) => `${capital(`${english}`)}.`,
     added: "Added · waiting for its first request",
@@ -915,6 +980,7 @@ export const en = {
     gone: "Satchel’s entry has gone from its settings",
     edited: "Satchel’s entry was changed",
     unreadable: "Its settings file cannot be read",
+    unreadableText: "Correct the file, then connect it here. Nothing was written to it.",
     found: "Found on this computer",
     twice: (count: number) => `${count} loaded twice`,
     twiceTitle: (count: number) => `${count} ${some(count, "server is", "servers are")} loaded twice`,
@@ -928,8 +994,8 @@ export const en = {
     connectNamed: (name: string) => `Connect ${name}`,
     putBack: "Put it back",
     reconnect: "Connect again",
-    undo: "Undo",
-    undoText: "Puts the file back as it was.",
+    undo: "Disconnect",
+    undoText: "Takes Satchel’s entry out of its file again.",
     undone: (name: string) => `${name} is as it was.`,
     movedBack: "They are back in the client.",
     didConnect: (name: string) => `Satchel was added to ${name}.`,
@@ -977,6 +1043,10 @@ export const en = {
     switch (one.code) {
       case "needs_secret":
         return `it needs ${one.name} before it can start`;
+      case "holds_secret":
+        return `${one.fields.map((field) => `“${field}”`).join(", ")} ${some(one.fields.length, "was", "were")} left out, because a secret is in there; write it into the entry with \${secret:NAME}, and the server’s page asks for the value`;
+      case "app_secret":
+        return "the secret of its app was left out; enter it on the server’s page";
       default:
         return one.reason;
     }
@@ -984,8 +1054,10 @@ export const en = {
   remarks: "Before these servers start",
   /** What is to know of a server before it is taken in; begins in small letters. */
   caution: (one: Caution): string => one.text,
+  /** Reads what is not wanted when the window opens. */
+  rest: async (): Promise<void> => {},
   /** Why something was refused, and what to do about it. */
-  refused: ({ message, action }: Refusal): [said: string, act: string] => [message, action],
+  refused: ({ code, message, action }: Refusal): [said: string, act: string] => [message, /`satchel |--\w/.test(action) ? (acts[code] ?? remedy[code] ?? "") : action],
   /** What the hub wants a person to know; begins in small letters. */
   noticed: (notice: { code: Code; message: string }): string => notice.message,
 
@@ -1029,6 +1101,7 @@ export const en = {
       busy: "Connecting…",
       done: "Connected",
       undoAll: "Undo all",
+      unreadable: (why: string) => `This file cannot be read${why ? `: ${why}` : ""}. Correct it, then connect this one under Clients.`,
     },
     three: {
       title: "Ask one of them to use a tool",
@@ -1349,58 +1422,10 @@ export const en = {
   },
 
   /** What the hub says of a failed start. */
-  cause: (message: string): string => message,
+  cause: ({ message }: { code?: Code; message: string }): string => message,
 
   /** The remedy. */
-  remedy: {
-    unknown_profile: "Choose another profile, or create one with this name.",
-    spawn_not_found: "Install the program, or enter its correct full path as the command.",
-    runtime_missing: "Install it (Node for npx, uv for uvx), or enter its full path as the command.",
-    docker_down: "Start Docker, then try now.",
-    stdout_noise: "Look at the stray output in its log. An option such as --quiet or --stdio often helps.",
-    oom_killed: "Close something that needs memory, or give this server less to do. Then try now.",
-    dns: "Check the host name in its address, and that this computer is online.",
-    spawn_denied: "Make the file executable, or correct the command.",
-    exited_early: "Read the last lines of its log, then correct its arguments or environment.",
-    handshake_timeout: "Start it by hand to see what it waits for. A first download may need a second try.",
-    handshake_refused: "Check that this program is an MCP server and that its arguments are right.",
-    protocol_version: "Update the server to one that speaks a current protocol revision.",
-    crashed: "Read its log. It is started again at the next call.",
-    list_failed: "Read its log. The last known tools are kept meanwhile.",
-    tool_paused: "Wait for the time named, then call it again. Its log says what happened.",
-    needs_credential: "Save the value, or define the variable.",
-    unreachable: "Check the address and the network.",
-    tls: "Check the address, and this computer’s certificates and clock.",
-    http_401: "Set a token in its headers, for example Bearer ${secret:NAME}.",
-    http_403: "Ask whoever runs it to allow this to your account, or to the token in its headers.",
-    http_404: "Check the path of its address. Many servers answer at /mcp.",
-    http_5xx: "The fault is on the other side. It is tried again at the next call.",
-    keychain_locked: "Unlock the keyring, then try again, or choose an encrypted file in Settings.",
-    keychain_absent: "Start a keyring service such as gnome-keyring, or choose an encrypted file in Settings.",
-    vault_locked: "Unlock it in Settings with its passphrase.",
-    config_invalid: "Correct the file at the place named. What ran before goes on meanwhile.",
-    rule_invalid: "Correct it in the file. Until then, tools that it could be about are off, or each call asks.",
-    socket_not_opened: "Correct its path under \"sockets\" in the configuration.",
-    port_taken: "Connect clients again with the new address, or free the port and start again.",
-    no_tools: "Read its log and its documentation. Many servers offer something only with an argument or a credential.",
-    offline: "Connect this computer to a network. It is tried again at the next call.",
-    needs_sign_in: "Sign in, in its pane.",
-    needs_more_rights: "Allow it in your browser, if you want it to.",
-    needs_client_id: "Register an app with the provider, and enter its client ID.",
-    oauth_refused: "Read the reason. Nothing was sent to anybody who did not pass the checks.",
-    oauth_denied: "Sign in again, and allow it in the browser.",
-    oauth_discovery: "Check its address. If it is right, set a token in its headers instead of signing in.",
-    oauth_refresh: "It is tried again by itself. You are still signed in.",
-    oauth_callback_timeout: "Sign in again, and finish in the browser within five minutes.",
-    set_aside: "Nothing to do. It was rebuilt, and the damaged copy is kept beside it.",
-    deleted: "Remove it, or decide that it may go on.",
-    held_back: "A person must approve it first, in Satchel's window or with `satchel approve`.",
-    denied: "Do without it, or let the user do it or change the rule in \"toolRules\" of Satchel's configuration.",
-    setup_differs: "See what differs and choose what to apply. Nothing changes before that.",
-    settings_held: "Look at what is different, and accept it if you wrote it.",
-    approvals_lost: "Review its tools again, in Satchel's window or with `satchel approve`; they are held back until then.",
-    ledger_unusable: "Check that the disk is not full and that Satchel may write to its data directory. Calls keep working.",
-  } as Partial<Record<Code, string>>,
+  remedy,
 
   /** The same for a server behind an address, where that is something else. */
   remedyHosted: {

@@ -8,6 +8,9 @@ export let words: Words;
 /** The language of texts that come from elsewhere in several. */
 export let spoken = "en";
 
+/** In milliseconds; by then the window has been drawn. */
+const AFTER_OPENING = 1000;
+
 // Each is a file of its own, so that the window reads one.
 const kept: Record<string, () => Promise<Words>> = {
   en: () => import("./en").then(({ en }) => en),
@@ -24,6 +27,8 @@ export async function fetchWords(language: string): Promise<void> {
 export function speak(language: string, other?: Words): void {
   spoken = language;
   words = other ?? here[language] ?? words;
+  const { rest } = words;
+  setTimeout(() => void rest(), AFTER_OPENING);
   speakFigures(language);
 }
 

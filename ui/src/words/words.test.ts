@@ -1,6 +1,7 @@
 // Every language says everything, and says it itself.
 import { afterEach, expect, test } from "vitest";
 import { count, rough, time } from "../lib/fmt";
+import type { Code } from "../lib/hub/generated";
 import clients from "../../../crates/satchel-clients/src/table.json?raw";
 import providers from "../../../crates/satchel-upstream/src/upstream/oauth/providers.json?raw";
 import { de } from "./de";
@@ -28,7 +29,7 @@ function texts(value: unknown, place = ""): [string, string][] {
   return Object.entries(value).flatMap(([name, inner]) => texts(inner, `${place}.${name}`));
 }
 // Names, and words that are the same in both languages.
-const same = /^\.(app|catalog\.(title|topics)|.*[Tt]okens?$|.*route|pane\.(setup\.name|numbers\.tokens|facts\.median)|add\.(name|placeholder)|settings\.(languages|themes\.system|version)|.*(server|client|code|browser|name|start|startup|live|hub|ok|median|session|restart))/;
+const same = /^\.(app|rest|catalog\.(title|topics)|.*[Tt]okens?$|.*route|pane\.(setup\.name|numbers\.tokens|facts\.median)|add\.(name|placeholder)|settings\.(languages|themes\.system|version)|.*(server|client|code|browser|name|start|startup|live|hub|ok|median|session|restart))/;
 
 test("the languages have the same places", () => {
   const fillable = (words: unknown) => texts({ ...(words as object), state: undefined, action: undefined });
@@ -65,4 +66,27 @@ test("figures follow the language", async () => {
   expect(words.nav.settings).toBe("Einstellungen");
   expect([count(1234567), rough(4118), time(1900)]).toEqual(["1.234.567", "4,1 Tsd.", "1,9 s"]);
   expect(count(-12)).toBe("−12");
+});
+
+const spelled = Object.values(import.meta.glob("../../../crates/*/src/model/code.rs", { query: "?raw", import: "default", eager: true }))
+  .flatMap((source) => [...(source as string).matchAll(/^ {4}\w+ = "(\w+)",$/gm)])
+  .map(([, code]) => code as Code);
+
+test("every reason of the hub has German words", async () => {
+  await de.rest();
+  expect(spelled.length).toBeGreaterThan(100);
+  const english = "said of no code";
+  const refused = (code: Code) => de.refused({ code, message: english, action: "" })[0];
+  expect(spelled.filter((code) => refused(code) === english || !/[a-zäöü]{3,}/.test(refused(code).replace(english, "")))).toEqual([]);
+  expect(de.refused({ code: "unknown_server", message: 'there is no server "gh"', action: "See `satchel list`." })).toEqual([
+    "es gibt keinen Server „gh“",
+    "Vielleicht wurde er inzwischen umbenannt oder entfernt.",
+  ]);
+  expect(de.refused({ code: "unreadable", message: "a.json: no such file", action: "" })).toEqual(["das war nicht zu lesen: a.json: no such file", ""]);
+});
+
+test("the window sends nobody to a terminal for what it can do", async () => {
+  await de.rest();
+  const acts = spelled.flatMap((code) => [en, de].map((language) => language.refused({ code, message: "m", action: "Run `satchel x`." })[1]));
+  expect(acts.filter((act) => act.includes("satchel x") || act.includes("`satchel "))).toEqual([]);
 });

@@ -126,6 +126,11 @@ pub enum ClientState {
         /// A sentence for people.
         message: String,
     },
+    /// It has no Satchel entry and can get none: its file cannot be read.
+    Unreadable {
+        /// A sentence for people.
+        message: String,
+    },
     /// Its configuration cannot be written by other programs; a person has to paste the entry.
     Paste,
 }

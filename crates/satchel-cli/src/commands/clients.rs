@@ -136,6 +136,7 @@ fn state(client: &KnownClient) -> String {
         ClientState::Added => "added, no request yet".into(),
         ClientState::Connected { .. } => "connected".into(),
         ClientState::NeedsYou { message, .. } => format!("needs you: {message}"),
+        ClientState::Unreadable { message } => format!("cannot be connected: {message}"),
         ClientState::Paste => "by pasting".into(),
     };
     if client.tier == "B" && matches!(client.state, ClientState::NotConnected) {

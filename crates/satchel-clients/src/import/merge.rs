@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde_json::Value;
 
-use super::{FoundEntry, Target, TransportKind, naming};
+use super::{FoundEntry, Target, TransportKind, naming, plain_secrets};
 use crate::model::remark::{NameFault, RemarkKind};
 
 /// Where a server was found.
@@ -37,22 +37,37 @@ pub struct Candidate {
 
 /// The identity of a server: its program with arguments, or its address.
 pub fn identity(server: &FoundEntry) -> String {
-    match &server.target {
+    identity_of(&server.target, server.transport)
+}
+
+fn identity_of(target: &Target, transport: TransportKind) -> String {
+    match target {
         Target::Program { command, args, .. } => identity_of_program(command, args),
-        Target::Address { url, .. } => identity_of_address(url, server.transport == TransportKind::Sse),
+        Target::Address { url, .. } => identity_of_address(url, transport == TransportKind::Sse),
     }
+}
+
+/// The existing server that this one is, if any. One whose credentials are in the keychain is recognized by everything
+/// else and its name: two accounts of one service differ in their credentials only.
+pub fn known<'a>(server: &FoundEntry, existing: &'a BTreeMap<String, String>) -> Option<&'a String> {
+    let without = || identity_of(&plain_secrets::without_credentials(&server.target), server.transport);
+    let name = || naming::plain(&server.name, server.words).0;
+    existing
+        .get(&identity(server))
+        .or_else(|| existing.get(&without()).filter(|existing| is_same(existing, &name())))
 }
 
 /// See [`identity`].
 pub fn identity_of_program(command: &str, args: &[String]) -> String {
-    let words: Vec<&str> =
-        std::iter::once(plain_program(command)).chain(args.iter().map(String::as_str)).collect();
+    let args = args.iter().map(|arg| plain_secrets::without_references(arg));
+    let words: Vec<String> = std::iter::once(plain_program(command).to_owned()).chain(args).collect();
     format!("stdio {}", Value::from(words))
 }
 
 /// See [`identity`].
 pub fn identity_of_address(url: &str, sse: bool) -> String {
-    format!("{} {}", if sse { "sse" } else { "http" }, plain_address(url))
+    let url = plain_address(&plain_secrets::without_references(url));
+    format!("{} {url}", if sse { "sse" } else { "http" })
 }
 
 /// The bare name of common launchers, which differ only in where they are installed.
@@ -93,8 +108,8 @@ pub fn candidates(
             candidate.origins.push(origin);
             continue;
         }
-        by_identity.insert(identity.clone(), all.len());
-        let known = known.get(&identity).cloned();
+        by_identity.insert(identity, all.len());
+        let known = self::known(&server, known).cloned();
         let is_taken = |name: &str| taken(name) || all.iter().any(|other| is_same(&other.name, name));
         let (name, renamed) = match &known {
             Some(known) => (known.clone(), None),
@@ -159,6 +174,23 @@ mod tests {
             name: name.to_owned(),
         };
         contents.servers.into_iter().map(|server| (origin(&server.name), server)).collect()
+    }
+
+    #[test]
+    fn a_server_whose_credential_is_in_the_keychain_is_recognized_by_its_name_and_the_rest() {
+        let file = r#"{"mcpServers": {"db": {"command": "npx", "args": ["pg", "postgres://me:pw@h/a"]},
+            "other": {"command": "npx", "args": ["pg", "postgres://me:else@h/a"]},
+            "web": {"url": "https://h/mcp?key=abc"}}}"#;
+        let reference = |text: &str| text.replace("REF", "${secret:x}");
+        let mine = ["pg".to_owned(), reference("postgres://me:REF@h/a")];
+        let existing = [
+            (identity_of_program("npx", &mine), "db".to_owned()),
+            (identity_of_address(&reference("https://h/mcp?key=REF"), false), "web".to_owned()),
+        ];
+        let merged = candidates(found("cursor", file), &existing.into(), |name| name != "other");
+        let known: Vec<(&str, Option<&str>)> =
+            merged.iter().map(|one| (one.name.as_str(), one.known.as_deref())).collect();
+        assert_eq!(known, [("db", Some("db")), ("other", None), ("web", Some("web"))]);
     }
 
     #[test]

@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use merge::{Candidate, Origin, candidates, identity, identity_of_address, identity_of_program, is_same};
+pub use merge::{
+    Candidate, Origin, candidates, identity, identity_of_address, identity_of_program, is_same, known,
+};
 pub use omitted::omitted;
 pub use paste::{PasteError, read_pasted, read_text};
 pub use plain_secrets::{Moved, credentials_in, into_config, take_credentials};

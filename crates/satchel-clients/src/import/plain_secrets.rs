@@ -1,5 +1,7 @@
 //! Finds plain-text credentials in an entry and replaces them with references once they are in the keychain.
 
+use std::{collections::BTreeSet, ops::Range};
+
 use serde_json::{Map, Value, json};
 
 use super::{FoundEntry, Target, TransportKind, Words, omitted::is_kept};
@@ -9,10 +11,18 @@ use crate::{document::fingerprint, references::holds_reference};
 const WORDS: &[&str] = &["TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE"];
 /// A flag with one of these names a location, not the credential.
 const PLACES: &[&str] = &["FILE", "PATH", "ENV"];
+/// Flags whose value is a header of HTTP.
+const HEADER_FLAGS: &[&str] = &["-H", "--header", "--headers"];
+/// In place of any credential, where servers are compared.
+const ANY: &str = "${secret}";
+/// What stands before a credential in a header.
+const SCHEMES: &[&str] = &["Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token "];
 
 /// The locations of plain-text credentials, for example `env.API_KEY` or `args[3]`.
 pub(super) fn plain(target: &Target) -> Vec<String> {
-    spots(target).into_iter().map(|spot| spot.field).collect()
+    let mut fields: Vec<String> = spots(target).into_iter().map(|spot| spot.field).collect();
+    fields.dedup();
+    fields
 }
 
 struct FieldSpot {
@@ -24,7 +34,8 @@ struct FieldSpot {
 
 enum FieldPath {
     Env(String),
-    Arg(usize),
+    /// A part of an argument, in bytes.
+    Arg(usize, Range<usize>),
     Header(String),
     Query(String),
     UserInfo,
@@ -34,8 +45,11 @@ enum FieldPath {
 fn spots(target: &Target) -> Vec<FieldSpot> {
     match target {
         Target::Program { args, env, .. } => {
+            let holds = |name: &str, value: &Value| {
+                is_secret(name, value) || value.as_str().is_some_and(|text| password(text).is_some())
+            };
             let variables =
-                env.iter().filter(|(name, value)| is_secret(name, value)).map(|(name, _)| FieldSpot {
+                env.iter().filter(|(name, value)| holds(name, value)).map(|(name, _)| FieldSpot {
                     field: format!("env.{name}"),
                     label: name.clone(),
                     at: FieldPath::Env(name.clone()),
@@ -94,7 +108,7 @@ fn gather(value: &Value, found: &mut Vec<String>) {
             let args: Vec<String> =
                 items.iter().map(|item| item.as_str().unwrap_or_default().to_owned()).collect();
             found.extend(arguments(&args).into_iter().filter_map(|spot| match spot.at {
-                FieldPath::Arg(at) => args.get(at).map(|arg| after_flag(arg).to_owned()),
+                FieldPath::Arg(at, part) => Some(args.get(at)?.get(part)?.to_owned()),
                 _ => None,
             }));
             items.iter().for_each(|item| gather(item, found));
@@ -112,9 +126,11 @@ fn gather(value: &Value, found: &mut Vec<String>) {
 
 /// The credential in `Bearer abc` is `abc`.
 fn without_scheme(value: &str) -> String {
-    let rest =
-        ["Bearer ", "bearer ", "Basic ", "basic "].iter().find_map(|scheme| value.strip_prefix(scheme));
-    rest.unwrap_or(value).trim().to_owned()
+    after_scheme(value).trim().to_owned()
+}
+
+fn after_scheme(value: &str) -> &str {
+    SCHEMES.iter().find_map(|scheme| value.strip_prefix(scheme)).unwrap_or(value)
 }
 
 fn after_flag(arg: &str) -> &str {
@@ -137,23 +153,60 @@ fn is_variable(value: &str) -> bool {
 
 fn arguments(args: &[String]) -> Vec<FieldSpot> {
     let mut found = Vec::new();
-    for (index, arg) in args.iter().enumerate() {
-        let Some(flag) = arg.strip_prefix('-') else { continue };
-        let (name, value, at) = match flag.split_once('=') {
-            Some((name, value)) => (name, Some(value), index),
-            None => (flag, args.get(index + 1).map(String::as_str), index + 1),
+    let mut before = None;
+    for (at, arg) in args.iter().enumerate() {
+        let spot = |(label, value): (String, &str)| {
+            let start = value.as_ptr() as usize - arg.as_ptr() as usize;
+            FieldSpot {
+                field: format!("args[{at}]"),
+                label,
+                at: FieldPath::Arg(at, start..start + value.len()),
+            }
         };
-        let upper = name.to_uppercase();
-        let place = PLACES.iter().any(|word| upper.contains(word));
-        if !place
-            && sounds_secret(name)
-            && value.is_some_and(|value| is_plain(value) && !value.starts_with('-'))
-        {
-            let label = name.trim_matches('-').to_owned();
-            found.push(FieldSpot { field: format!("args[{at}]"), label, at: FieldPath::Arg(at) });
-        }
+        found.extend(in_argument(before, arg).into_iter().map(spot));
+        before = Some(arg.as_str());
     }
     found
+}
+
+/// The credentials in an argument, each with what it belongs to: the value of a flag or variable, a header, or a part of
+/// an address.
+fn in_argument<'a>(before: Option<&str>, arg: &'a str) -> Vec<(String, &'a str)> {
+    let plain = |label: &str, value: &'a str| {
+        let label = label.trim_matches('-');
+        let place = PLACES.iter().any(|word| label.to_uppercase().contains(word));
+        (!place && sounds_secret(label) && is_plain(value)).then(|| vec![(label.to_owned(), value)])
+    };
+    let flag = before.filter(|before| before.starts_with('-') && !before.contains('='));
+    let (flag, value) = match arg.strip_prefix('-').and_then(|rest| rest.split_once('=')) {
+        Some((name, value)) => (Some(&arg[..=name.len()]), value),
+        None => (flag.filter(|_| !arg.starts_with('-')), arg),
+    };
+    let of_flag = flag.and_then(|flag| plain(flag, value));
+    let of_header = || {
+        let (name, value) =
+            value.split_once(':').filter(|_| flag.is_some_and(|flag| HEADER_FLAGS.contains(&flag)))?;
+        plain(name.trim(), after_scheme(value.trim()))
+    };
+    // `KEY==1.0` is a version.
+    let of_variable = || {
+        let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let (name, value) =
+            value.split_once('=').filter(|(name, value)| is_name(name) && !value.starts_with('='))?;
+        plain(name, value)
+    };
+    let of_address = || {
+        let password = password(value).map(|password| ("password".to_owned(), password));
+        let named = query(value).filter_map(|(name, value)| plain(name, value)).flatten();
+        password.into_iter().chain(named).collect()
+    };
+    of_flag.or_else(of_header).or_else(of_variable).unwrap_or_else(of_address)
+}
+
+/// The password in an address such as `postgresql://user:password@host`.
+fn password(text: &str) -> Option<&str> {
+    let (_, inside) = user_info(text)?;
+    inside.split_once(':').map(|(_, password)| password).filter(|password| is_plain(password))
 }
 
 fn in_address(url: &str) -> Vec<FieldSpot> {
@@ -190,6 +243,12 @@ fn user_info(url: &str) -> Option<(usize, &str)> {
 /// These, and those declared as credentials despite their names.
 fn all_spots(server: &FoundEntry) -> Vec<FieldSpot> {
     let mut all = spots(&server.target);
+    if server.words == Words::Described {
+        // A description says that the whole argument is one: what it is made of stands in no file either.
+        all.retain(|spot| {
+            !(matches!(spot.at, FieldPath::Arg(..)) && server.secret_fields.contains(&spot.field))
+        });
+    }
     for field in &server.secret_fields {
         if all.iter().any(|spot| spot.field == *field) {
             continue;
@@ -203,12 +262,14 @@ fn all_spots(server: &FoundEntry) -> Vec<FieldSpot> {
         } else if let Some(Ok(index)) =
             field.strip_prefix("args[").and_then(|rest| rest.strip_suffix(']')).map(str::parse)
         {
-            FieldPath::Arg(index)
+            let Target::Program { args, .. } = &server.target else { continue };
+            let Some(arg) = args.get(index) else { continue };
+            FieldPath::Arg(index, arg.len() - after_flag(arg).len()..arg.len())
         } else {
             continue;
         };
         let label = match (&at, &server.target) {
-            (FieldPath::Arg(at), Target::Program { args, .. }) => {
+            (FieldPath::Arg(at, _), Target::Program { args, .. }) => {
                 let flag =
                     at.checked_sub(1).and_then(|before| args.get(before)).filter(|arg| arg.starts_with('-'));
                 flag.map_or_else(|| format!("argument-{at}"), |flag| flag.trim_matches(['-', '=']).to_owned())
@@ -237,13 +298,7 @@ pub fn into_config(
     literal: fn(&str) -> String,
 ) -> (Map<String, Value>, Vec<Moved>, Vec<String>) {
     let mut target = server.target.clone();
-    let mut moved = Vec::new();
-    for spot in all_spots(server) {
-        let secret = secret_name(name, &spot.label);
-        if let Some(value) = put_reference(&mut target, &spot.at, &secret) {
-            moved.push(Moved { name: secret, value });
-        }
-    }
+    let moved = take_out(&mut target, all_spots(server), name);
     let mut needs = Vec::new();
     let from_strangers = Strangers {
         server: name,
@@ -326,13 +381,8 @@ pub fn take_credentials(entry: &mut Map<String, Value>, name: &str) -> Vec<Moved
             env_file: None,
         },
     };
-    let mut moved = Vec::new();
-    for spot in spots(&target).into_iter().chain(addresses_with_passwords(&target)) {
-        let secret = secret_name(name, &spot.label);
-        if let Some(value) = put_reference(&mut target, &spot.at, &secret) {
-            moved.push(Moved { name: secret, value });
-        }
-    }
+    let at = spots(&target);
+    let mut moved = take_out(&mut target, at, name);
     if let Some(secret) = entry.get_mut("oauth").and_then(|oauth| oauth.get_mut("clientSecret"))
         && let Some(value) = secret.as_str().filter(|value| is_plain(value)).map(ToOwned::to_owned)
     {
@@ -363,23 +413,44 @@ pub fn take_credentials(entry: &mut Map<String, Value>, name: &str) -> Vec<Moved
     moved
 }
 
-/// Addresses of databases and the like that contain user name and password, under unsuspicious names.
-fn addresses_with_passwords(target: &Target) -> Vec<FieldSpot> {
-    let Target::Program { args, env, .. } = target else { return vec![] };
-    let has =
-        |text: &str| user_info(text).is_some_and(|(_, inside)| inside.contains(':') && is_plain(inside));
-    let known = |field: &str| spots(target).iter().any(|spot| spot.field == field);
-    let args = args.iter().enumerate().filter(|(_, arg)| has(arg)).map(|(at, _)| FieldSpot {
-        field: format!("args[{at}]"),
-        label: format!("argument-{at}"),
-        at: FieldPath::Arg(at),
-    });
-    let env = env.iter().filter(|(_, value)| value.as_str().is_some_and(has)).map(|(name, _)| FieldSpot {
-        field: format!("env.{name}"),
-        label: name.clone(),
-        at: FieldPath::Env(name.clone()),
-    });
-    args.chain(env).filter(|spot| !known(&spot.field)).collect()
+/// Replaces these credentials by references to names of their own, and returns them.
+fn take_out(target: &mut Target, spots: Vec<FieldSpot>, server: &str) -> Vec<Moved> {
+    let mut names = BTreeSet::new();
+    let mut named: Vec<(FieldPath, String)> = Vec::new();
+    for FieldSpot { label, at, .. } in spots {
+        let numbered = (2..).map(|number| format!("{label}-{number}"));
+        let mut labels = std::iter::once(label.clone()).chain(numbered);
+        let free = labels.find(|label| names.insert(label.clone())).expect("numbers do not end");
+        named.push((at, secret_name(server, &free)));
+    }
+    // From the end, so that parts before it stay where they were found.
+    let mut moved: Vec<Moved> = Vec::new();
+    for (at, name) in named.into_iter().rev() {
+        moved.extend(put_reference(target, &at, &name).map(|value| Moved { name, value }));
+    }
+    moved.reverse();
+    moved
+}
+
+/// The target with the same text in place of every credential, to compare it with one whose credentials were taken out.
+pub(super) fn without_credentials(target: &Target) -> Target {
+    let mut target = target.clone();
+    for spot in spots(&target).into_iter().rev() {
+        put(&mut target, &spot.at, ANY);
+    }
+    target
+}
+
+/// The same of a text from Satchel's configuration.
+pub(super) fn without_references(text: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((start, after)) = rest.split_once("${secret:") {
+        let Some((_, end)) = after.split_once('}') else { break };
+        out.push_str(start);
+        out.push_str(ANY);
+        rest = end;
+    }
+    out + rest
 }
 
 /// Third parties' texts, translated to Satchel's configuration.
@@ -489,19 +560,18 @@ fn secret_name(server: &str, label: &str) -> String {
 
 /// Replaces the credential by a reference and returns it.
 fn put_reference(target: &mut Target, at: &FieldPath, secret: &str) -> Option<String> {
-    let reference = format!("${{secret:{secret}}}");
+    put(target, at, &format!("${{secret:{secret}}}"))
+}
+
+/// Replaces the credential by a text and returns it.
+fn put(target: &mut Target, at: &FieldPath, reference: &str) -> Option<String> {
     match (target, at) {
-        (Target::Program { env, .. }, FieldPath::Env(name)) => swap(env.get_mut(name)?, &reference),
-        (Target::Address { headers, .. }, FieldPath::Header(name)) => {
-            swap(headers.get_mut(name)?, &reference)
-        }
-        (Target::Program { args, .. }, FieldPath::Arg(index)) => {
+        (Target::Program { env, .. }, FieldPath::Env(name)) => swap(env.get_mut(name)?, reference),
+        (Target::Address { headers, .. }, FieldPath::Header(name)) => swap(headers.get_mut(name)?, reference),
+        (Target::Program { args, .. }, FieldPath::Arg(index, part)) => {
             let arg = args.get_mut(*index)?;
-            let (start, value) = match arg.strip_prefix('-').and_then(|flag| flag.split_once('=')) {
-                Some((name, value)) => (format!("-{name}="), value.to_owned()),
-                None => (String::new(), arg.clone()),
-            };
-            *arg = format!("{start}{reference}");
+            let value = arg.get(part.clone())?.to_owned();
+            arg.replace_range(part.clone(), reference);
             Some(value)
         }
         (Target::Address { url, .. }, FieldPath::Query(name)) => {
@@ -512,10 +582,12 @@ fn put_reference(target: &mut Target, at: &FieldPath, secret: &str) -> Option<St
         (Target::Address { url, .. }, FieldPath::UserInfo) => {
             let (start, inside) = user_info(url)?;
             let (length, inside) = (inside.len(), inside.to_owned());
-            url.replace_range(start..start + length, &reference);
+            url.replace_range(start..start + length, reference);
             Some(inside)
         }
-        (Target::Address { url, .. }, FieldPath::Address) => Some(std::mem::replace(url, reference)),
+        (Target::Address { url, .. }, FieldPath::Address) => {
+            Some(std::mem::replace(url, reference.to_owned()))
+        }
         _ => None,
     }
 }
@@ -523,9 +595,8 @@ fn put_reference(target: &mut Target, at: &FieldPath, secret: &str) -> Option<St
 /// Leaves the scheme before a credential unchanged.
 fn swap(value: &mut Value, reference: &str) -> Option<String> {
     let text = value.as_str()?.to_owned();
-    let scheme =
-        ["Bearer ", "bearer ", "Basic ", "Token ", "token "].iter().find(|scheme| text.starts_with(*scheme));
-    let (scheme, secret) = scheme.map_or(("", text.as_str()), |scheme| (*scheme, &text[scheme.len()..]));
+    let secret = after_scheme(&text);
+    let scheme = &text[..text.len() - secret.len()];
     *value = format!("{scheme}{reference}").into();
     Some(secret.to_owned())
 }
@@ -534,13 +605,93 @@ fn swap(value: &mut Value, reference: &str) -> Option<String> {
 mod tests {
     use super::*;
 
+    #[track_caller]
+    fn check(args: &[&str], after: &[&str], taken: &[(&str, &str)]) {
+        let Value::Object(mut entry) = json!({ "command": "x", "args": args }) else { unreachable!() };
+        let moved = take_credentials(&mut entry, "a");
+        assert_eq!(entry["args"], json!(after));
+        let moved: Vec<_> = moved.iter().map(|one| (one.name.as_str(), one.value.as_str())).collect();
+        assert_eq!(moved, taken);
+    }
+
+    #[test]
+    fn only_the_credential_leaves_an_argument() {
+        check(
+            &["postgresql://me:s3cret@db.example/shop?sslmode=require"],
+            &["postgresql://me:${secret:a.password}@db.example/shop?sslmode=require"],
+            &[("a.password", "s3cret")],
+        );
+        check(
+            &["--token=abc", "--url=redis://:pw@h", "https://h/mcp?apiKey=k&x=1"],
+            &[
+                "--token=${secret:a.token}",
+                "--url=redis://:${secret:a.password}@h",
+                "https://h/mcp?apiKey=${secret:a.apiKey}&x=1",
+            ],
+            &[("a.token", "abc"), ("a.password", "pw"), ("a.apiKey", "k")],
+        );
+        check(
+            &["run", "-e", "GITHUB_TOKEN=ghp", "-e", "LEVEL=debug", "--env=API_KEY=k"],
+            &[
+                "run",
+                "-e",
+                "GITHUB_TOKEN=${secret:a.GITHUB_TOKEN}",
+                "-e",
+                "LEVEL=debug",
+                "--env=API_KEY=${secret:a.API_KEY}",
+            ],
+            &[("a.GITHUB_TOKEN", "ghp"), ("a.API_KEY", "k")],
+        );
+        check(
+            &[
+                "mcp-remote",
+                "https://h/sse",
+                "--header",
+                "Authorization: Bearer abc",
+                "--header",
+                "X-Team:blue",
+            ],
+            &[
+                "mcp-remote",
+                "https://h/sse",
+                "--header",
+                "Authorization: Bearer ${secret:a.Authorization}",
+                "--header",
+                "X-Team:blue",
+            ],
+            &[("a.Authorization", "abc")],
+        );
+        check(
+            &["--from", "mysql://u:one@h/a", "--to", "mysql://u:two@h/b?password=three"],
+            &[
+                "--from",
+                "mysql://u:${secret:a.password}@h/a",
+                "--to",
+                "mysql://u:${secret:a.password-2}@h/b?password=${secret:a.password-3}",
+            ],
+            &[("a.password", "one"), ("a.password-2", "two"), ("a.password-3", "three")],
+        );
+        for args in [
+            &["--token-file", "/run/token", "--header", "Authorization:${AUTH}", "--with", "keyring==25.0"][..],
+            &[
+                "git+ssh://git@host/repo",
+                "--password",
+                "--verbose",
+                "postgres://me:${PASSWORD}@h",
+                "https://h/?key=",
+            ],
+        ] {
+            check(args, args, &[]);
+        }
+    }
+
     #[test]
     fn credentials_leave_an_entry_of_our_own_and_nothing_else_of_it_changes() {
         for (before, after, taken) in [
             (
                 json!({ "command": "x", "args": ["--api-key", "k-1", 7, "postgres://u:pw@h/db"], "env": { "A": "b", "TOKEN": "t" }, "mine": [1] }),
-                json!({ "command": "x", "args": ["--api-key", "${secret:a.api-key}", 7, "${secret:a.argument-3}"], "env": { "A": "b", "TOKEN": "${secret:a.TOKEN}" }, "mine": [1] }),
-                vec!["t", "k-1", "postgres://u:pw@h/db"],
+                json!({ "command": "x", "args": ["--api-key", "${secret:a.api-key}", 7, "postgres://u:${secret:a.password}@h/db"], "env": { "A": "b", "TOKEN": "${secret:a.TOKEN}" }, "mine": [1] }),
+                vec!["t", "k-1", "pw"],
             ),
             (
                 json!({ "serverUrl": "https://h/mcp", "headers": { "Authorization": "Bearer z" }, "oauth": { "clientSecret": "s" } }),

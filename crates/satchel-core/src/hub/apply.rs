@@ -19,7 +19,7 @@ use crate::{
         audit::AuditKind,
         control::{Change, Refusal},
     },
-    review::Accepted,
+    review::{Accepted, Accepting},
     tasks::{Panicked, caught, may_fail_here},
 };
 
@@ -149,7 +149,7 @@ async fn reload(hub: &Hub) {
                 let file = hub.places().config_file.display().to_string();
                 hub.did(AuditKind::Policy, "", &file, "the file was changed from outside");
                 remember(hub, &written);
-                registry::reconcile(hub, config, Accepted::Nothing).await;
+                reconcile(hub, config, Accepted::Nothing).await;
             }
         }
         Err(trouble) => {
@@ -157,6 +157,19 @@ async fn reload(hub: &Hub) {
             hub.notice(Notice::new(Code::ConfigInvalid, trouble.to_string()));
         }
     }
+}
+
+/// Reconciles, and finishes an acceptance that was interrupted after the file was written.
+pub(super) async fn reconcile(hub: &Hub, config: Config, accepted: Accepted<'_>) {
+    let unfinished = hub.inner.review.unfinished(&config).await;
+    let accepted = match &unfinished {
+        Some(Accepting { name, by_person, .. }) if matches!(accepted, Accepted::Nothing) => {
+            Accepted::Entry { name, by_person: *by_person }
+        }
+        _ => accepted,
+    };
+    registry::reconcile(hub, config, accepted).await;
+    hub.inner.review.end_accepting().await;
 }
 
 async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyError> {
@@ -175,19 +188,25 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
         waits = approved::holds_any(hub, name);
         server_entry::remember_removed(hub, name, current.entry(name));
     }
-    files::replace(path, config.to_text().as_bytes())
-        .map_err(|error| ApplyError::Files(error.to_string()))?;
-    hub.clear_notice(Code::ConfigInvalid);
-    hub.inner.configured.accepted.changed(change);
-    let in_force = settings::in_force(hub, &config, Accepted::Nothing);
-    remember(hub, &config);
-    audit::did_change(hub, change);
     // A server added by a program is new; a program's change to an accepted server has to be reviewed.
     let is_new = |name: &&str| current.entry(name).is_none() && !approved::has_approvals(hub, name);
     let writes = matches!(change, Change::Add { .. } | Change::Put { .. } | Change::Edit { .. });
     let accepted = accepted(hub, &current, change).filter(|name| accepts || !writes || is_new(name));
     let accepted = accepted.map_or(Accepted::Nothing, |name| Accepted::Entry { name, by_person: accepts });
+    // Before the file is written: a hub that is killed in between would hold back what a person has just accepted.
+    approved::begin_accepting(hub, &config, accepted).await;
+    if let Err(error) = files::replace(path, config.to_text().as_bytes()) {
+        hub.inner.review.end_accepting().await;
+        return Err(ApplyError::Files(error.to_string()));
+    }
+    may_fail_here("written");
+    hub.clear_notice(Code::ConfigInvalid);
+    hub.inner.configured.accepted.changed(change);
+    let in_force = settings::in_force(hub, &config, Accepted::Nothing);
+    remember(hub, &config);
+    audit::did_change(hub, change);
     registry::reconcile(hub, in_force, accepted).await;
+    hub.inner.review.end_accepting().await;
     if let Change::Remove { name } = change {
         // An entry that waits for review still waits after a program removes and re-adds it.
         if accepts || !waits {

@@ -4,6 +4,7 @@ use satchel_mcp::RawObject;
 
 use super::{Hub, failure::CallFailure};
 use crate::{
+    config::Config,
     model::{Code, Notice, ServerName, approvals::Kind, audit::AuditKind},
     review::{Accepted, Opening},
 };
@@ -23,6 +24,15 @@ pub(super) async fn open_approvals(hub: &Hub, openings: Vec<Opening>) -> Vec<boo
         opened.waits
     });
     told.collect()
+}
+
+/// Records which entry of this configuration is accepted, before it is written.
+pub(super) async fn begin_accepting(hub: &Hub, config: &Config, accepted: Accepted<'_>) {
+    let Accepted::Entry { name, by_person } = accepted else { return };
+    let Some((name, server)) = config.servers().get_key_value(name) else { return };
+    if let Err(error) = hub.inner.review.begin_accepting(name, server, by_person).await {
+        tracing::warn!(server = %name, %error, "cannot store that its entry is being approved");
+    }
 }
 
 /// Accepts an entry that a person wrote through Satchel.

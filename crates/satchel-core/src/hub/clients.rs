@@ -217,7 +217,7 @@ fn duplicates(
     let found = super::import::own_servers(client, machine, &ourselves::ourselves(hub));
     let on = found.into_iter().filter(|(_, server)| server.enabled);
     on.filter_map(|(_, server)| {
-        let name = here.get(&crate::clients::import::identity(&server))?;
+        let name = crate::clients::import::known(&server, here)?;
         Some(Duplicate { there: server.name, here: name.clone() })
     })
     .collect()
@@ -232,10 +232,10 @@ fn state_of(hub: &Hub, client: &Client, file: Option<&Path>) -> ClientState {
             return ClientState::Paste;
         }
         // The user may have pasted it.
-        let there = file.and_then(|path| entry_in(client, &ourselves, path).ok().flatten());
-        return match there {
-            Some((_, entry)) if is_ours(hub, client, &ourselves, &entry) => ClientState::Added,
-            _ => ClientState::NotConnected,
+        return match file.map(|path| entry_in(client, &ourselves, path)) {
+            Some(Ok(Some((_, entry)))) if is_ours(hub, client, &ourselves, &entry) => ClientState::Added,
+            Some(Err(error)) => ClientState::Unreadable { message: error.to_string() },
+            Some(Ok(_)) | None => ClientState::NotConnected,
         };
     };
     for written in &record.files {

@@ -194,6 +194,11 @@ fn look_at_client(client: &KnownClient) -> Option<DoctorFinding> {
             let action = "Remove them from its file, under Clients.".to_owned();
             (Health::Note, Diagnosis::ClientConnected { file, doubled }, action)
         }
+        ClientState::Unreadable { message } => {
+            let (client, trouble, why) = (client.id.clone(), "unreadable".to_owned(), message.clone());
+            let action = "Correct the file; until then it cannot be connected.".to_owned();
+            (Health::Note, Diagnosis::ClientTroubled { client, trouble, why }, action)
+        }
         ClientState::NeedsYou { what, message } => {
             let (client, trouble, why) = (client.id.clone(), what.clone(), message.clone());
             let action = format!("Connect it again with `satchel connect {client}`.");

@@ -41,6 +41,7 @@ use crate::{
         server_json::ServerDocument,
     },
     secrets::{Secret, SecretError},
+    stats::retention::looks_like_key,
     upstream,
 };
 
@@ -183,7 +184,7 @@ fn in_sources(hub: &Hub, sources: Vec<Source>) -> ImportOffers {
 fn offered(hub: &Hub, found: Vec<(Origin, FoundEntry)>, answers: &BTreeMap<String, Value>) -> Vec<Offer> {
     let config = hub.config();
     let taken = |name: &str| config.servers().keys().any(|known| import::is_same(known.as_str(), name));
-    let candidates = import::candidates(found, &identities(hub), taken);
+    let candidates = import::candidates(found, &identities(hub), taken).into_iter().map(with_keys);
     let offer = |candidate: Candidate| {
         let (_, _, placeholders) = into_config(&candidate.server, &candidate.name, literal);
         let mut warnings: Vec<Caution> =
@@ -207,7 +208,21 @@ fn offered(hub: &Hub, found: Vec<(Origin, FoundEntry)>, answers: &BTreeMap<Strin
         }
         Offer { candidate, needs, warnings, bundle: None }
     };
-    candidates.into_iter().map(offer).collect()
+    candidates.map(offer).collect()
+}
+
+/// Arguments in the form of a well-known service's key are credentials, whatever stands before them.
+fn with_keys(mut candidate: Candidate) -> Candidate {
+    let FoundEntry { target, secret_fields, .. } = &mut candidate.server;
+    if let Target::Program { args, .. } = target {
+        let keys = args.iter().enumerate().filter(|(_, arg)| looks_like_key(arg));
+        for field in keys.map(|(at, _)| format!("args[{at}]")) {
+            if !secret_fields.contains(&field) {
+                secret_fields.push(field);
+            }
+        }
+    }
+    candidate
 }
 
 fn in_text(hub: &Hub, text: &str, answers: &BTreeMap<String, Value>) -> Result<ImportOffers, Refusal> {

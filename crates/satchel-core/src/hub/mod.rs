@@ -265,7 +265,7 @@ impl Hub {
         let first = apply::first_config(self, accepted);
         let publishing = self.clone();
         self.inner.life.spawn(async move { publish::keep_publishing(&publishing).await });
-        registry::reconcile(self, first, accepted).await;
+        apply::reconcile(self, first, accepted).await;
         view::renew_snapshot(self);
         let (applying, composing, measuring) = (self.clone(), self.clone(), self.clone());
         self.inner.life.spawn(async move { apply::run(applying, asked).await });

@@ -5,6 +5,7 @@
 //! judges and inspects before its turn; within its turn it writes the file first and then replaces the table. No lock
 //! is held over a file or over the inspection of a text.
 
+mod accepting;
 mod judge;
 mod launch;
 mod list;
@@ -31,6 +32,7 @@ use crate::{
     tasks::Panicked,
     trust::{First, Item, Record, approvals, clean, grants},
 };
+pub use accepting::Accepting;
 use judge::{Judged, defined, has_address};
 pub use packages::Looked;
 

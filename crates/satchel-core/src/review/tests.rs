@@ -53,6 +53,24 @@ impl House {
     }
 }
 
+#[tokio::test]
+async fn what_was_accepted_before_a_crash_is_accepted_after_it_and_nothing_else() {
+    let house = House::new();
+    let config = |entry: Value| Config::parse(&json!({ "mcpServers": { "a": entry } }).to_string()).unwrap();
+    let (old, new) =
+        (json!({ "command": "npx", "args": ["x@1"] }), json!({ "command": "npx", "args": ["x@2"] }));
+    house.open("a", old.clone(), true).await;
+    let name = named("a");
+    house.room.begin_accepting(&name, &config_of(&name, new.clone()), true).await.unwrap();
+    let house = house.restarted();
+    assert_eq!(house.room.unfinished(&config(old)).await, None);
+    assert_eq!(house.room.unfinished(&config(json!({ "command": "npx", "args": ["x@3"] }))).await, None);
+    let unfinished = house.room.unfinished(&config(new.clone())).await.unwrap();
+    assert_eq!((unfinished.name.as_str(), unfinished.by_person), ("a", true));
+    house.room.end_accepting().await;
+    assert_eq!(house.room.unfinished(&config(new)).await, None);
+}
+
 fn named(name: &str) -> ServerName {
     name.parse().unwrap()
 }

@@ -10,6 +10,8 @@ use crate::model::listing::Listed;
 const ALIKE: f64 = 0.34;
 /// Minimum length of a word that may be misspelled; shorter ones must match exactly.
 const MISSPELT: usize = 4;
+/// A word that contains the query's is at least so similar, and a misspelled one less.
+const CONTAINS: f64 = 0.7;
 /// fuse-rust stores a pattern in the bits of one machine word.
 const LONGEST: usize = 60;
 
@@ -38,24 +40,34 @@ pub(super) fn rank(entries: &mut Vec<Listed>, query: &str) {
 /// Cached similarities of one word.
 type Likeness = HashMap<String, Option<f64>>;
 
-/// The words of an entry with their weights.
-fn fields(entry: &Listed) -> Vec<(f64, String)> {
+/// A word of an entry.
+struct EntryWord {
+    worth: f64,
+    word: String,
+    /// Of its name or topics. Descriptions and hundreds of tools have words that a query resembles by chance, such as
+    /// "watcher" and "weather".
+    name: bool,
+}
+
+/// The words of an entry.
+fn fields(entry: &Listed) -> Vec<EntryWord> {
     let texts = [(8.0, entry.title.as_str()), (8.0, &entry.id), (3.0, &entry.publisher)];
-    let about = entry.about.values().map(|text| (3.0, text.as_str()));
     let topics = entry.topics.iter().map(|topic| (4.0, topic.as_str()));
+    let names = texts.into_iter().chain(topics).map(|(worth, text)| (worth, text, true));
+    let about = entry.about.values().map(|text| (3.0, text.as_str()));
     let tools = entry.tools.iter().flat_map(|tool| [(2.0, tool.name.as_str()), (1.0, tool.about.as_str())]);
-    let all = texts.into_iter().chain(about).chain(topics).chain(tools);
-    all.flat_map(|(worth, text)| split(text).map(move |word| (worth, word))).collect()
+    let all = names.chain(about.chain(tools).map(|(worth, text)| (worth, text, false)));
+    all.flat_map(|(worth, text, name)| split(text).map(move |word| EntryWord { worth, word, name })).collect()
 }
 
 /// The score of the word's best match, if any.
-fn worth(fuse: &Fuse, word: &str, fields: &[(f64, String)], seen: &mut Likeness) -> Option<f64> {
-    let mut worth = |(worth, known): &(f64, String)| {
-        let alike = match seen.get(known) {
+fn worth(fuse: &Fuse, word: &str, fields: &[EntryWord], seen: &mut Likeness) -> Option<f64> {
+    let mut worth = |known: &EntryWord| {
+        let alike = match seen.get(&known.word) {
             Some(alike) => *alike,
-            None => *seen.entry(known.clone()).or_insert_with(|| alike(fuse, word, known)),
+            None => *seen.entry(known.word.clone()).or_insert_with(|| alike(fuse, word, &known.word)),
         };
-        Some(worth * alike?)
+        alike.filter(|alike| known.name || *alike >= CONTAINS).map(|alike| known.worth * alike)
     };
     fields.iter().filter_map(&mut worth).max_by(f64::total_cmp)
 }
@@ -67,7 +79,7 @@ fn alike(fuse: &Fuse, word: &str, known: &str) -> Option<f64> {
     } else if known.starts_with(word) {
         Some(0.9)
     } else if word.len() >= MISSPELT && known.contains(word) {
-        Some(0.7)
+        Some(CONTAINS)
     } else if word.len() >= MISSPELT && known.len() + 2 >= word.len() && known.len() <= word.len() + 2 {
         Some(0.6 * (1.0 - fuse.search_text_in_string(word, known)?.score))
     } else {
@@ -112,6 +124,12 @@ mod tests {
             let found = find(typed).entries;
             assert!(found.iter().any(|entry| entry.id == "filesystem"), "{typed}");
         }
+    }
+
+    #[test]
+    fn a_slip_is_looked_for_in_names_and_topics_only() {
+        let found = find("weather").entries;
+        assert!(found.iter().all(|entry| entry.id == "everything"), "{found:#?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@ import { setContext, getContext } from "svelte";
 
 import type { Answer, HubState, Refusal, Request } from "./generated";
 import type { Hub } from "./hub";
-import { asRefusal } from "../refusal";
+import { asRefusal, sentences } from "../refusal";
 import { SignIns } from "./signIns.svelte";
 
 export { asRefusal };
@@ -69,7 +69,7 @@ export class HubView {
     this.undoable = undefined;
     this.offered = false;
     const refusal = await undoable?.undo();
-    if (undoable) this.say(refusal?.message ?? undoable.undone);
+    if (undoable) this.say(refusal ? sentences(refusal) : undoable.undone);
   }
 
   /** Takes back the hub's last steps, the last first. What stays as it was is told as a refusal. */

@@ -6,10 +6,13 @@ use super::{
     house::House,
     server::{TestServer, tool},
 };
-use crate::model::{
-    Code,
-    approvals::{ApprovalItem, Kind, NotStarted, Seen, Why},
-    request::{Approve, ApproveSettings, KeepHeld, ListApprovals, LookedAt, Restart},
+use crate::{
+    config::Config,
+    model::{
+        Code,
+        approvals::{ApprovalItem, Kind, NotStarted, Seen, Why},
+        request::{Approve, ApproveSettings, KeepHeld, ListApprovals, LookedAt, Restart},
+    },
 };
 
 async fn notes() -> (House, TestServer) {
@@ -51,6 +54,28 @@ async fn nothing_connects_to_an_entry_before_approval() {
     house.ask(approve(vec![seen(&launch[0])])).await.unwrap();
     house.until("notes", |view| view.not_started.is_none() && view.tools == Some(1)).await;
     house.call("editor", "notes:echo", json!({})).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_entry_that_was_written_just_before_a_crash_is_not_held_back_after_it() {
+    let (house, server) = notes().await;
+    let mut config = house.config();
+    let mut entry = server.entry();
+    entry["headers"] = json!({ "X-Team": "blue" });
+    config["mcpServers"]["notes"] = entry;
+    let written = Config::parse(&config.to_string()).unwrap();
+    let (name, new) = written.servers().get_key_value("notes").unwrap();
+    house.hub.inner.review.begin_accepting(name, new, true).await.unwrap();
+    let house = house.again_with(&config).await;
+    let view = house.until("notes", |view| view.tools == Some(1)).await;
+    assert_eq!(view.not_started, None);
+    house.call("editor", "notes:echo", json!({})).await.unwrap();
+
+    // The same by another hand is held back, and so is what came before it.
+    config["mcpServers"]["notes"] = server.entry();
+    let house = house.again_with(&config).await;
+    let view = house.until("notes", |view| view.not_started.is_some()).await;
+    assert_eq!(view.not_started, Some(NotStarted::ChangedEntry));
 }
 
 #[tokio::test]

@@ -68,6 +68,12 @@ impl House {
         Self::open_at(self.home, None, false).await
     }
 
+    /// The same with another configuration, written while no hub runs.
+    pub(super) async fn again_with(self, config: &Value) -> Self {
+        self.hub.shutdown().await;
+        Self::open_at(self.home, Some(config.clone()), false).await
+    }
+
     async fn open_at(home: TempDir, config: Option<Value>, trust_config: bool) -> Self {
         let places = Places::below(home.path());
         if let Some(config) = config {

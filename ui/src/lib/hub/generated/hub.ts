@@ -151,7 +151,7 @@ export type ClientList = { clients: Array<KnownClient>, };
 /**
  * A client's connection state.
  */
-export type ClientState = { "state": "not_connected" } | { "state": "added" } | { "state": "connected", since_ms: number, } | { "state": "needs_you", what: string, message: string, } | { "state": "paste" };
+export type ClientState = { "state": "not_connected" } | { "state": "added" } | { "state": "connected", since_ms: number, } | { "state": "needs_you", what: string, message: string, } | { "state": "unreadable", message: string, } | { "state": "paste" };
 
 /**
  * One client's use of a server.
@@ -447,7 +447,7 @@ export type KeepSetup = { computer: string, parts: Array<SetupChoice>, };
 /**
  * One client.
  */
-export type KnownClient = { id: string, name: string, tier: string, confidence: string, installed: boolean, sign: string | null, file: string | null, duplicates: Array<Duplicate>, surface: Surface, effective: Surface, reason: string, hidden: Array<string>, profile: string | null, after_connect: string | null, } & ({ "state": "not_connected" } | { "state": "added" } | { "state": "connected", since_ms: number, } | { "state": "needs_you", what: string, message: string, } | { "state": "paste" });
+export type KnownClient = { id: string, name: string, tier: string, confidence: string, installed: boolean, sign: string | null, file: string | null, duplicates: Array<Duplicate>, surface: Surface, effective: Surface, reason: string, hidden: Array<string>, profile: string | null, after_connect: string | null, } & ({ "state": "not_connected" } | { "state": "added" } | { "state": "connected", since_ms: number, } | { "state": "needs_you", what: string, message: string, } | { "state": "unreadable", message: string, } | { "state": "paste" });
 
 /**
  * The use of each server in the last day, as far as the history reaches.
