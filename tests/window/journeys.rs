@@ -93,7 +93,7 @@ async fn an_app_is_connected_sees_the_chosen_tools_and_is_restored() {
     page.click("[role=switch][aria-label$='sees toolbox']").await;
     until_offered(&client, "toolbox", true).await;
 
-    page.click("button[title='Puts the file back as it was.']").await;
+    page.click("button[title='Removes Satchel’s entry from its file.']").await;
     eventually("the settings are as they were", async || {
         (std::fs::read_to_string(&file).ok()? == before).then_some(())
     })

@@ -995,7 +995,7 @@ export const en = {
     putBack: "Put it back",
     reconnect: "Connect again",
     undo: "Disconnect",
-    undoText: "Takes Satchel’s entry out of its file again.",
+    undoText: "Removes Satchel’s entry from its file.",
     undone: (name: string) => `${name} is as it was.`,
     movedBack: "They are back in the client.",
     didConnect: (name: string) => `Satchel was added to ${name}.`,
