@@ -139,6 +139,17 @@ impl Giver {
         }
     }
 
+    /// Whether it is known to read English only. What a named source reads is not known.
+    fn reads_english(&self) -> bool {
+        matches!(self, Self::BuiltIn(sentences) if !sentences.any_language)
+    }
+
+    /// The request's meaning, if its vectors are usable.
+    fn meaning(&self, request: &[Vec<f32>], vectors: Arc<Vectors>) -> Option<Meaning> {
+        let meaning = Meaning::of(request, vectors)?;
+        Some(if self.reads_english() { meaning.by_english_model() } else { meaning })
+    }
+
     /// Whether requests may be in other languages than the tools' descriptions.
     fn any_language(&self) -> bool {
         matches!(self, Self::BuiltIn(sentences) if sentences.any_language)
@@ -237,7 +248,7 @@ impl Meanings {
             let known = self.known();
             let giver = known.giver.clone().filter(|_| !known.vectors.is_empty() && !query.is_empty())?;
             if let Some((_, parts)) = known.queries.iter().find(|(asked, _)| *asked == query) {
-                return Meaning::of(parts, known.vectors.clone());
+                return giver.meaning(parts, known.vectors.clone());
             }
             if known.rests() {
                 return None;
@@ -248,7 +259,7 @@ impl Meanings {
         let mut known = self.known();
         match answer {
             Ok(answer) => {
-                let meaning = Meaning::of(&answer, vectors);
+                let meaning = giver.meaning(&answer, vectors);
                 known.queries.push_back((query, answer));
                 if known.queries.len() > QUERIES {
                     known.queries.pop_front();

@@ -44,6 +44,7 @@ pub struct Meaning {
     /// First the request as a whole, then each part if it has several.
     request: Vec<Arc<RequestVector>>,
     vectors: Arc<Vectors>,
+    reads_english: bool,
 }
 
 /// A request's vector as integers, because processors multiply and add those of 16 bits at once.
@@ -58,6 +59,8 @@ struct RequestVector {
 pub(in crate::catalog) struct Meant {
     pub(super) whole: Vec<f32>,
     pub(super) parts: Vec<Vec<f32>>,
+    /// Whether the model reads English only.
+    pub(super) reads_english: bool,
 }
 
 impl Vector {
@@ -155,7 +158,14 @@ impl Meaning {
     pub fn of(request: &[Vec<f32>], vectors: Arc<Vectors>) -> Option<Self> {
         let asked = |vector: &Vec<f32>| RequestVector::of(vector).map(Arc::new);
         let request: Option<Vec<Arc<RequestVector>>> = request.iter().map(asked).collect();
-        Some(Self { request: request.filter(|request| !request.is_empty())?, vectors })
+        let request = request.filter(|request| !request.is_empty())?;
+        Some(Self { request, vectors, reads_english: false })
+    }
+
+    /// The same by a model that reads English only: it counts less for requests in other languages.
+    #[must_use]
+    pub fn by_english_model(self) -> Self {
+        Self { reads_english: true, ..self }
     }
 
     /// Similarity of the tools with these text hashes; `None` if none has a vector.
@@ -173,7 +183,8 @@ impl Meaning {
         }
         let known = alike.first()?.iter().any(Option::is_some);
         let mut meant = alike.into_iter().map(stand_out);
-        known.then_some(Meant { whole: meant.next()?, parts: meant.collect() })
+        let (whole, parts) = (meant.next()?, meant.collect());
+        known.then_some(Meant { whole, parts, reads_english: self.reads_english })
     }
 }
 
