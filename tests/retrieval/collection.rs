@@ -199,17 +199,20 @@ impl Crowd {
     /// The first ten tools for a query, as the collection calls them.
     pub(crate) fn find(&self, query: &str, sentences: Option<&Sentences>) -> Vec<String> {
         let parts = |sentences: &Sentences| self.catalog.parts(query, sentences.any_language);
-        self.found(query, sentences.map(|sentences| sentences.of_request(&parts(sentences))))
+        self.found(query, sentences.map(|sentences| (sentences, sentences.of_request(&parts(sentences)))))
     }
 
     /// The same, where nobody has asked before.
     pub(crate) fn find_anew(&self, query: &str, sentences: &Sentences) -> Vec<String> {
         let parts = self.catalog.parts(query, sentences.any_language);
-        self.found(query, Some(sentences.of_new_request(&parts)))
+        self.found(query, Some((sentences, sentences.of_new_request(&parts))))
     }
 
-    fn found(&self, query: &str, parts: Option<Vec<Vec<f32>>>) -> Vec<String> {
-        let meaning = parts.and_then(|parts| Meaning::of(&parts, self.vectors.clone()));
+    fn found(&self, query: &str, parts: Option<(&Sentences, Vec<Vec<f32>>)>) -> Vec<String> {
+        let meaning = parts.and_then(|(sentences, parts)| {
+            let meaning = Meaning::of(&parts, self.vectors.clone())?;
+            Some(if sentences.any_language { meaning } else { meaning.by_english_model() })
+        });
         let aids = Aids { habits: None, meaning: meaning.as_ref(), shapes: None };
         let found = self.catalog.find_with(query, None, &aids).into_iter().take(10);
         found.map(|(server, tool)| format!("{}:{}", self.names[server.as_str()], tool.name)).collect()

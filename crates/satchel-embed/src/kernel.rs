@@ -99,6 +99,26 @@ fn product(row: &[u8], token: &[i16]) -> i32 {
     sum
 }
 
+/// The sum of this many products of any byte and any value fits into 32 bits.
+const SUMMED: usize = 480;
+
+/// The dot product of signed bytes and any values, over the length of the shorter slice. Exact on every processor.
+pub fn dot(bytes: &[u8], values: &[i16]) -> i64 {
+    dispatch!(dot_on(bytes, values))
+}
+
+#[inline(always)]
+fn dot_on(processor: impl Processor, bytes: &[u8], values: &[i16]) -> i64 {
+    let chunks = bytes.chunks(SUMMED).zip(values.chunks(SUMMED));
+    chunks
+        .map(|(bytes, values)| {
+            let length = bytes.len().min(values.len());
+            let [[sum]] = processor.tile([&bytes[..length]], [&values[..length]]);
+            i64::from(sum)
+        })
+        .sum()
+}
+
 /// A matrix with one scale per row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rows<'a> {
@@ -424,6 +444,26 @@ mod tests {
                 assert!((expected - got).abs() < 0.01 * f64::from(scales[row]) * 100.0, "{expected} {got}");
             }
         }
+    }
+
+    #[test]
+    fn dot_products_are_exact_on_every_processor() {
+        // Less than one step, whole steps with and without a rest, and more than one sum holds.
+        for length in [0, 1, 15, 16, 17, 384, SUMMED, SUMMED + 1, 3 * SUMMED + 5] {
+            let bytes: Vec<u8> = (0..length).map(|at| (((at * 31) % 256) as i16 - 128) as i8 as u8).collect();
+            let values: Vec<i16> = (0..length).map(|at| ((at * 7_919) % 65_536) as u16 as i16).collect();
+            let products = bytes.iter().zip(&values);
+            let expected: i64 =
+                products.map(|(byte, value)| i64::from(byte.cast_signed()) * i64::from(*value)).sum();
+            assert_eq!(
+                (dot(&bytes, &values), dot_on(Any, &bytes, &values)),
+                (expected, expected),
+                "{length}"
+            );
+        }
+        let (bytes, values) = (vec![0x80; 2 * SUMMED], vec![i16::MIN; 2 * SUMMED]);
+        assert_eq!(dot(&bytes, &values), 2 * SUMMED as i64 * 128 * 32_768, "the greatest sum");
+        assert_eq!(dot(&bytes, &values[..3]), 3 * 128 * 32_768, "as long as the shorter one");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod wordpiece;
 
 pub use budget::REQUEST_TOKENS;
 pub use forward::{Model, Role};
+pub use kernel::dot;
 pub use weights_file::{
     Cutting, HEAD, ModelError, Tensors, id, quantise, quantise_multilingual, toy, toy_cutting,
 };

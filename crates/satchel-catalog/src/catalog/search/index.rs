@@ -38,7 +38,7 @@ pub(super) fn term(word: &str) -> Term {
     number(word)
 }
 
-/// A hasher that returns terms unchanged: they are hashes already.
+/// A hasher that returns hashes unchanged.
 #[derive(Debug, Default)]
 pub(super) struct AsIs(u64);
 
@@ -56,8 +56,8 @@ impl Hasher for AsIs {
     }
 }
 
-/// A map keyed by term.
-pub(super) type ByTerm<T> = HashMap<Term, T, BuildHasherDefault<AsIs>>;
+/// A map keyed by the hash of a text.
+pub(super) type ByHash<T> = HashMap<u64, T, BuildHasherDefault<AsIs>>;
 
 /// The indexed words of one server.
 #[derive(Debug, Default)]
@@ -109,7 +109,7 @@ pub struct Index {
     firsts: Vec<u32>,
     /// The segment of each position.
     servers: Vec<u32>,
-    terms: ByTerm<KnownWord>,
+    terms: ByHash<KnownWord>,
     by_tool: Vec<Posting>,
     by_server: Vec<Posting>,
     pub(super) spelling: Spelling,
@@ -172,7 +172,7 @@ impl Segment {
     pub(super) fn read<'a>(w: &Weights, texts: impl Iterator<Item = ToolText<'a>>) -> Self {
         let mut segment = Self::default();
         let mut own = Sheet::default();
-        let mut postings: ByTerm<Vec<Posting>> = ByTerm::default();
+        let mut postings: ByHash<Vec<Posting>> = ByHash::default();
         let mut written: HashSet<Box<str>> = HashSet::new();
         for text in texts {
             if segment.tools.is_empty() {
@@ -184,7 +184,7 @@ impl Segment {
                 postings.entry(term).or_default().push(Posting { at, weight });
             }
         }
-        let own: ByTerm<f32> = own.terms(w.own_saturation).collect();
+        let own: ByHash<f32> = own.terms(w.own_saturation).collect();
         segment.terms = postings.keys().chain(own.keys()).copied().collect();
         segment.terms.sort_unstable();
         segment.terms.dedup();

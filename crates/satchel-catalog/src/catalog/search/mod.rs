@@ -8,6 +8,7 @@
 mod explain;
 #[cfg(test)]
 mod floor;
+mod foreign;
 mod habits;
 mod index;
 mod query;

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, ops::Range};
 
 use super::{
+    foreign,
     index::{Among, Index, Term, term},
     thesaurus::{self, Actions},
     words::{self, Word},
@@ -52,14 +53,15 @@ pub(super) struct Query {
     pub(super) clauses: Vec<Clause>,
     /// Words that may name a server, and whether they follow a word like "in" or "using".
     pub(super) mentions: HashMap<Term, bool>,
+    /// Whether it is in another language than the tools' texts.
+    pub(super) foreign: bool,
 }
 
 impl Query {
     pub(super) fn read(text: &str, index: &Index) -> Self {
         let text = asked(text);
-        let values = Values::of(text);
-        let all = words::words(text);
-        let mut query = Self::default();
+        let Said { all, values, foreign } = Said::of(text, index);
+        let mut query = Self { foreign, ..Self::default() };
         for part in split(text, &all) {
             query.read_clause(text, &all[part], &values, index);
         }
@@ -81,7 +83,7 @@ impl Query {
             let (variants, actions) = if asks_how_many(text, word) {
                 (others("count", index, 1.0), thesaurus::actions("list"))
             } else {
-                variants(word, index, value.is_none())
+                variants(word, index, value.is_none(), self.foreign)
             };
             if value.is_none() {
                 clause.plural.insert(term(&word.stem), word.is_plural());
@@ -146,8 +148,8 @@ impl Query {
 /// The whole request, and each part if it has several, with typos corrected.
 pub(super) fn parts(text: &str, index: &Index, as_written: bool) -> Vec<String> {
     let text = asked(text);
-    let all = words::words(text);
-    let values = Values::of(text);
+    let Said { all, values, foreign } = Said::of(text, index);
+    let as_written = as_written || foreign;
     let right = |words: &[Word], mut from: usize, end: usize| {
         let mut right = String::new();
         for word in words.iter().filter(|word| !as_written && values.at(word.at).is_none()) {
@@ -167,6 +169,26 @@ pub(super) fn parts(text: &str, index: &Index, as_written: bool) -> Vec<String> 
         }));
     }
     parts
+}
+
+/// The words of a request.
+struct Said {
+    all: Vec<Word>,
+    values: Values,
+    /// Whether it is in another language than the tools' texts.
+    foreign: bool,
+}
+
+impl Said {
+    fn of(text: &str, index: &Index) -> Self {
+        let (mut all, values) = (words::words(text), Values::of(text));
+        let plain = all.iter().filter(|word| values.at(word.at).is_none());
+        let foreign = foreign::is_foreign(text, plain, |word| index.has_heard_of(word));
+        if foreign {
+            all.retain(|word| !foreign::is_frame(&word.written));
+        }
+        Self { all, values, foreign }
+    }
 }
 
 /// The words of each part.
@@ -262,8 +284,9 @@ fn add(all: &mut Vec<Variant>, index: &Index, word: &str, likeness: f32) {
     }
 }
 
-/// The alternatives of a word, and its action. An unknown word may be a typo.
-fn variants(word: &Word, index: &Index, plain: bool) -> (Vec<Variant>, Actions) {
+/// The alternatives of a word, and its action. An unknown word may be a typo, or in another language be akin to one that
+/// tools have.
+fn variants(word: &Word, index: &Index, plain: bool, foreign: bool) -> (Vec<Variant>, Actions) {
     let w = &index.weights;
     let exact = index.knows(&word.stem);
     if !plain {
@@ -275,9 +298,10 @@ fn variants(word: &Word, index: &Index, plain: bool) -> (Vec<Variant>, Actions) 
         return (others(&word.stem, index, 1.0), thesaurus::actions(&word.stem));
     }
     let (mut all, mut actions) = (vec![], Actions::default());
+    let sure = if foreign { w.cognate } else { 1.0 };
     for (near, likeness) in index.spelling.near(&word.written) {
         let near = words::stem(near);
-        for variant in others(&near, index, likeness * w.near) {
+        for variant in others(&near, index, likeness * w.near * sure) {
             put(&mut all, variant.word, variant.likeness);
         }
         actions = actions.and(thesaurus::actions(&near));
@@ -294,15 +318,22 @@ impl Index {
     /// An unknown word of the query, and the known word it was replaced by.
     pub fn misspelt(&self, query: &str) -> Option<(String, String)> {
         let query = asked(query);
-        let values = Values::of(query);
-        let all = words::words(query);
+        let Said { all, values, foreign } = Said::of(query, self);
+        if foreign {
+            return None;
+        }
         let mut said = all.iter().filter(|word| values.at(word.at).is_none());
         said.find_map(|word| Some((word.written.clone(), self.misspelt_word(word)?.to_owned())))
     }
 
+    /// Whether a tool or a list of ours has the word.
+    fn has_heard_of(&self, word: &Word) -> bool {
+        self.knows(&word.stem) || thesaurus::knows(&word.stem) || words::is_chatter(&word.written)
+    }
+
     /// The known word that an unknown word probably means.
     fn misspelt_word(&self, word: &Word) -> Option<&str> {
-        if self.knows(&word.stem) || thesaurus::knows(&word.stem) || words::is_chatter(&word.written) {
+        if self.has_heard_of(word) {
             return None;
         }
         let (near, likeness) = self.spelling.near(&word.written).first().copied()?;
@@ -469,7 +500,10 @@ fn quoted(text: &str) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::{index::ToolText, weights::Weights},
+        *,
+    };
 
     fn words_of(text: &str) -> usize {
         Query::read(text, &Index::default()).clauses.iter().map(|clause| clause.plural.len()).sum()
@@ -484,6 +518,21 @@ mod tests {
         assert_eq!(requests(&"list files. ".repeat(10)), 10);
         assert_eq!(requests(&"list files. ".repeat(10_000)), CLAUSES);
         assert!(telling(&many(100_000)).len() <= CHARS / 4);
+    }
+
+    #[test]
+    fn words_of_another_language_are_no_typos() {
+        let text = ToolText { server: "tracker", name: "create_issue", ..ToolText::default() };
+        let index = Index::read(Weights::default(), std::iter::once(text));
+        let corrected = |request: &str| (index.misspelt(request).is_some(), parts(request, &index, false));
+        let english = "create an isssue";
+        assert_eq!(corrected(english), (true, vec!["create an issue".to_owned()]));
+        let french = "je veux creates un issue dans le projet";
+        assert_eq!(corrected(french), (false, vec![french.to_owned()]));
+        let terms = |request: &str| {
+            Query::read(request, &index).clauses.iter().map(|clause| clause.plural.len()).sum()
+        };
+        assert_eq!((terms(english), terms(french)), (2usize, 4), "without the words that only frame it");
     }
 
     #[test]

@@ -133,7 +133,7 @@ impl Index {
             tool.lift(beside.lifts.get(&tool.at));
         }
         if let Some(meant) = beside.meant {
-            self.fuse(&mut close, meant, &beside.named);
+            self.fuse(&mut close, meant, &beside.named, query.foreign);
         }
         let mut hits = self.one_after_another(&mut close, query.clauses.len());
         hits.extend(rest);
@@ -173,14 +173,15 @@ impl Index {
     }
 
     /// Brings scores of words and of meaning to one scale and adds them. An exact tool name in the query wins.
-    fn fuse(&self, close: &mut [Close], meant: &Meant, named: &HashSet<usize>) {
+    fn fuse(&self, close: &mut [Close], meant: &Meant, named: &HashSet<usize>, foreign: bool) {
         let w = &self.weights;
         let best = close.iter().map(Close::score).fold(f32::MIN_POSITIVE, f32::max);
+        let worth = if foreign && meant.reads_english { w.meaning_abroad } else { 1.0 };
         for tool in close {
             tool.fits.iter_mut().for_each(|fit| *fit /= best);
             tool.share /= best;
             let words = tool.score();
-            let of = |meant: &[f32]| if named.contains(&tool.at) { 1.0 } else { meant[tool.at] };
+            let of = |meant: &[f32]| if named.contains(&tool.at) { 1.0 } else { worth * meant[tool.at] };
             if tool.fits.len() > 1 && tool.fits.len() == meant.parts.len() {
                 for (fit, part) in tool.fits.iter_mut().zip(&meant.parts) {
                     *fit += w.meaning_part * of(part);
@@ -425,7 +426,8 @@ mod tests {
     }
 
     fn order(query: &str, whole: [f32; 3], parts: &[[f32; 3]], named: &[usize]) -> Vec<usize> {
-        let meant = Meant { whole: whole.to_vec(), parts: parts.iter().map(|part| part.to_vec()).collect() };
+        let parts = parts.iter().map(|part| part.to_vec()).collect();
+        let meant = Meant { whole: whole.to_vec(), parts, reads_english: false };
         let beside =
             Beside { meant: Some(&meant), named: named.iter().copied().collect(), ..Beside::default() };
         index().ranked_beside(query, |_| true, &beside).into_iter().map(|hit| hit.at).collect()
@@ -442,6 +444,24 @@ mod tests {
     fn a_name_wins_over_likeness() {
         let query = "create_issue";
         assert_eq!(order(query, [0.0, 1.0, 0.9], &[], &[0])[0], 0);
+    }
+
+    #[test]
+    fn an_english_model_counts_less_for_another_language() {
+        let index = index();
+        let meaning = |query: &str, reads_english, named: &[usize]| {
+            let meant = Meant { whole: vec![0.2, 0.0, 1.0], parts: vec![], reads_english };
+            let named = named.iter().copied().collect();
+            let beside = Beside { meant: Some(&meant), named, ..Beside::default() };
+            let hits = index.ranked_beside(query, |_| true, &beside);
+            let most = hits.into_iter().map(|hit| hit.shares.unwrap().meaning).fold(0.0, f32::max);
+            (100.0 * most).round() / 100.0
+        };
+        let german = "Bitte zeige mir das issue zu dem Fehler";
+        let (full, less) = (index.weights.meaning, index.weights.meaning * index.weights.meaning_abroad);
+        assert_eq!((meaning(german, true, &[]), meaning(german, false, &[])), (less, full));
+        assert_eq!(meaning("show me the issue", true, &[]), full);
+        assert_eq!(meaning(german, true, &[0]), full, "an exact name counts in full");
     }
 
     #[test]
@@ -474,7 +494,7 @@ mod tests {
 
     #[test]
     fn shares_add_up_to_the_score() {
-        let meant = Meant { whole: vec![0.5, 0.0, 0.25], parts: vec![] };
+        let meant = Meant { whole: vec![0.5, 0.0, 0.25], parts: vec![], reads_english: false };
         let beside = Beside { meant: Some(&meant), ..Beside::default() };
         for hit in index().ranked_beside("create an issue", |_| true, &beside) {
             let Shares { words, meaning } = hit.shares.unwrap();

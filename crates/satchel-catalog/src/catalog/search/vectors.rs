@@ -1,25 +1,25 @@
 //! Compares queries and tools by sentence vectors. Pure; `meaning` supplies the vectors, and `rank` combines similarity
 //! with word evidence.
 
-use std::{
-    collections::{HashMap, hash_map::Entry},
-    sync::Arc,
-};
+use std::{collections::hash_map::Entry, sync::Arc};
+
+use satchel_embed::dot;
+
+use super::index::ByHash;
 
 /// Maximum tokens read of a tool's text.
 pub const TOKENS: usize = 128;
 
-/// Number of products of a tool's components (127 at most) and a request's that fit into 32 bits.
-const CHUNK: usize = 1_024;
 /// Maximum component of a request's vector.
-const MOST: i16 = 16_000;
+const MOST: i16 = 32_000;
 
 /// Vectors of length one, by the hash of their text. Components are stored contiguously: a search reads all of them, and is
 /// limited by memory bandwidth.
 #[derive(Debug, Clone, Default)]
 pub struct Vectors {
-    rows: HashMap<u64, VectorRow>,
-    numbers: Vec<i8>,
+    rows: ByHash<VectorRow>,
+    /// The bytes are signed.
+    numbers: Vec<u8>,
 }
 
 /// Position of a vector's components.
@@ -34,7 +34,8 @@ struct VectorRow {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Vector {
     scale: f32,
-    numbers: Box<[i8]>,
+    /// The bytes are signed.
+    numbers: Box<[u8]>,
 }
 
 /// The vectors of a request and of the tools.
@@ -43,9 +44,10 @@ pub struct Meaning {
     /// First the request as a whole, then each part if it has several.
     request: Vec<Arc<RequestVector>>,
     vectors: Arc<Vectors>,
+    reads_english: bool,
 }
 
-/// A request's vector as integers: products of 16 bits are summed with SIMD on every processor.
+/// A request's vector as integers, because processors multiply and add those of 16 bits at once.
 #[derive(Debug)]
 struct RequestVector {
     scale: f32,
@@ -57,6 +59,8 @@ struct RequestVector {
 pub(in crate::catalog) struct Meant {
     pub(super) whole: Vec<f32>,
     pub(super) parts: Vec<Vec<f32>>,
+    /// Whether the model reads English only.
+    pub(super) reads_english: bool,
 }
 
 impl Vector {
@@ -64,7 +68,8 @@ impl Vector {
     pub fn of(vector: &[f32]) -> Option<Self> {
         let vector = unit(vector)?;
         let scale = vector.iter().fold(0.0f32, |greatest, number| greatest.max(number.abs())) / 127.0;
-        Some(Self { scale, numbers: vector.iter().map(|number| (number / scale).round() as i8).collect() })
+        let numbers = vector.iter().map(|number| ((number / scale).round() as i8).cast_unsigned()).collect();
+        Some(Self { scale, numbers })
     }
 
     /// The zero vector, stored so that its text is not embedded again. It matches no request.
@@ -74,35 +79,24 @@ impl Vector {
 
     /// Serialises the vector.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let numbers = self.numbers.iter().map(|number| number.cast_unsigned());
-        self.scale.to_le_bytes().into_iter().chain(numbers).collect()
+        [&self.scale.to_le_bytes(), &*self.numbers].concat()
     }
 
     /// Parses the output of [`to_bytes`](Self::to_bytes).
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (scale, numbers) = bytes.split_first_chunk::<4>()?;
         let scale = f32::from_le_bytes(*scale);
-        let numbers: Box<[i8]> = numbers.iter().map(|number| number.cast_signed()).collect();
         if numbers.is_empty() {
             return (scale == 0.0).then(Self::nowhere);
         }
-        (scale.is_finite() && scale > 0.0).then_some(Self { scale, numbers })
+        (scale.is_finite() && scale > 0.0).then_some(Self { scale, numbers: numbers.into() })
     }
-}
-
-/// Dot product. Wrapping, because overflow checks would prevent vectorisation; [`CHUNK`] and [`MOST`] rule out
-/// overflow.
-fn product(numbers: &[i8], asked: &[i16]) -> i32 {
-    let products = numbers.iter().zip(asked).map(|(number, asked)| i32::from(*number) * i32::from(*asked));
-    products.fold(0, i32::wrapping_add)
 }
 
 impl RequestVector {
     /// Unscaled dot product with a vector of the same length.
-    fn likeness(&self, numbers: &[i8]) -> f32 {
-        let chunks = numbers.chunks(CHUNK).zip(self.numbers.chunks(CHUNK));
-        let sum: i64 = chunks.map(|(numbers, asked)| i64::from(product(numbers, asked))).sum();
-        self.scale * sum as f32
+    fn likeness(&self, numbers: &[u8]) -> f32 {
+        self.scale * dot(numbers, &self.numbers) as f32
     }
 
     fn of(vector: &[f32]) -> Option<Self> {
@@ -153,7 +147,7 @@ impl Vectors {
         only
     }
 
-    fn numbers_of(&self, row: &VectorRow) -> &[i8] {
+    fn numbers_of(&self, row: &VectorRow) -> &[u8] {
         &self.numbers[row.at..][..row.length as usize]
     }
 }
@@ -164,7 +158,14 @@ impl Meaning {
     pub fn of(request: &[Vec<f32>], vectors: Arc<Vectors>) -> Option<Self> {
         let asked = |vector: &Vec<f32>| RequestVector::of(vector).map(Arc::new);
         let request: Option<Vec<Arc<RequestVector>>> = request.iter().map(asked).collect();
-        Some(Self { request: request.filter(|request| !request.is_empty())?, vectors })
+        let request = request.filter(|request| !request.is_empty())?;
+        Some(Self { request, vectors, reads_english: false })
+    }
+
+    /// The same by a model that reads English only: it counts less for requests in other languages.
+    #[must_use]
+    pub fn by_english_model(self) -> Self {
+        Self { reads_english: true, ..self }
     }
 
     /// Similarity of the tools with these text hashes; `None` if none has a vector.
@@ -182,7 +183,8 @@ impl Meaning {
         }
         let known = alike.first()?.iter().any(Option::is_some);
         let mut meant = alike.into_iter().map(stand_out);
-        known.then_some(Meant { whole: meant.next()?, parts: meant.collect() })
+        let (whole, parts) = (meant.next()?, meant.collect());
+        known.then_some(Meant { whole, parts, reads_english: self.reads_english })
     }
 }
 

@@ -94,12 +94,16 @@ weights! {
     /// Factor for synonyms if no tool contains the word itself.
     unsaid: 1.1,
     near: 1.25,
+    /// Factor for a word that a word of another language resembles: "repositorio".
+    cognate: 0.6,
 
     /// Weight of meaning, relative to all words of the best tool: one half each.
     meaning: 1.0,
     /// The same for a request with several parts, with one vector for the whole and one for each part.
     meaning_among: 0.15,
     meaning_part: 0.15,
+    /// Factor for all of them in a request in another language, if the model reads English only.
+    meaning_abroad: 0.5,
     /// Tools without a matching word become candidates from this similarity on, relative to the most similar one.
     alike: 0.6,
 }
