@@ -23,6 +23,24 @@ __attribute__((constructor)) static void satchel_allocator(void) {
     mallopt(M_ARENA_MAX, ARENAS);
 }
 
+#ifdef __x86_64__
+/*
+ * Rust code allocates with jemalloc: as many arenas as above; blocks of MAPPED_FROM and more return to the system when they
+ * are freed, smaller ones a second later. jemalloc looks at the clock only while something allocates, so an idle process
+ * needs satchel_give_back.
+ */
+const char *_rjem_malloc_conf = "narenas:4,oversize_threshold:262144,dirty_decay_ms:1000,muzzy_decay_ms:0";
+
+int _rjem_mallctl(const char *name, void *old, size_t *old_size, void *new, size_t new_size);
+
+/* Of all arenas (MALLCTL_ARENAS_ALL). */
+static void purge(void) {
+    _rjem_mallctl("arena.4096.purge", NULL, NULL, NULL, 0);
+}
+#else
+static void purge(void) {}
+#endif
+
 /* Entries of /proc/self/pagemap read at once, and two of their bits (Documentation/admin-guide/mm/pagemap.rst). */
 enum { ENTRIES = 512, FROM_FILE = 61, PRESENT = 63 };
 
@@ -85,6 +103,7 @@ static int unmap_object(struct dl_phdr_info *object, size_t size, void *job_give
 /* Gives back free memory of the heap, and unmaps clean pages of program files. Returns the number of unmapped pages. */
 size_t satchel_give_back(void) {
     malloc_trim(0);
+    purge();
     struct unmapping job = {open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC), (uintptr_t)sysconf(_SC_PAGESIZE), 0};
     if (job.pagemap >= 0) {
         dl_iterate_phdr(unmap_object, &job);
