@@ -399,6 +399,28 @@ fn the_same_offers_are_the_same_baseline_however_many_are_given_them() {
 }
 
 #[test]
+fn calls_beyond_the_amounts_that_may_wait_for_a_count_are_recorded_as_not_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut store = open(&path);
+    let client = visit(Some(1), "cursor", "Cursor", "2.0");
+    let call = || executed(&client, NOON, "big:a", 5);
+    store.record(&[call()]).unwrap();
+    let of_one_call = store.uncounted_amounts();
+    assert!(of_one_call > 0);
+    store.keep_amounts(3 * of_one_call);
+    store.record(&[call(), call(), call(), call()]).unwrap();
+    assert_eq!(store.uncounted_amounts(), 3 * of_one_call);
+    count(&mut store);
+    assert_eq!(store.uncounted_amounts(), 0);
+    // What has a count needs no room.
+    store.keep_amounts(0);
+    store.record(&[call()]).unwrap();
+    let totals = ask(&path, By::Client).totals;
+    assert_eq!((totals.calls, totals.uncounted), (6, 2));
+}
+
+#[test]
 fn a_persons_own_calls_neither_cost_nor_save() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");

@@ -28,6 +28,8 @@ use crate::model::{
 pub const PAUSE: u64 = 30 * 60 * 1000;
 /// Maximum size of texts that wait to be counted, in bytes. Beyond it, they are marked as not counted.
 const WAITING: usize = 16 * 1024 * 1024;
+/// Maximum number of amounts that wait for counts. Beyond it, calls are marked as not counted.
+const AMOUNTS: usize = 200_000;
 /// Size of a portion of texts to count, in bytes.
 const PORTION: usize = 4 * 1024 * 1024;
 /// Number of token counts kept in memory.
@@ -62,6 +64,7 @@ struct State {
     sessions: HashMap<Key, Open>,
     succession: Succession,
     dues: Vec<Due>,
+    most_dues: usize,
     /// The sums of the present batch.
     sums: Sums,
     /// The last computed local hour, and its quarter of an hour: in all time zones, hours change at a quarter.
@@ -308,6 +311,7 @@ impl Store {
             sessions: HashMap::new(),
             succession: Succession::default(),
             dues: Vec::new(),
+            most_dues: AMOUNTS,
             sums: Sums::default(),
             quarter: None,
             baselines: VecDeque::new(),
@@ -443,6 +447,16 @@ impl Store {
         self.state.waiting_bytes
     }
 
+    /// Number of amounts that wait for the counts of those texts.
+    pub fn uncounted_amounts(&self) -> usize {
+        self.state.dues.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn keep_amounts(&mut self, most: usize) {
+        self.state.most_dues = most;
+    }
+
     /// Adds counts to the sums they belong to.
     ///
     /// # Errors
@@ -484,6 +498,7 @@ impl Store {
             at += 1;
             at <= from || !due.needs.iter().all(|hash| self.state.counts.contains_key(hash))
         });
+        self.state.dues.shrink_to(2 * self.state.dues.len());
         if self.state.dues.is_empty() && self.state.counts.len() > REMEMBERED {
             self.state.counts.clear();
         }
@@ -885,12 +900,13 @@ impl State {
     /// Schedules texts for counting; false if there are too many already.
     fn want(&mut self, transaction: &Transaction<'_>, texts: Vec<(Hash, Text)>) -> Result<bool, StoreError> {
         // A text that occurs twice is counted and stored once.
-        let mut unknown = BTreeMap::new();
+        let (mut unknown, mut waits) = (BTreeMap::new(), false);
         for (hash, text) in texts {
-            if self.counts.contains_key(&hash)
-                || self.waiting.contains_key(&hash)
-                || unknown.contains_key(&hash)
-            {
+            if self.counts.contains_key(&hash) {
+                continue;
+            }
+            if self.waiting.contains_key(&hash) || unknown.contains_key(&hash) {
+                waits = true;
                 continue;
             }
             let known = transaction
@@ -910,7 +926,8 @@ impl State {
             }
         }
         let more: usize = unknown.values().map(|text| text.len()).sum();
-        if self.waiting_bytes + more > WAITING {
+        let waits = waits || !unknown.is_empty();
+        if self.waiting_bytes + more > WAITING || waits && self.dues.len() >= self.most_dues {
             return Ok(false);
         }
         self.waiting_bytes += more;

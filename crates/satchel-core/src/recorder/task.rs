@@ -27,6 +27,8 @@ const QUIET: Duration = Duration::from_secs(3);
 const COUNTING: Duration = Duration::from_secs(15);
 /// Counting starts immediately when this many bytes are waiting.
 const MUCH: usize = 4 * 1024 * 1024;
+/// The same for this many amounts, which calls with the same texts wait for.
+const MANY: usize = 10_000;
 /// Interval of deleting old records.
 const TIDYING: Duration = Duration::from_secs(3600);
 /// Maximum duration of the last counting at shutdown: a desktop that logs out does not wait long.
@@ -218,7 +220,8 @@ impl Writer {
             None => {}
         }
         let waiting = self.store.as_ref().map_or(0, Store::uncounted_bytes);
-        if waiting > MUCH {
+        let amounts = self.store.as_ref().map_or(0, Store::uncounted_amounts);
+        if waiting > MUCH || amounts > MANY {
             self.count_at = Some(Instant::now());
         } else if waiting > 0 {
             let latest = *self.count_by.get_or_insert_with(|| Instant::now() + COUNTING);
