@@ -170,6 +170,7 @@ const DOORS: &[(&str, &[&str])] = &[
             "crates/satchel-upstream/src/upstream/oauth/",
         ],
     ),
+    ("tikv_jemallocator", &["crates/satchel-memory/src/"]),
     (
         "ts_rs",
         &["crates/satchel-base/src/model/", "crates/satchel-core/src/hub/typescript.rs", "src-tauri/src/"],
