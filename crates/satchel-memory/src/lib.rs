@@ -1,9 +1,8 @@
-//! Memory of the process: settings of glibc's allocator, and giving back what an idle process holds but does not use.
-//! Does not know when the program is idle.
+//! Memory of the process: which allocator serves it, with which settings, and giving back what an idle process holds but does
+//! not use. Does not know when the program is idle.
 
 #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
-#[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+mod two_allocators;
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code, reason = "declares a function in C that takes nothing and may be called at any time")]

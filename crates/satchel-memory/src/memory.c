@@ -25,11 +25,11 @@ __attribute__((constructor)) static void satchel_allocator(void) {
 
 #ifdef __x86_64__
 /*
- * Rust code allocates with jemalloc: as many arenas as above; blocks of MAPPED_FROM and more return to the system when they
- * are freed, smaller ones a second later. jemalloc looks at the clock only while something allocates, so an idle process
- * needs satchel_give_back.
+ * Smaller blocks of Rust code are jemalloc's (two_allocators.rs): as many arenas as above, and what was freed returns to the
+ * system a second later. jemalloc looks at the clock only while something allocates, so an idle process needs
+ * satchel_give_back.
  */
-const char *_rjem_malloc_conf = "narenas:4,oversize_threshold:262144,dirty_decay_ms:1000,muzzy_decay_ms:0";
+const char *_rjem_malloc_conf = "narenas:4,dirty_decay_ms:1000,muzzy_decay_ms:0";
 
 int _rjem_mallctl(const char *name, void *old, size_t *old_size, void *new, size_t new_size);
 
