@@ -274,7 +274,11 @@ fn line(mut outgoing: Outgoing) -> Outgoing {
 mod tests {
     use std::process::Stdio;
 
-    use tokio::{io::AsyncReadExt, process::Command, sync::mpsc};
+    use tokio::{
+        io::AsyncReadExt,
+        process::{Child, ChildStdout, Command},
+        sync::mpsc,
+    };
 
     use super::*;
     use crate::upstream::link::Sent;
@@ -293,6 +297,14 @@ mod tests {
         }
     }
 
+    /// A process that writes what it reads.
+    fn cat() -> (Child, ChildStdin, ChildStdout) {
+        let mut cat = Command::new("cat");
+        let mut cat = cat.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
+        let (pipe, output) = (cat.stdin.take().unwrap(), cat.stdout.take().unwrap());
+        (cat, pipe, output)
+    }
+
     /// As a link does it: what cannot be written at once waits in the queue.
     async fn send(
         input: &ServerInput,
@@ -308,13 +320,7 @@ mod tests {
 
     #[tokio::test]
     async fn messages_that_a_process_reads_slowly_arrive_whole_and_in_order() {
-        let mut cat = Command::new("cat")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        let (pipe, mut output) = (cat.stdin.take().unwrap(), cat.stdout.take().unwrap());
+        let (_cat, pipe, mut output) = cat();
         let input = ServerInput::open(pipe, b"orders\n").await.unwrap();
         let (waiting, (queue, mut outbox)) = (Arc::default(), mpsc::channel(64));
         let messages: Vec<String> =
@@ -343,13 +349,7 @@ mod tests {
     async fn messages_of_many_senders_arrive_whole_and_each_senders_in_its_order() {
         const SENDERS: usize = 8;
         const EACH: usize = 2_000;
-        let mut cat = Command::new("cat")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        let (pipe, mut output) = (cat.stdin.take().unwrap(), cat.stdout.take().unwrap());
+        let (_cat, pipe, mut output) = cat();
         let input = ServerInput::open(pipe, b"").await.unwrap();
         let (waiting, (queue, mut outbox)) = (Arc::default(), mpsc::channel(64));
         let mut senders = tokio::task::JoinSet::new();
