@@ -300,8 +300,10 @@ mod tests {
     /// A process that writes what it reads.
     fn cat() -> (Child, ChildStdin, ChildStdout) {
         let mut cat = Command::new("cat");
-        let mut cat = cat.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
-        let (pipe, output) = (cat.stdin.take().unwrap(), cat.stdout.take().unwrap());
+        cat.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        let mut cat = cat.spawn().expect("cat is installed");
+        let pipes = cat.stdin.take().zip(cat.stdout.take());
+        let (pipe, output) = pipes.expect("both were asked for");
         (cat, pipe, output)
     }
 
