@@ -33,8 +33,8 @@ async fn ask(socket: &Path, request: &ShowWindow) -> io::Result<bool> {
 
 /// Windows needs no session bus.
 #[cfg(not(unix))]
-async fn ask(_socket: &Path, _request: &ShowWindow) -> io::Result<bool> {
-    Err(io::ErrorKind::Unsupported.into())
+fn ask(_socket: &Path, _request: &ShowWindow) -> std::future::Ready<io::Result<bool>> {
+    std::future::ready(Err(io::ErrorKind::Unsupported.into()))
 }
 
 /// One HTTP request, and whether its status is 200.
