@@ -902,10 +902,10 @@ impl State {
         // A text that occurs twice is counted and stored once.
         let (mut unknown, mut waits) = (BTreeMap::new(), false);
         for (hash, text) in texts {
-            if self.counts.contains_key(&hash) {
+            if self.counts.contains_key(&hash) || unknown.contains_key(&hash) {
                 continue;
             }
-            if self.waiting.contains_key(&hash) || unknown.contains_key(&hash) {
+            if self.waiting.contains_key(&hash) {
                 waits = true;
                 continue;
             }

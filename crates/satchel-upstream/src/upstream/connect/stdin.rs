@@ -136,7 +136,7 @@ impl ServerInput {
         }
     }
 
-    /// Writes what was handed over, unless somebody else does.
+    /// Writes the messages that other senders handed over, unless another thread holds the lock: that one writes them.
     fn write_handed_over(&self, waiting: &Arc<AtomicUsize>) {
         for _ in 0..ROUNDS {
             if self.0.handed_over.lock().is_empty() {
@@ -405,7 +405,7 @@ mod tests {
             refused.is_err_and(|InputRefused(outgoing)| outgoing.json == "lost\n" && outgoing.begun == 0)
         );
         input.close();
-        let left = input.write(message("late"), &waiting).expect("nobody takes it");
+        let left = input.write(message("late"), &waiting).expect("a closed input returns the message");
         assert_eq!((left.json.as_str(), left.begun), ("late", 0));
     }
 }
