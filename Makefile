@@ -234,7 +234,7 @@ clean:
 # npm writes this file last, so it is there when the installation is whole.
 ui/node_modules/.package-lock.json: ui/package.json ui/package-lock.json
 	@scripts/setup.sh app
-	cd ui && npm ci --no-audit --no-fund
+	@scripts/again.sh npm ci --prefix ui --no-audit --no-fund
 	@touch $@
 
 ui/dist/index.html: $(UI_SOURCES) ui/node_modules/.package-lock.json

@@ -16,5 +16,5 @@ mkdir -p "$agents"
 rm -f "$agents/installed"
 cp $pins/package.json $pins/package-lock.json "$agents/"
 # Not `npm ci`: it wants optional packages of other systems in the pins, which npm itself does not write there.
-(cd "$agents" && npm install --ignore-scripts --no-audit --no-fund --loglevel=error)
+scripts/again.sh npm install --prefix "$agents" --ignore-scripts --no-audit --no-fund --loglevel=error
 printf '%s\n' "$wanted" >"$agents/installed"

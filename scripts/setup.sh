@@ -98,5 +98,5 @@ if [ "$(id -u)" != 0 ]; then
     as_root=sudo
 fi
 printf 'satchel: installing%s\n' "$missing"
-$as_root apt-get update -q
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
+$as_root apt-get -o Acquire::Retries=3 update -q
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 install -y -q --no-install-recommends $missing
