@@ -279,9 +279,11 @@ describe("the first minute", () => {
     expect((await screen.findByRole("alert")).textContent).toContain("github was not added: no keychain is running");
     expect(location.hash).toBe("#/welcome/1");
     expect(document.activeElement?.textContent).toContain("github was not added");
-    // It is not tried again unless that is asked for.
-    expect(screen.getByRole<HTMLInputElement>("checkbox", { name: "github" }).checked).toBe(false);
-    expect(screen.getByRole("button", { name: "Bring 3 servers" })).toBeTruthy();
+    // It can be tried again at once, or left.
+    expect(screen.getByRole<HTMLInputElement>("checkbox", { name: "github" }).checked).toBe(true);
+    expect(screen.queryByRole("button", { name: "Start empty" })).toBeNull();
+    await user.click(screen.getByRole("button", { name: /^Continue without/ }));
+    await waitFor(() => expect(location.hash).toBe("#/welcome/2"));
   });
 
   test("the first minute names the app of an unreadable file, and goes on without it", async () => {
@@ -318,6 +320,32 @@ describe("the first minute", () => {
   test("what of an entry has no effect here is said before it is brought", async () => {
     await open("/welcome/1", { found: true });
     expect(await screen.findByText('"dev" has no effect in Satchel')).toBeTruthy();
+  });
+
+  test("what is said of a failure is looked at after the list has grown", async () => {
+    const { hub, user } = await open("/welcome/1", { found: true, stays: [{ place: "github", reason: "no keychain is running" }] });
+    await screen.findByRole("button", { name: "Bring 4 servers" });
+    let answered = false;
+    const ask = hub.ask.bind(hub);
+    hub.ask = async (request) => {
+      if (request.do !== "find_servers") return ask(request);
+      await new Promise((done) => setTimeout(done, 30));
+      answered = true;
+      return ask(request);
+    };
+    await user.click(screen.getByRole("button", { name: "Bring 4 servers" }));
+    await waitFor(() => expect(document.activeElement?.textContent).toContain("github was not added"));
+    expect(answered).toBe(true);
+  });
+
+  test("the servers of one app are unticked and ticked again at once", async () => {
+    const { user } = await open("/welcome/1", { found: true });
+    await screen.findByRole("button", { name: "Bring 4 servers" });
+    const [none] = screen.getAllByRole("button", { name: /^None from / });
+    await user.click(none!);
+    expect(screen.queryByRole("button", { name: "Bring 4 servers" })).toBeNull();
+    await user.click(screen.getByRole("button", { name: /^All from / }));
+    expect(screen.getByRole("button", { name: "Bring 4 servers" })).toBeTruthy();
   });
 
   test("nothing is brought that is not ticked", async () => {

@@ -10,6 +10,7 @@ export class Asked<Question extends Request> {
   /** Is a question under way? */
   asking = $state(false);
   #again = $state(0);
+  #waiting: (() => void)[] = [];
 
   /** `request` names everything the answer depends on; `undefined` asks nothing. `mark` makes it ask again. */
   constructor(request: () => Question | undefined, mark: () => unknown = () => undefined) {
@@ -20,7 +21,7 @@ export class Asked<Question extends Request> {
       void key;
       void this.#again;
       const asked = untrack(request);
-      if (!asked) return;
+      if (!asked) return this.#told();
       let late = false;
       this.asking = true;
       void view.ask(asked).then((done) => {
@@ -31,12 +32,19 @@ export class Asked<Question extends Request> {
           this.refusal = undefined;
           this.answer = done.answer;
         }
+        this.#told();
       });
       return () => (late = true);
     });
   }
 
-  again(): void {
+  /** Asks once more. Ends when the new answer is there. */
+  again(): Promise<void> {
     this.#again++;
+    return new Promise((done) => this.#waiting.push(done));
+  }
+
+  #told(): void {
+    for (const done of this.#waiting.splice(0)) done();
   }
 }

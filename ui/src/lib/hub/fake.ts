@@ -387,7 +387,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           moved = known;
           known = reclient(request.from.client, { duplicates: [] });
         }
-        return { added: [], known: [], secrets: 0, left: telling.stays ?? [], remarks: telling.remarks ?? [], taken_out: [], changes: [] } satisfies Imported;
+        return { added: (request.names ?? []).filter((name) => !telling.stays?.some((one) => one.place === name)), known: [], secrets: 0, left: telling.stays ?? [], remarks: telling.remarks ?? [], taken_out: [], changes: [] } satisfies Imported;
       case "dismiss_failure":
         change(request.server, { last_failure: null });
         return {};
