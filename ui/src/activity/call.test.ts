@@ -127,6 +127,13 @@ describe("one call", () => {
     expect(await screen.findByText("Not found")).toBeTruthy();
   });
 
+  test("is run again from its first field, not from Close", async () => {
+    const { user } = await open((await ofTool()).id);
+    await user.click(await screen.findByRole("button", { name: "Run again…" }));
+    const sheet = await screen.findByRole("dialog", { name: /^Run .* again$/ });
+    await waitFor(() => expect(within(sheet).getAllByRole("textbox")).toContain(document.activeElement));
+  });
+
   test("leads to its session, and from there to another call", async () => {
     const line = await ofTool();
     const { user } = await open(line.id);
