@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import App from "./App.svelte";
 import type { HubState, Remark } from "./lib/hub/generated";
 import { fakeHub, open as serve, server, snapshot, type Telling } from "./lib/hub/fake";
-import { clients as known } from "./lib/hub/pretend";
+import { clients as known, nature } from "./lib/hub/pretend";
 import { speak, words } from "./words";
 import { de } from "./words/de";
 
@@ -68,6 +68,34 @@ describe("the palette", () => {
     expect(made(hub, "pause")).toEqual([{ do: "pause", until_ms: null }]);
     await user.click(screen.getByRole("button", { name: "Resume" }));
     expect(await screen.findByText("Hub is on")).toBeTruthy();
+  });
+});
+
+describe("Enter in the palette", () => {
+  const line = (tool_path: string) => ({ tool_path, description: "", signature: "", tokens: 1, category: "other", complexity: "simple" as const, version: 1, first_seen_ms: null, changed_ms: null, nature: nature("reads"), permit: "allow" as const, rule: "" });
+
+  test("waits for the answer to what was typed, and opens the tool of this very name", async () => {
+    const files = server("filesystem", { state: "asleep" }, { runs: "node /srv/long/where.js" });
+    const { hub, user } = await open("/settings", {}, serve(snapshot([files, server("fake", { state: "asleep" })])));
+    await screen.findByRole("heading", { name: "Settings" });
+    const answers: (() => void)[] = [];
+    const ask = hub.ask.bind(hub);
+    hub.ask = async (request) => {
+      if (request.do !== "tools") return ask(request);
+      // An earlier text has other tools.
+      if (request.query.startsWith("sl") && request.query !== "slow") return { tools: [line("fake:wrong")], total: 1 } as never;
+      await new Promise<void>((done) => answers.push(done));
+      return { tools: [line("fake:slowly"), line("fake:slow")], total: 2 } as never;
+    };
+    await user.keyboard("{Control>}k{/Control}");
+    await user.keyboard("slow{Enter}");
+    const dialog = screen.getByRole("dialog", { name: "Search or run" });
+    expect(within(dialog).queryByText("wrong")).toBeNull();
+    expect(location.hash).toBe("#/settings");
+    await waitFor(() => {
+      answers.splice(0).forEach((answer) => answer());
+      expect(location.hash).toBe("#/servers/fake/tools/slow");
+    });
   });
 });
 
@@ -427,7 +455,7 @@ describe("profiles", () => {
     await user.click(await screen.findByRole("button", { name: "Close" }));
     await user.keyboard("{Control>}k{/Control}");
     await user.keyboard("profile code");
-    await user.click(await screen.findByText("Use profile Code"));
+    await user.click(await screen.findByText("Use profile “Code”"));
     await waitFor(() => expect(made(hub, "change").at(-1)).toEqual({ do: "change", change: "use_profile", name: "Code" }));
     expect(await screen.findByLabelText<HTMLSelectElement>("Profile")).toHaveProperty("value", "Code");
   });

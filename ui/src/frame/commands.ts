@@ -1,6 +1,7 @@
 // What can be reached and done from anywhere, as the palette lists it. Pure: what runs is passed in.
 import { computeCommandScore } from "bits-ui";
-import type { HubState } from "../lib/hub/generated";
+import type { HubState, ToolLine } from "../lib/hub/generated";
+import { parts } from "../lib/path";
 import { at, path, type Screen } from "../lib/route.svelte";
 import { firstTab } from "../servers/groups";
 import { sentence } from "../servers/sentence";
@@ -15,8 +16,10 @@ export interface Item {
   /** A few words beside it. */
   beside?: string;
   keys?: string;
-  /** Other words it can be found by. */
+  /** Other names of it. */
   also?: string[];
+  /** A text that it is found by only where it contains what is looked for. */
+  within?: string;
   run: () => void;
 }
 
@@ -68,7 +71,8 @@ export function itemsOf(state: HubState, now: number, dark: boolean, keys: (key:
         group: "servers",
         label: server.name,
         beside: sentence(server, now).spoken,
-        also: [server.title ?? "", server.runs],
+        also: [server.title ?? ""],
+        within: server.runs,
         run: () => doing.go(path(server.name, firstTab(server))),
       }),
     ),
@@ -101,14 +105,50 @@ export function itemsOf(state: HubState, now: number, dark: boolean, keys: (key:
   ];
 }
 
-/** Commands that match a text, best first within each group; without a text, the initial suggestions. */
+/** How well an item goes with a text: 3 where that is its name, 2 where its name begins with it, less where it is only alike. */
+export function rank(item: Pick<Item, "label" | "also" | "within">, text: string): number {
+  const wanted = text.trim().toLowerCase();
+  // The marks around a name in a command are not typed.
+  const names = [item.label, ...(item.also ?? [])].map((name) => name.replace(/[“”„]/g, "")).filter(Boolean);
+  const ranks = names.map((name) => {
+    if (name.toLowerCase() === wanted) return 3;
+    return name.toLowerCase().startsWith(wanted) ? 2 : computeCommandScore(name, wanted);
+  });
+  return Math.max(...ranks, item.within?.toLowerCase().includes(wanted) ? 2 * LEAST : 0);
+}
+
+/** Less alike than this is not found. */
+const LEAST = 0.05;
+
+/** Items that match a text, best first; without a text, the initial suggestions. */
 export function found(items: Item[], text: string): Item[] {
-  const wanted = text.trim();
-  if (!wanted) return items.filter((item) => item.group !== "commands" || !/^(switch|restart) /.test(item.id)).slice(0, 40);
-  const scored = items.map((item) => ({ item, score: computeCommandScore(item.label, wanted, item.also?.filter(Boolean)) }));
-  return scored
-    .filter(({ score }) => score > 0.05)
-    .sort((a, b) => b.score - a.score)
+  if (!text.trim()) return items.filter((item) => item.group !== "commands" || !/^(switch|restart) /.test(item.id)).slice(0, 40);
+  const ranked = items.map((item) => ({ item, rank: rank(item, text) }));
+  return ranked
+    .filter(({ rank }) => rank > LEAST)
+    .sort((a, b) => b.rank - a.rank)
     .slice(0, 24)
     .map(({ item }) => item);
+}
+
+const order: readonly Group[] = ["go", "servers", "commands", "tools", "catalog"];
+
+/** The groups of what was found. One with a name that is the text, or begins with it, comes before the others. */
+export function grouped(items: Item[], text: string): { group: Group; items: Item[] }[] {
+  const groups = order.map((group) => ({ group, items: items.filter((item) => item.group === group) })).filter((one) => one.items.length > 0);
+  if (!text.trim()) return groups;
+  const best = (of: Item[]) => Math.max(...of.map((item) => Math.floor(rank(item, text))));
+  return groups.sort((a, b) => best(b.items) - best(a.items));
+}
+
+/** Of all tools, those whose path or description contains every word of a text, by their names; similar ones where nothing else was found. */
+export function toolsFor(all: ToolLine[], similar: ToolLine[], text: string, others: boolean): ToolLine[] {
+  const typed = text.trim().toLowerCase().split(/\s+/);
+  const literal = (text: string) => typed.every((word) => text.toLowerCase().includes(word));
+  const named = all.filter((tool) => literal(tool.tool_path));
+  const rankOf = (tool: ToolLine) => rank({ label: parts(tool.tool_path)[1] ?? "" }, text);
+  const known = new Set(named.map((tool) => tool.tool_path));
+  const described = [...similar, ...all].filter((tool) => !known.has(tool.tool_path) && literal(`${tool.tool_path} ${tool.description}`) && known.add(tool.tool_path));
+  const tools = [...named.sort((a, b) => rankOf(b) - rankOf(a)), ...described];
+  return tools.length > 0 || others ? tools.slice(0, 6) : similar.slice(0, 3);
 }

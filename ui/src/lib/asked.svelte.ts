@@ -21,7 +21,10 @@ export class Asked<Question extends Request> {
       void key;
       void this.#again;
       const asked = untrack(request);
-      if (!asked) return this.#told();
+      if (!asked) {
+        this.asking = false;
+        return this.#told();
+      }
       let late = false;
       this.asking = true;
       void view.ask(asked).then((done) => {
