@@ -285,6 +285,13 @@ describe("the first minute", () => {
     await waitFor(() => expect(location.hash).toBe("#/servers"));
   });
 
+  test("a client stands in the second step as in the list of clients", async () => {
+    await open("/welcome/2", { clients: known, found: true });
+    const row = (await screen.findByText("Claude Desktop")).closest("li")!;
+    expect(row.textContent).toContain("Added · waiting for its first request");
+    expect(row.textContent).not.toContain("Connected");
+  });
+
   test("servers that would run twice are taken out of the clients where it is ticked, and come back", async () => {
     const { hub, user } = await open("/welcome/2", { clients: known, found: true });
     await user.click(await screen.findByRole("checkbox", { name: /^Take these servers out of the clients/ }));

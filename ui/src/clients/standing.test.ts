@@ -3,13 +3,14 @@ import { render } from "@testing-library/svelte";
 import { expect, test } from "vitest";
 
 import table from "../../../crates/satchel-clients/src/table.json";
+import type { KnownClient } from "../lib/hub/generated";
 import { client, preview } from "../lib/hub/pretend";
 import { speak } from "../words";
 import { de } from "../words/de";
 import { en } from "../words/en";
 import Diff from "./Diff.svelte";
 import { known, lastStep, nameOf, WINDOW } from "./names";
-import { isConnectable, isShown, standings } from "./standing";
+import { isConnectable, isShown, standings, twice } from "./standing";
 
 const vanished = { state: "needs_you", what: "vanished", message: "" } as const;
 
@@ -28,6 +29,18 @@ test("programs that are not here are not shown, and one whose entry vanished is"
 test("one that was just added waits, and needs nobody", () => {
   const [added] = standings([client("a", "A", "a", { state: "added" })], [], 0);
   expect([added?.group, added?.tone]).toEqual(["waiting", "plain"]);
+});
+
+test("one that made requests before this start says so, and not that it used no tool", () => {
+  const before = client("a", "A", "a", { state: "connected", since_ms: 1 });
+  expect(standings([before], [], 0)[0]?.sentence).toBe("Connected · not seen since Satchel started");
+  expect(standings([before], [{ id: "a", requests: 1, last_call: "x:y", last_seen_ms: 0 }], 2_000)[0]?.sentence).toMatch(/^Connected · y /);
+});
+
+test("only what has Satchel loads a server twice", () => {
+  const duplicates = [{ here: "github", there: "github" }] as unknown as KnownClient["duplicates"];
+  const states = [{ state: "not_connected" }, { state: "added" }, { state: "connected", since_ms: 1 }] as const;
+  expect(states.map((state) => twice(client("a", "A", "a", state, { duplicates })).length)).toEqual([0, 1, 1]);
 });
 
 test("what cannot be read is not connected over, and a moved address is put right by connecting again", () => {

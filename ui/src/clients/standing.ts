@@ -25,6 +25,9 @@ export const isShown = (client: KnownClient) => (client.installed || client.stat
 /** Has it our entry? */
 export const hasEntry = (client: KnownClient) => client.state === "connected" || client.state === "added";
 
+/** Servers that it starts by itself and has through Satchel, too. */
+export const twice = (client: KnownClient | undefined) => (client && hasEntry(client) ? client.duplicates : []);
+
 /** Can its settings not be read? */
 export const isUnreadable = (client: KnownClient) => client.state === "unreadable" || (client.state === "needs_you" && client.what === "unreadable");
 
@@ -52,7 +55,7 @@ export function standings(known: KnownClient[], seen: ClientView[], now: number)
       case "added":
         if (asked) return { group: "connected", sentence: connected(asked), tone: "ok" };
         return client.state === "connected"
-          ? { group: "connected", sentence: w.never, tone: "ok" }
+          ? { group: "connected", sentence: w.unseen, tone: "ok" }
           : { group: "waiting", sentence: w.added, tone: "plain" };
       case "unreadable":
         return { group: "found", sentence: w.unreadable, tone: "warn" };

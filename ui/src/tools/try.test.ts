@@ -157,6 +157,17 @@ describe("elsewhere", () => {
     await screen.findByText("2026-11-21T09:14:02+01:00");
     expect(tried(hub)).toEqual([{}]);
   });
+
+  test("a call of our own says that Satchel works, and what is still to do", async () => {
+    const { hub, user } = await open("/welcome/3");
+    const line = { id: 1, time_ms: 0, session: 1, client: WINDOW, kind: "call", server: "toolbox", tool: "current_time", outcome: "ok" };
+    const ask = hub.ask.bind(hub);
+    hub.ask = async (request) => (request.do === "activity" ? ({ calls: [line], more: false } as never) : ask(request));
+    await user.click(await screen.findByRole("button", { name: "Run current_time here" }));
+    expect(await screen.findByRole("heading", { name: "Satchel works" })).toBeTruthy();
+    expect(screen.queryByText(/needs nothing from you/)).toBeNull();
+    expect(screen.getByText(/open one of your clients/)).toBeTruthy();
+  });
 });
 
 describe("a script that is tried", () => {

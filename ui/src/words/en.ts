@@ -968,6 +968,8 @@ export const en = {
     connected: (ago: string) => `Connected · last request ${ago}`,
     called: (tool: string, ago: string) => `Connected · ${tool} ${ago}`,
     never: "Connected · no tool used yet",
+    /** It made requests before this start of Satchel, and none since. */
+    unseen: "Connected · not seen since Satchel started",
     /** The remarks of the client table in English. */
     after: (english: string) => english,
     /** How a last step begins where there is none. */
@@ -1104,7 +1106,6 @@ export const en = {
       updatesText: "Nothing about you is sent. You can change this in Settings.",
       connect: (count: number) => (count === 0 ? "Continue" : `Connect ${count} ${some(count, "client", "clients")}`),
       busy: "Connecting…",
-      done: "Connected",
       undoAll: "Undo all",
       unreadable: (why: string) => `This file cannot be read${why ? `: ${why}` : ""}. Correct it, then connect this one under Clients.`,
     },
@@ -1123,6 +1124,10 @@ export const en = {
       here: "Run current_time here",
       done: "It works",
       doneText: "From now on Satchel stays in the tray and needs nothing from you.",
+      doneRest: "From now on Satchel stays in the tray. What is not finished below can wait.",
+      alone: "Satchel works",
+      aloneText: "Next, open one of your clients and let it use a tool. Paste this there.",
+      unfinished: "Not finished yet",
       open: "Open Satchel",
       later: "Finish later",
       stays: "Satchel stays in the tray when you close this window.",
