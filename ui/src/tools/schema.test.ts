@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { at, fromDigits, isSame, parse, print, type Fields, type Json } from "./json";
 import { fixtures } from "./fixtures";
 import { Schemas } from "./schema";
+import { words } from "../words";
 import { blank, caseOf, changed, faults, fits, initial, keyOf } from "./value";
 
 const shapeOf = (schema: Json) => new Schemas(schema).shape(schema);
@@ -71,10 +72,30 @@ describe("schemas", () => {
       "n":{"type":"object","required":["x"],"properties":{"x":{"type":"boolean"}}},"l":{"type":"array","minItems":1,"items":{"type":"number"}},"c":{"enum":["p","q"]}}}`) as Fields;
     const found = (value: Json) => Object.fromEntries([...faults(new Schemas(schema), schema, value)].map(([key, fault]) => [(JSON.parse(key) as string[]).join("."), fault]));
     expect(found({})).toEqual({ a: "missing", b: "missing", n: "missing" });
-    expect(found({ a: "x", b: 1.5, n: {}, l: [], c: "r" })).toEqual({ a: "bounds", b: "whole", "n.x": "missing", l: "bounds", c: "misfit" });
+    expect(found({ a: "x", b: 1.5, n: {}, l: [], c: "r" })).toEqual({ a: "short", b: "whole", "n.x": "missing", l: "bounds", c: "misfit" });
     expect(found({ a: "xy", b: 10, n: { x: "yes" }, l: ["one", 2] })).toEqual({ b: "bounds", "n.x": "misfit", "l.0": "number" });
     expect(found({ a: 5, b: parse("9007199254740993"), n: [] })).toEqual({ a: "misfit", b: "bounds", n: "misfit" });
     expect(found({ a: "xy", b: "nine", n: { x: true } })).toEqual({ b: "number" });
+  });
+
+  test("a text is checked against its length and its pattern, where that is one", () => {
+    const fault = (schema: Fields, value: Json) => [...faults(new Schemas(schema), schema, value).values()][0];
+    expect(fault({ type: "string", maxLength: 2 }, "abc")).toBe("long");
+    const code = { type: "string", pattern: "^\\p{Lu}{2}-\\d+$" };
+    expect([fault(code, "ÄB-12"), fault(code, "äb-12")]).toEqual([undefined, "pattern"]);
+    expect(shapeOf(code)).toMatchObject({ pattern: code.pattern });
+    for (const pattern of ["(", "^[\\w-\\d]$"]) {
+      expect(fault({ type: "string", pattern }, "x")).toBeUndefined();
+      expect(shapeOf({ type: "string", pattern })).toMatchObject({ pattern: "", matches: undefined });
+    }
+    // This one would run for years.
+    expect(fault({ type: "string", pattern: "^(a+)+$" }, `${"a".repeat(60)}!`)).toBeUndefined();
+  });
+
+  test("the bounds of a text are told as they are", () => {
+    const { length, faults } = words.trying;
+    expect([length(undefined, 100), length(0, 100), length(3, undefined), length(2, 4), length(undefined, undefined)]).toEqual(["at most 100 characters", "at most 100 characters", "at least 3 characters", "2 to 4 characters", ""]);
+    expect(faults.short(3)).toBe("At least 3 characters.");
   });
 
   test("the case that a value is of is found by what it says", () => {

@@ -24,7 +24,8 @@ interface About {
 }
 
 export type Kind =
-  | { is: "text"; format: string; min: number | undefined; max: number | undefined; long: boolean; secret: boolean }
+  /** `pattern` is what is to be read of it, and `matches` checks it where this engine can. */
+  | { is: "text"; format: string; min: number | undefined; max: number | undefined; pattern: string; matches: RegExp | undefined; long: boolean; secret: boolean }
   | { is: "number"; whole: boolean; min: number | undefined; max: number | undefined }
   | { is: "toggle" }
   | { is: "choice"; options: Option[] }
@@ -176,7 +177,22 @@ function textual(schema: Fields): Kind {
   const max = numberIn(schema.maxLength);
   const format = words(schema.format);
   const long = format === "" && (max === undefined || max > 120);
-  return { is: "text", format, min: numberIn(schema.minLength), max, long, secret: format === "password" || schema.writeOnly === true };
+  const said = words(schema.pattern);
+  const matches = expression(said);
+  return { is: "text", format, min: numberIn(schema.minLength), max, pattern: matches ? said : "", matches: REPEATED.test(said) ? undefined : matches, long, secret: format === "password" || schema.writeOnly === true };
+}
+
+/** A repeated group may try every way to cut a text, and would stop the window. The hub checks it without that. */
+const REPEATED = /\)[*+{]/;
+
+/** As JSON Schema means it: anywhere in the text, by characters. One that is no expression checks nothing. */
+function expression(pattern: string): RegExp | undefined {
+  if (!pattern) return undefined;
+  try {
+    return new RegExp(pattern, "u");
+  } catch {
+    return undefined;
+  }
 }
 
 const bound = (schema: Fields, key: string, beyond: string) => numberIn(schema[key]) ?? numberIn(schema[beyond]);

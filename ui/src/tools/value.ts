@@ -98,7 +98,7 @@ export function caseOf(schemas: Schemas, cases: Json[], value: Json | undefined)
   return Math.max(0, scores.indexOf(Math.max(...scores)));
 }
 
-export type Fault = "missing" | "number" | "whole" | "bounds" | "misfit";
+export type Fault = "missing" | "number" | "whole" | "bounds" | "short" | "long" | "pattern" | "misfit";
 export const keyOf = (path: readonly (string | number)[]) => JSON.stringify(path);
 
 /** Definite errors, by the path of the field. */
@@ -136,11 +136,18 @@ function faultOf(shape: Shape, value: Json | undefined, required: boolean): Faul
     if (shape.whole && !isWhole(value)) return "whole";
     return isWithin(number, shape.min, shape.max) ? undefined : "bounds";
   }
-  if (shape.is === "text" && typeof value === "string") return isWithin([...value].length, shape.min, shape.max) ? undefined : "bounds";
+  if (shape.is === "text" && typeof value === "string") {
+    const length = [...value].length;
+    if (length < (shape.min ?? 0)) return "short";
+    if (length > (shape.max ?? Infinity)) return "long";
+    return shape.matches && length <= CHECKED && !shape.matches.test(value) ? "pattern" : undefined;
+  }
   if ((shape.is === "list" || shape.is === "several") && Array.isArray(value) && shape.is === "list") return isWithin(value.length, shape.min, shape.max) ? undefined : "bounds";
   return undefined;
 }
 
+/** The hub checks longer texts. */
+const CHECKED = 1_000;
 const isWhole = (value: Json) => (value instanceof Digits ? /^-?\d+(\.0+)?$/.test(value.text) || Number.isInteger(Number(value.text)) : Number.isInteger(value));
 const isWithin = (size: number, min: number | undefined, max: number | undefined) => size >= (min ?? -Infinity) && size <= (max ?? Infinity);
 
