@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clock, memory, rough, time } from "./fmt";
+import { ago, clock, memory, rough, speakFigures, tenths, time } from "./fmt";
 
 test.each([
   [0, "0"],
@@ -34,3 +34,17 @@ test.each([
   [999_600_000, "1 GB"],
   [1_340_000_000, "1.3 GB"],
 ])("%d bytes are %s", (bytes, shown) => expect(memory(bytes)).toBe(shown));
+
+test.each([
+  [18_400, "18 s ago", "vor 18 s"],
+  [180_000, "3 min ago", "vor 3 min"],
+  [7_200_000, "2 h ago", "vor 2 h"],
+  [172_800_000, "2 days ago", "vor 2 Tagen"],
+])("%i ms ago is %s, with the units of a length of time", (ms, english, german) => {
+  expect(ago(ms)).toBe(english);
+  speakFigures("de");
+  expect(ago(ms)).toBe(german);
+  speakFigures("en");
+});
+
+test("a part of a thing has one digit", () => expect([0.863, 4, 12.34].map(tenths)).toEqual(["0.9", "4", "12.3"]));

@@ -11,6 +11,7 @@ interface Figures {
   moments: Intl.DateTimeFormat;
   list: Intl.ListFormat;
   since: Intl.RelativeTimeFormat;
+  past: (time: string) => string;
   thousand: string;
   million: string;
 }
@@ -29,6 +30,7 @@ function figures(language: string): Figures {
     moments: new Intl.DateTimeFormat(times, { weekday: "short", hour: "2-digit", minute: "2-digit" }),
     list: new Intl.ListFormat(times, { type: "conjunction" }),
     since: new Intl.RelativeTimeFormat(times, { style: "short", numeric: "always" }),
+    past: (time) => (language === "de" ? `vor ${time}` : `${time} ago`),
     thousand: language === "de" ? "Tsd." : "k",
     million: language === "de" ? "Mio." : "M",
   };
@@ -52,6 +54,9 @@ export function rough(value: number): string {
   return f.whole.format(value);
 }
 
+/** 0.9, 12.3, 4: to one digit. */
+export const tenths = (value: number) => f.plain.format(value);
+
 /** 76 % as a whole number. */
 export const percent = (share: number) => f.whole.format(Math.round(share * 100));
 
@@ -70,12 +75,12 @@ export function time(ms: number): string {
   return `${f.plain.format(ms / 3_600_000)} h`;
 }
 
-/** 12 sec. ago, 3 min. ago, 2 days ago */
+/** 12 s ago, 3 min ago, 2 days ago; the units as in a length of time. */
 export function ago(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 60) return f.since.format(-seconds, "second");
-  if (seconds < 3_600) return f.since.format(-Math.round(seconds / 60), "minute");
-  if (seconds < 86_400) return f.since.format(-Math.round(seconds / 3_600), "hour");
+  if (seconds < 60) return f.past(`${seconds} s`);
+  if (seconds < 3_600) return f.past(`${Math.round(seconds / 60)} min`);
+  if (seconds < 86_400) return f.past(`${Math.round(seconds / 3_600)} h`);
   return f.since.format(-Math.round(seconds / 86_400), "day");
 }
 
