@@ -187,6 +187,33 @@ describe("the hub", () => {
   });
 });
 
+describe("the filter", () => {
+  const two = () => serving(server("git", awake), server("notes", { state: "asleep" }));
+
+  test("opens the first match with Enter", async () => {
+    const { user } = await open(two());
+    await screen.findByText("notes");
+    await user.keyboard("/note{Enter}");
+    await waitFor(() => expect(location.hash).toBe("#/servers/notes"));
+  });
+
+  test("does not leave out a server that is opened from elsewhere", async () => {
+    const { hub, user } = await open(two());
+    await screen.findByText("notes");
+    await user.keyboard("/git");
+    await waitFor(() => expect(document.querySelector("[data-server=notes]")).toBeNull());
+    hub.go("/servers/notes");
+    await waitFor(() => expect(document.querySelector("[data-server=notes]")).toBeTruthy());
+    expect(screen.getByLabelText<HTMLInputElement>("Filter servers").value).toBe("");
+  });
+});
+
+test("the line about clients counts only what the active profile has", async () => {
+  const profiles = { active: "few", folders: [], all: [{ name: "few", profile: { servers: ["a"], only: [], except: [] }, unknown: [], clients: [], fault: null }] };
+  await open(serve(snapshot([server("a", awake, { tools: 20 }), server("b", awake, { tools: 300 })], { profiles })));
+  expect(await screen.findByText("Clients see 4 tools, not 20")).toBeTruthy();
+});
+
 describe("the first close", () => {
   test("is explained, and then hides the window", async () => {
     const { hub, user } = await open(serving(server("a", awake)));
@@ -209,6 +236,22 @@ describe("the pane", () => {
     expect(screen.getByText("npx was not found")).toBeTruthy();
     await user.click(screen.getByRole("button", { name: "Try now" }));
     expect(hub.requests).toContainEqual({ do: "restart", server: "p" });
+  });
+
+  test("says when a paused server is tried again: by itself, or by a call", async () => {
+    const broken = { state: "broken", code: "crashed", message: "it crashed", retry_at_ms: Date.now() + 60_000, failures: 3 } as const;
+    const { hub } = await open(serving(server("p", broken)), "/servers/p");
+    expect(await screen.findByText(/^Paused after repeated failures\. Calls are refused for /)).toBeTruthy();
+    hub.change("p", { startup: "eager" });
+    expect(await screen.findByText(/^Paused after repeated failures\. Next try in /)).toBeTruthy();
+    hub.change("p", { startup: "lazy", retry_at_ms: 0 } as Partial<ServerView>);
+    expect(await screen.findByText("The next call starts it again.")).toBeTruthy();
+  });
+
+  test("of a server without tools says so, and what helps", async () => {
+    await open(serving(server("bare", awake, { tools: 0, tokens: 1, resources: 0, prompts: 0 })), "/servers/bare");
+    expect(await screen.findByText(/^It offers no tools\. Read its log/)).toBeTruthy();
+    expect(screen.queryByText(/1 token/)).toBeNull();
   });
 
   test("stores a missing credential and forgets it", async () => {

@@ -161,6 +161,13 @@ describe("activity", () => {
     expect(screen.getByLabelText("Profile")).toBeTruthy();
   });
 
+  test("counts live sessions only where all of them are known", async () => {
+    const { user } = await open("/activity", { calls: 20, days: 30 }, busy());
+    expect((await screen.findByText(/^Live, \d/)).textContent).toContain("session");
+    await user.click(screen.getByRole("radio", { name: /^Problems/ }));
+    await waitFor(() => expect(screen.getByText("Live")).toBeTruthy());
+  });
+
   test("five thousand calls do not build five thousand rows", async () => {
     await open("/activity", { calls: 5000 }, busy());
     await screen.findByRole("list", { name: "Calls" });

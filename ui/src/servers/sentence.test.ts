@@ -31,8 +31,8 @@ const cases: [ServerState, string, string, string | undefined][] = [
   ],
   [
     { state: "broken", code: "crashed", message: "", retry_at_ms: now, failures: 3 },
-    "Stopped after 3 failed starts",
-    "Stopped after 3 failed starts",
+    "Paused after 3 failed starts",
+    "Paused after 3 failed starts",
     "See why",
   ],
   [{ state: "needs_credential", names: ["DATABASE_URL"], variables: [], code: "vault_locked", message: "it is locked" }, "Its credentials are locked", "Its credentials are locked", "See why"],

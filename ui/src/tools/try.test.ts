@@ -164,9 +164,9 @@ describe("elsewhere", () => {
     const ask = hub.ask.bind(hub);
     hub.ask = async (request) => (request.do === "activity" ? ({ calls: [line], more: false } as never) : ask(request));
     await user.click(await screen.findByRole("button", { name: "Run current_time here" }));
-    expect(await screen.findByRole("heading", { name: "Satchel works" })).toBeTruthy();
+    expect(await screen.findByRole("heading", { name: "It works here" })).toBeTruthy();
     expect(screen.queryByText(/needs nothing from you/)).toBeNull();
-    expect(screen.getByText(/open one of your clients/)).toBeTruthy();
+    expect(screen.getByText(/^Satchel works\. Next, open one of your clients/)).toBeTruthy();
   });
 });
 

@@ -367,7 +367,7 @@ export const de: Words = {
     doesNotAnswer: "Antwortet nicht",
     tryingAgain: (what, time) => `${what} · nächster Versuch in ${time}`,
     tryingNow: (what) => `${what} · neuer Versuch`,
-    gaveUp: (failures) => `Nach ${failures} ${some(failures, "Fehlstart", "Fehlstarts")} angehalten`,
+    gaveUp: (failures) => `Pausiert nach ${failures} ${some(failures, "Fehlstart", "Fehlstarts")}`,
     notStarted: {
       new_entry: "Neu in der Konfigurationsdatei · wartet auf dich",
       changed_entry: "In der Konfigurationsdatei geändert · wartet auf dich",
@@ -615,7 +615,9 @@ export const de: Words = {
     failed: (name) => `${name} konnte nicht starten`,
     unreachable: (name) => `${name} antwortet nicht`,
     nextTry: (time) => `Nächster Versuch in ${time}.`,
-    paused: (time) => `Angehalten, damit es keine Schleife gibt. Nächster Versuch in ${time}.`,
+    paused: (time) => `Nach wiederholten Fehlstarts pausiert. Nächster Versuch in ${time}.`,
+    pausedCalls: (time) => `Nach wiederholten Fehlstarts pausiert. Noch ${time} lang werden Aufrufe abgelehnt; der erste danach startet ihn wieder.`,
+    nextCall: "Der nächste Aufruf startet ihn wieder.",
     failedAt: {
       start: (name) => `${name} konnte nicht starten`,
       run: (name) => `${name} endete bald nach dem Start`,
@@ -869,7 +871,8 @@ export const de: Words = {
 
   activity: {
     title: "Aktivität",
-    hour: (calls, failures) => `${calls} ${calls === "1" ? "Aufruf" : "Aufrufe"} in der letzten Stunde${failures === 0 ? "" : `, ${failures} fehlgeschlagen`}`,
+    hour: (calls, failures) => `${calls} ${calls === "1" ? "Aufruf" : "Aufrufe"} in 60 min${failures === 0 ? "" : `, ${failures} Fehler`}`,
+    liveFiltered: "Live",
     live: (sessions) => `Live, ${sessions} ${some(sessions, "Sitzung", "Sitzungen")}`,
     stopped: "Liste angehalten",
     pause: "Liste anhalten",
@@ -880,7 +883,7 @@ export const de: Words = {
     chartNow: "jetzt",
     show: "Welche Aufrufe",
     filters: { all: "Alle", problems: "Probleme", asked: "Fragte mich" },
-    filter: "Server, Client oder Werkzeug",
+    filter: "Server, Client, Werkzeug",
     list: "Aufrufe",
     columns: { time: "Zeit", tool: "Werkzeug", tokens: "Tokens", took: "Dauer" },
     session: (calls, ago) => `${calls} ${some(calls, "Aufruf", "Aufrufe")}, ${ago}`,
@@ -939,7 +942,7 @@ export const de: Words = {
     },
     payload: {
       view: "Wie es gezeigt wird",
-      views: { read: "Lesbar", json: "JSON" },
+      views: { read: "Ansicht", json: "JSON" },
       copy: (what) => `Kopieren: ${what}`,
       search: (what) => `Suchen in ${what}`,
       find: "Suchen",
@@ -1316,8 +1319,8 @@ export const de: Words = {
       done: "Es funktioniert",
       doneText: "Von nun an bleibt Satchel im Infobereich und braucht nichts von dir.",
       doneRest: "Von nun an bleibt Satchel im Infobereich. Was unten noch offen ist, kann warten.",
-      alone: "Satchel funktioniert",
-      aloneText: "Öffne als Nächstes einen deiner Clients und lass ihn ein Werkzeug benutzen. Füge das dort ein.",
+      alone: "Hier funktioniert es",
+      aloneText: "Satchel funktioniert. Öffne als Nächstes einen deiner Clients und lass ihn ein Werkzeug benutzen: Füge das dort ein.",
       unfinished: "Noch offen",
       open: "Satchel öffnen",
       later: "Später fertig machen",

@@ -192,7 +192,7 @@ export const en = {
     doesNotAnswer: "Does not answer",
     tryingAgain: (what: string, time: string) => `${what} · trying again in ${time}`,
     tryingNow: (what: string) => `${what} · trying again`,
-    gaveUp: (failures: number) => `Stopped after ${failures} failed ${some(failures, "start", "starts")}`,
+    gaveUp: (failures: number) => `Paused after ${failures} failed ${some(failures, "start", "starts")}`,
     notStarted: {
       new_entry: "New in the configuration file · waits for you",
       changed_entry: "Changed in the configuration file · waits for you",
@@ -441,6 +441,8 @@ export const en = {
     unreachable: (name: string) => `${name} does not answer`,
     nextTry: (time: string) => `Next try in ${time}.`,
     paused: (time: string) => `Paused after repeated failures. Next try in ${time}.`,
+    pausedCalls: (time: string) => `Paused after repeated failures. Calls are refused for ${time}; the next one after that starts it again.`,
+    nextCall: "The next call starts it again.",
     failedAt: {
       start: (name: string) => `${name} could not start`,
       run: (name: string) => `${name} exited soon after it started`,
@@ -696,6 +698,7 @@ export const en = {
   activity: {
     title: "Activity",
     hour: (calls: string, failures: number) => `${calls} ${calls === "1" ? "call" : "calls"} in the last hour${failures === 0 ? "" : `, ${failures} failed`}`,
+    liveFiltered: "Live",
     live: (sessions: number) => `Live, ${sessions} ${some(sessions, "session", "sessions")}`,
     stopped: "List is paused",
     pause: "Pause the list",
@@ -765,7 +768,7 @@ export const en = {
     },
     payload: {
       view: "How it is shown",
-      views: { read: "Readable", json: "JSON" },
+      views: { read: "Formatted", json: "JSON" },
       copy: (what: string) => `Copy: ${what}`,
       search: (what: string) => `Find in ${what}`,
       find: "Find",
@@ -1129,8 +1132,8 @@ export const en = {
       done: "It works",
       doneText: "From now on Satchel stays in the tray and needs nothing from you.",
       doneRest: "From now on Satchel stays in the tray. What is not finished below can wait.",
-      alone: "Satchel works",
-      aloneText: "Next, open one of your clients and let it use a tool. Paste this there.",
+      alone: "It works here",
+      aloneText: "Satchel works. Next, open one of your clients and let it use a tool: paste this there.",
       unfinished: "Not finished yet",
       open: "Open Satchel",
       later: "Finish later",
