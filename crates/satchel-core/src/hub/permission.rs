@@ -66,8 +66,8 @@ pub(super) enum Word {
     Ask(Question),
     /// Allowed, by this rule and after this wait.
     Yes(String, Duration),
-    /// Refused.
-    No(CallFailure),
+    /// Refused, after this wait.
+    No(CallFailure, Duration),
 }
 
 impl Permission {
@@ -77,6 +77,7 @@ impl Permission {
             match &mut self.asked {
                 Asked::Client { question, until } => {
                     if let Some(question) = question.take() {
+                        hub.context.observer.asked();
                         return Word::Ask(question);
                     }
                     tokio::time::sleep_until(*until).await;
@@ -84,7 +85,10 @@ impl Permission {
                 }
                 Asked::Faces(None) => {
                     self.asked = match hub.inner.prompts.queue_ask(self.ask.clone(), &self.path) {
-                        Ok(ticket) => Asked::Faces(Some(ticket)),
+                        Ok(ticket) => {
+                            hub.context.observer.asked();
+                            Asked::Faces(Some(ticket))
+                        }
                         Err(why) => Asked::Said(Err(why)),
                     };
                 }
@@ -93,13 +97,13 @@ impl Permission {
                     self.asked = Asked::Said(said);
                 }
                 Asked::Said(said) => {
-                    return match *said {
-                        Ok(answer) if answer.is_yes() => {
-                            Word::Yes(self.rule_after(answer), self.began.elapsed())
-                        }
-                        Ok(_) => Word::No(denied(&self.path, "the user did not allow it")),
-                        Err(why) => Word::No(denied(&self.path, why)),
+                    let waited = self.began.elapsed();
+                    let why = match *said {
+                        Ok(answer) if answer.is_yes() => return Word::Yes(self.rule_after(answer), waited),
+                        Ok(_) => "the user did not allow it",
+                        Err(why) => why,
                     };
+                    return Word::No(denied(&self.path, why), waited);
                 }
             }
         }
@@ -152,7 +156,7 @@ pub(super) fn permission(
 ) -> Result<Permitted, CallFailure> {
     let path = &route.path;
     let Decision { permit, rule } = ruled::decision_about(hub, path, route.tool());
-    hub.context.observer.decided(&rule, None);
+    hub.context.observer.decided(&rule);
     match permit {
         Permit::Allow => return Ok(Permitted::Freely),
         Permit::Off => return Err(denied(path, &format!("it is switched off ({rule})"))),
@@ -161,16 +165,16 @@ pub(super) fn permission(
     let client = &caller.client;
     // A person who makes a call has consented to it.
     if hub.context.is_by_hand() {
-        hub.context.observer.decided(&format!("{rule}; called by hand"), None);
+        hub.context.observer.decided(&format!("{rule}; called by hand"));
         return Ok(Permitted::Freely);
     }
     if hub.inner.prompts.is_granted(client, path) {
-        hub.context.observer.decided(&format!("{rule}; allowed for this session"), None);
+        hub.context.observer.decided(&format!("{rule}; allowed for this session"));
         return Ok(Permitted::Freely);
     }
     let answers = params.get("requestState").is_some() || params.get("inputResponses").is_some();
     if answers && hub.inner.prompts.is_back(client, path, &arguments(params)) {
-        hub.context.observer.decided(&format!("{rule}; allowed once"), None);
+        hub.context.observer.decided(&format!("{rule}; allowed once"));
         return Ok(Permitted::Again);
     }
     let admitted = hub.inner.prompts.admit_question(client, path.server.as_str());

@@ -11,6 +11,7 @@ mod events;
 mod learning;
 mod observer;
 mod outbox;
+mod readable;
 mod reading;
 mod refusals;
 mod task;

@@ -10,7 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 use satchel_mcp::{ErrorObject, Raw, RawObject, object::fields};
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{Outbox, Recorder};
+use super::{Outbox, Recorder, readable};
 use crate::{
     model::{Code, ResourcePath, ToolPath, ledger::CallKind},
     stats::{
@@ -180,7 +180,7 @@ impl Observer {
         draft.end(if fault.is_some() { "tool_error" } else { "ok" }, None, fault);
         let fields = RawObject::parse(result).unwrap_or_default();
         if let Some(called) = &mut draft.called {
-            called.answer = Body::of(fields.get("content").map_or("", Raw::get));
+            called.answer = readable::body_of(fields.get("content").map_or("", Raw::get));
             if let Some((given, redact)) = kept {
                 called.arguments = Some(given.into());
                 called.result = Some(Arc::from(result.get()));
@@ -194,13 +194,19 @@ impl Observer {
         self.draft()?.context.as_ref().map(ToString::to_string)
     }
 
-    /// Records the deciding rule, and how long a person took if one was asked.
-    pub fn decided(&self, rule: &str, waited: Option<Duration>) {
-        self.write(|called| {
-            called.rule = rule.to_owned();
-            called.asked |= waited.is_some();
-            called.time.wait += waited.unwrap_or_default();
-        });
+    /// Records the deciding rule.
+    pub fn decided(&self, rule: &str) {
+        self.write(|called| called.rule = rule.to_owned());
+    }
+
+    /// Records that a person was asked whether it may be made, whatever they say, or nothing.
+    pub fn asked(&self) {
+        self.write(|called| called.asked = true);
+    }
+
+    /// Records how long it waited for that decision.
+    pub fn decision_took(&self, time: Duration) {
+        self.write(|called| called.time.wait += time);
     }
 
     /// Records the tool it goes to, redacting with the server's log. Computes how much shorter a direct call would
@@ -310,7 +316,7 @@ impl Observer {
         draft.end(outcome, None, message);
         let (keep, unread) = (draft.keep, draft.unread);
         if let Some(called) = &mut draft.called {
-            let answer = Body::of(content);
+            let answer = readable::body_of(content);
             called.answer = if unread { answer.uncounted() } else { answer };
             called.ours = ours;
             called.result = keep.then(|| Arc::from(result.get()));

@@ -284,10 +284,14 @@ impl Running {
         let Stage::Permission(permission) = &mut self.stage else { return None };
         let (rule, waited) = match permission.next(&self.hub).await {
             Word::Ask(question) => return Some(Step::Question(question)),
-            Word::No(failure) => return Some(self.fail(failure)),
+            Word::No(failure, waited) => {
+                self.hub.context.observer.decision_took(waited);
+                return Some(self.fail(failure));
+            }
             Word::Yes(rule, waited) => (rule, waited),
         };
-        self.hub.context.observer.decided(&rule, Some(waited));
+        self.hub.context.observer.decided(&rule);
+        self.hub.context.observer.decision_took(waited);
         let path = self.attempt.tool_called().map(|path| path.to_string()).unwrap_or_default();
         self.hub.did(AuditKind::Consent, &self.caller.client, &path, self.hub.context.with_cause(&rule));
         self.hub.recorder().written().await;

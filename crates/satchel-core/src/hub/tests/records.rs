@@ -11,10 +11,14 @@ use crate::{
     hub::Hub,
     model::{
         Code,
+        asks::AskAnswer,
         audit::{AuditKind, AuditQuery},
         control::Change,
         ledger::{ActivityAsk, By, CallKind, ReportAsk},
-        request::{DeleteHistory, GetCall, GetServerDay, MakeToken, RunAgain, VerifyAudit},
+        nature::Permit,
+        request::{
+            AnswerAsk, DeleteHistory, GetCall, GetServerDay, ListAsks, MakeToken, RunAgain, VerifyAudit,
+        },
     },
     recorder::Program,
 };
@@ -56,6 +60,23 @@ async fn each_call_has_one_record_with_its_client_and_outcome() {
     let outcomes: Vec<_> = page.calls.iter().map(|line| line.outcome.as_str()).collect();
     assert_eq!(outcomes.iter().filter(|outcome| **outcome == "ok").count(), 1, "{outcomes:?}");
     assert_eq!(page.problems, 2);
+}
+
+#[tokio::test]
+async fn a_call_that_a_person_was_asked_about_says_so_whatever_they_answered() {
+    let (house, _server) = notes(false).await;
+    house.hub.set_attended(true);
+    let tool = "notes:echo".into();
+    house.change(Change::SetPermit { tool, client: None, permit: Some(Permit::Ask) }).await;
+    let no = async {
+        let asks = house.ask(ListAsks { wait: true }).await.unwrap().asks;
+        house.ask(AnswerAsk { id: asks[0].id, answer: AskAnswer::No }).await.unwrap();
+    };
+    tokio::join!(called(&house.hub, "editor", "notes:echo"), no);
+    called(&house.hub, "editor", "notes:fails").await;
+    let page = house.ask(ActivityAsk { asked: true, ..ActivityAsk::default() }).await.unwrap();
+    assert_eq!((page.asked, page.calls.len()), (1, 1), "{page:#?}");
+    assert_eq!(page.calls[0].outcome, "not_sent");
 }
 
 #[tokio::test]
