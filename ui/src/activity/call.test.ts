@@ -7,7 +7,7 @@ import App from "../App.svelte";
 import type { CallLine } from "../lib/hub/generated";
 import { fakeHub, open as serve, server, snapshot, type Telling } from "../lib/hub/fake";
 import { lines } from "./lines";
-import { laidOut, readByModel, stretches } from "./payload";
+import { laidOut, mediaIn, readByModel, stretches } from "./payload";
 import { turns } from "./trace";
 
 const call = (id: number, time_ms: number, took_ms: number, more: Partial<CallLine> = {}): CallLine => ({
@@ -70,6 +70,8 @@ describe("what was sent and answered", () => {
   test("is read as a model does where it is a result", () => {
     expect(readByModel('{"content":[{"type":"text","text":"{\\"a\\":1}"},{"type":"image"},{"type":"text","text":"b"}]}')).toBe('{\n  "a": 1\n}\nb');
     expect(readByModel('{"contents":[{"uri":"x:","text":"y"}]}')).toBe("y");
+    expect(mediaIn('{"content":[{"type":"image","mimeType":"image/png","data":"AAAA"},{"type":"text","text":"b"}]}')).toEqual([{ is: "image", source: "data:image/png;base64,AAAA", type: "image/png", bytes: 3 }]);
+    expect(mediaIn("cut {")).toEqual([]);
     for (const other of ["[1]", "null", "cut {", '{"content":[]}']) expect(readByModel(other)).toBeUndefined();
   });
 

@@ -1,5 +1,6 @@
 // Request or response as searchable lines of text. Pure.
 import { parse, print } from "../tools/json";
+import { read, type Part } from "../tools/result";
 
 /** Longer texts are shown in part. */
 export const LINES = 2_000;
@@ -39,5 +40,14 @@ export function readByModel(result: string): string | undefined {
     return texts.length > 0 ? texts.join("\n") : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** The pictures and sounds of a result. */
+export function mediaIn(result: string): Extract<Part, { is: "image" | "audio" }>[] {
+  try {
+    return read(parse(result)).parts.filter((part) => part.is === "image" || part.is === "audio");
+  } catch {
+    return [];
   }
 }
