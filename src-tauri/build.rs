@@ -18,6 +18,7 @@ fn main() {
         "open_page_link",
         "open_place",
         "pictures",
+        "question_in_page",
         "quit",
         "read_toml",
         "request",

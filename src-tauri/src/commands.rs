@@ -43,7 +43,9 @@ pub(crate) struct About {
 }
 
 #[tauri::command]
-pub(crate) fn hub_state(serving: State<'_, Serving>) -> HubState {
+pub(crate) fn hub_state(app: AppHandle, serving: State<'_, Serving>) -> HubState {
+    // A page that begins anew shows no question.
+    prompt::forget_page(&app);
     serving.state().borrow().clone()
 }
 
@@ -131,8 +133,13 @@ pub(crate) fn about(about: State<'_, About>) -> About {
 }
 
 #[tauri::command]
-pub(crate) fn asks(serving: State<'_, Serving>) -> Vec<Ask> {
-    prompt::asks(&serving)
+pub(crate) fn asks(app: AppHandle) -> Vec<Ask> {
+    prompt::elsewhere(&app)
+}
+
+#[tauri::command]
+pub(crate) fn question_in_page(app: AppHandle, id: u64, shown: bool) {
+    prompt::set_in_page(&app, id, shown);
 }
 
 #[tauri::command]

@@ -10,7 +10,7 @@ pub(crate) async fn carry(app: AppHandle, serving: Serving, tray: Option<Tray>) 
     let mut tray = tray;
     loop {
         let state = states.borrow_and_update().clone();
-        prompt::follow(&app, state.snapshot().map(|snapshot| snapshot.asks.as_slice()).unwrap_or_default());
+        prompt::follow(&app);
         // An error means that no window is open.
         let _ = app.emit_to(window::LABEL, "hub-state", &state);
         if let Some(tray) = &mut tray {

@@ -55,6 +55,7 @@ use crate::{
     links::Shown,
     moving::Moved,
     pages::AppPages,
+    prompt::QuestionInPage,
     serving::{Options, Serving},
     state::HubState,
     tasks::Tasks,
@@ -202,6 +203,7 @@ fn run(
         .manage(tasks.clone())
         .manage(updates.clone())
         .manage(Clipboard::default())
+        .manage(QuestionInPage::default())
         .manage(WantedWindow::default())
         .manage(Shown::default())
         .manage(LanguageChanges::default())
@@ -227,6 +229,7 @@ fn run(
             commands::open_page_link,
             commands::open_place,
             commands::pictures,
+            commands::question_in_page,
             commands::quit,
             commands::read_toml,
             commands::request,

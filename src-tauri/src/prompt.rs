@@ -1,19 +1,27 @@
-//! The question window: small, on top, and open only while a question waits. It does not take keyboard focus, and its
-//! page can only answer, and show the pictures of the servers that ask.
+//! The question window: small, on top, and open only while a question waits that is not shown within the main window.
+//! It does not take keyboard focus, and its page can only answer, and show the pictures of the servers that ask.
 
 use std::time::Duration;
 
-use satchel_core::model::{
-    Code,
-    asks::{Ask, AskAnswer, QuestionAnswer},
-    control::Refusal,
-    request::{
-        AnswerAsk, AnswerQuestion, AnswerSecret, GetServerIcons, ReadingAsk, Request, ServerIcons, method_of,
+use parking_lot::Mutex;
+
+use satchel_core::{
+    clock,
+    model::{
+        Code,
+        asks::{Ask, AskAnswer, QuestionAnswer},
+        control::Refusal,
+        request::{
+            AnswerAsk, AnswerQuestion, AnswerSecret, GetServerIcons, ReadingAsk, Request, ServerIcons,
+            method_of,
+        },
+        trying::WINDOW,
     },
 };
 use serde_json::{Value, json};
 use tauri::{
-    AppHandle, Emitter, LogicalSize, Manager, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
+    AppHandle, Emitter, LogicalSize, Manager, Monitor, PhysicalPosition, WebviewUrl, WebviewWindow,
+    WebviewWindowBuilder, WindowEvent,
 };
 
 use crate::{language::Language, links, serving::Serving, tasks::Tasks, webkit, window};
@@ -28,9 +36,34 @@ const UNFITTED: Duration = Duration::from_secs(2);
 const LOW: f64 = 160.0;
 const HIGH: f64 = 680.0;
 
+/// How long the page in the main window may take to show the question about a tool that is tried there.
+const PAGE_PATIENCE: Duration = Duration::from_secs(1);
+
+/// The question that the page in the main window shows.
+#[derive(Debug, Default)]
+pub(crate) struct QuestionInPage(Mutex<Option<u64>>);
+
+/// Takes from the page that it shows a question, or no longer does.
+pub(crate) fn set_in_page(app: &AppHandle, id: u64, shown: bool) {
+    let here = app.state::<QuestionInPage>();
+    let mut here = here.0.lock();
+    if shown || *here == Some(id) {
+        *here = shown.then_some(id);
+    }
+    drop(here);
+    follow(app);
+}
+
+/// The page is a new one.
+pub(crate) fn forget_page(app: &AppHandle) {
+    *app.state::<QuestionInPage>().0.lock() = None;
+    follow(app);
+}
+
 /// Shows waiting questions, or closes the window if there are none.
-pub(crate) fn follow(app: &AppHandle, asks: &[Ask]) {
-    match (app.get_webview_window(LABEL), asks) {
+pub(crate) fn follow(app: &AppHandle) {
+    let asks = elsewhere(app);
+    match (app.get_webview_window(LABEL), asks.as_slice()) {
         (None, []) => {}
         (Some(window), []) => {
             // An error means that it is gone already.
@@ -49,8 +82,35 @@ pub(crate) fn follow(app: &AppHandle, asks: &[Ask]) {
     }
 }
 
+/// The questions that are not, and will not soon be, within the page of the main window.
+pub(crate) fn elsewhere(app: &AppHandle) -> Vec<Ask> {
+    let mut asks = asks(&app.state::<Serving>());
+    let main = app.get_webview_window(window::LABEL);
+    if !main.is_some_and(|main| main.is_visible().unwrap_or(false)) {
+        return asks;
+    }
+    let in_page = *app.state::<QuestionInPage>().0.lock();
+    asks.retain(|ask| {
+        if in_page == Some(ask.id) {
+            return false;
+        }
+        let waited = Duration::from_millis(clock::now_ms().saturating_sub(ask.since_ms));
+        let left = PAGE_PATIENCE.saturating_sub(waited);
+        if ask.client != WINDOW || left.is_zero() {
+            return true;
+        }
+        let app = app.clone();
+        app.state::<Tasks>().inner().clone().spawn(async move {
+            tokio::time::sleep(left).await;
+            follow(&app);
+        });
+        false
+    });
+    asks
+}
+
 /// The waiting questions.
-pub(crate) fn asks(serving: &Serving) -> Vec<Ask> {
+fn asks(serving: &Serving) -> Vec<Ask> {
     serving.state().borrow().snapshot().map(|snapshot| snapshot.asks.clone()).unwrap_or_default()
 }
 
@@ -78,12 +138,36 @@ pub(crate) async fn pictures(serving: &Serving) -> Result<ServerIcons, Refusal> 
 
 /// Sets the window's height as the page reports it, and shows the window.
 pub(crate) fn fit(window: &WebviewWindow, height: f64) {
-    let fitted = window.set_size(LogicalSize::new(WIDTH, height.clamp(LOW, HIGH))).and_then(|()| {
-        if window.is_visible()? { Ok(()) } else { window.center().and_then(|()| window.show()) }
+    let height = height.clamp(LOW, HIGH);
+    let fitted = window.set_size(LogicalSize::new(WIDTH, height)).and_then(|()| {
+        if window.is_visible()? { Ok(()) } else { place(window, height).and_then(|()| window.show()) }
     });
     if let Err(error) = fitted {
         tracing::error!("cannot show a question: {error}");
     }
+}
+
+/// Centers the window on the screen with the mouse pointer. The system's own way would go by the size of a window that is not
+/// there yet.
+fn place(window: &WebviewWindow, height: f64) -> tauri::Result<()> {
+    let pointer = window.cursor_position().and_then(|at| window.monitor_from_point(at.x, at.y));
+    let screen = match pointer {
+        Ok(Some(screen)) => Some(screen),
+        Ok(None) | Err(_) => window.primary_monitor()?,
+    };
+    screen.map_or_else(|| window.center(), |screen| window.set_position(centered(&screen, height)))
+}
+
+fn centered(screen: &Monitor, height: f64) -> PhysicalPosition<i32> {
+    let (area, size) =
+        (screen.work_area(), LogicalSize::new(WIDTH, height).to_physical::<i32>(screen.scale_factor()));
+    let middle = |start: i32, length: u32, own: i32| {
+        start + i32::try_from(length).map_or(0, |length| (length - own).max(0) / 2)
+    };
+    PhysicalPosition::new(
+        middle(area.position.x, area.size.width, size.width),
+        middle(area.position.y, area.size.height, size.height),
+    )
 }
 
 /// Brings the window to the front, with keyboard focus. Only Linux tells of a click on a notification.
@@ -120,15 +204,15 @@ fn open(app: &AppHandle) -> tauri::Result<()> {
         // Closing a question declines it.
         WindowEvent::CloseRequested { api, .. } => {
             api.prevent_close();
-            let serving = own.state::<Serving>().inner().clone();
-            own.state::<Tasks>().spawn(async move { decline_first(&serving).await });
+            let app = own.app_handle().clone();
+            own.state::<Tasks>().spawn(async move { decline_first(&app).await });
         }
         // Questions that arrived while it was closing are shown in a new one.
         WindowEvent::Destroyed => {
             let app = own.app_handle().clone();
             let tasks = own.state::<Tasks>().inner().clone();
             tasks.spawn(webkit::rest_after(app.clone(), window::KEPT_HIDDEN));
-            tasks.spawn(async move { follow(&app, &asks(&app.state::<Serving>())) });
+            tasks.spawn(async move { follow(&app) });
         }
         _ => {}
     });
@@ -154,8 +238,9 @@ async fn show_in_any_case(window: WebviewWindow) {
     }
 }
 
-async fn decline_first(serving: &Serving) {
-    let Some(ask) = asks(serving).into_iter().next() else { return };
+async fn decline_first(app: &AppHandle) {
+    let Some(ask) = elsewhere(app).into_iter().next() else { return };
+    let serving = app.state::<Serving>();
     // An error means that it was answered already.
     let _ = match ask.question {
         Some(_) => serving.ask(&AnswerQuestion { id: ask.id, answer: QuestionAnswer::Decline }).await,

@@ -15,7 +15,7 @@ use tauri::{
 
 use crate::{
     choices::{Chosen, Closing},
-    dock,
+    dock, prompt,
     serving::Serving,
     tasks::Tasks,
     webkit,
@@ -157,6 +157,8 @@ fn hide(window: &WebviewWindow) {
     if let Err(error) = window.hide() {
         tracing::error!("cannot hide the window: {error}");
     }
+    // A question within its page would be out of sight.
+    prompt::follow(window.app_handle());
     dock::follows(window.app_handle(), false);
     window.state::<Tasks>().spawn(give_back(window.clone()));
 }

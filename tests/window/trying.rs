@@ -64,20 +64,19 @@ async fn a_tool_is_tried_by_keyboard_alone_and_recorded_as_a_call_of_the_window(
 }
 
 #[tokio::test]
-async fn a_tool_that_a_rule_asks_about_prompts_here_too() {
+async fn a_tool_that_a_rule_asks_about_asks_in_the_page_and_in_no_other_window() {
     let desktop = crate::asking::desktop().await;
     let page = desktop.open_window(&[]).await;
     until_offered(&desktop.client("editor").await, "toolbox", true).await;
     for (button, outcome) in [(".answers button:nth-of-type(1)", OUT), (".aside button", "[role=alert]")] {
-        page.to_first_and_only().await;
         tool(&page, "toolbox", "generate_uuid").await;
         page.click(RUN).await;
-        page.to_questions().await;
-        page.says("[role=alertdialog] h1", "Satchel window wants to run generate_uuid").await;
-        let button = format!("[role=alertdialog] .act {button}");
+        page.says("main .prompt h1", "Satchel window wants to run generate_uuid").await;
+        let button = format!("main .prompt .act {button}");
+        // A second window has had the time to open by then.
         live(&page, &button).await;
-        page.click(&button).await;
         page.to_first_and_only().await;
+        page.click(&button).await;
         page.find(&format!("main {outcome}")).await;
         if outcome != OUT {
             page.says("main [role=alert]", "did not allow").await;

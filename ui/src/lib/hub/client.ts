@@ -11,6 +11,7 @@ export const hub: Hub = {
   onGo: (heard) => onWanted<string | null>("go", "wanted_place", (place) => place !== null && heard(place)),
   onClosing: (heard) => onWanted<boolean>("closing", "wanted_closing", (closing) => closing && heard()),
   closeWindow: () => invoke("close_window"),
+  questionInPage: (id, shown) => invoke("question_in_page", { id, shown }),
   ask: (request) => invoke("request", { request }),
   about: () => invoke("about"),
   startsAtLogin: () => invoke("starts_at_login"),

@@ -488,6 +488,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       heardClosing.add(heard);
       return Promise.resolve(() => heardClosing.delete(heard));
     },
+    questionInPage: () => Promise.resolve(),
     closeWindow: () => {
       hidden = true;
       return Promise.resolve();

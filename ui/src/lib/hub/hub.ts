@@ -29,6 +29,8 @@ export interface Hub {
   onClosing(heard: () => void): Promise<() => void>;
   /** Hides the window; the hub goes on. */
   closeWindow(): Promise<void>;
+  /** Says whether the page shows this question, so that no window of its own asks it too. */
+  questionInPage(id: number, shown: boolean): Promise<void>;
   /** Resolves to the hub's answer, rejects with a `Refusal`. */
   ask<Asked extends Request>(request: Asked): Promise<Answer<Asked>>;
   about(): Promise<About>;
