@@ -1,7 +1,7 @@
 // Every German sentence of the window. The type makes sure that none is missing.
-import type { Code, DoctorFinding, NameFault, Whereabouts } from "../lib/hub/generated";
+import { createSubscriber } from "svelte/reactivity";
+import type { Caution, Code, DoctorFinding, NameFault, Whereabouts } from "../lib/hub/generated";
 import { capital } from "../lib/refusal";
-import { caution } from "./cautions";
 import type { Words } from "./en";
 
 const plurals = new Intl.PluralRules("de");
@@ -133,6 +133,16 @@ function noticed({ code, message }: { code: Code; message: string }): string {
 
 /** Wanted only when something went wrong, so it is read after the window has opened. */
 let refusals: typeof import("./refusals") | undefined;
+let read = () => {};
+/** What was said in English before is said again once the German words are there. */
+const unread = createSubscriber((update) => {
+  read = update;
+});
+
+function caution(one: Caution): string {
+  if (!refusals) unread();
+  return refusals?.caution(one) ?? one.text;
+}
 
 /** What to do about refusals whose reasons are said in parts. */
 const acts: Partial<Record<Code, string>> = {
@@ -1249,6 +1259,7 @@ export const de: Words = {
   caution,
   rest: async () => {
     refusals ??= await import("./refusals");
+    read();
   },
   refused: ({ code, message, action, why = [] }) => {
     // Said in parts, with what to do in the last of them.

@@ -161,3 +161,5 @@ export function refusal(code: Code, message: string, action: string, remedy: str
 }
 
 export const failure = inGerman;
+
+export { caution } from "./cautions";
