@@ -262,6 +262,12 @@ describe("the pane", () => {
     expect(hub.requests).toContainEqual({ do: "set_secret", name: "URL", value: "postgres://x" });
   });
 
+  test("a variable that is not set can be saved where it is missing", async () => {
+    const { hub, user } = await open(serving(server("docs", { state: "needs_credential", names: ["DOCS_TOKEN"], variables: ["DOCS_TOKEN"], code: "needs_credential", message: "" })), "/servers/docs");
+    await user.type(await screen.findByLabelText("Value of DOCS_TOKEN"), "t-1{Enter}");
+    await waitFor(() => expect(hub.requests).toContainEqual({ do: "enter_variable", server: "docs", variable: "DOCS_TOKEN", value: "t-1" }));
+  });
+
   test("lists its tools with their tokens", async () => {
     await open(serving(server("github", awake)), "/servers/github/tools");
     expect(await screen.findByText("search_issues")).toBeTruthy();
@@ -286,20 +292,21 @@ describe("adding", () => {
     await user.click(screen.getByRole("textbox"));
     await user.paste(text);
     await user.click(await screen.findByRole("button", { name: "Add server" }));
-    const made = () => hub.requests.filter((request) => request.do === "set_secret" || request.do === "change");
-    await waitFor(() => expect(made().length).toBeGreaterThan(1));
-    expect(made()).toEqual([
-      { do: "set_secret", name: "GH_GH_TOKEN", value: "t" },
-      {
-        do: "change",
-        change: "add",
-        name: "gh",
-        target: { kind: "command", command: "npx", args: ["gh"], env: { GH_TOKEN: "${secret:GH_GH_TOKEN}" }, cwd: null },
-        startup: null,
-        replace: false,
-      },
-    ]);
+    const server = { name: "gh", target: { kind: "command", command: "npx", args: ["gh"], env: { GH_TOKEN: "t" }, cwd: null } };
+    await waitFor(() => expect(hub.requests).toContainEqual({ do: "add_server", server, plain: [], replace: false }));
     expect(await screen.findByRole("link", { name: /^gh ?, / })).toBeTruthy();
+  });
+
+  test("a pasted command line offers the keyring for what stands in its arguments, and shows none of it", async () => {
+    const { hub, user } = await open(serving());
+    await user.click(await screen.findByRole("button", { name: "Add a server" }));
+    await user.click(screen.getByRole("textbox"));
+    await user.paste("npx some --password=Tr0ub4dor --token=zzTop");
+    const keep = await screen.findByRole("checkbox", { name: /Keep token in the keyring/ });
+    expect(screen.getByText("npx some --password=•••••••• --token=••••••••")).toBeTruthy();
+    await user.click(keep);
+    await user.click(screen.getByRole("button", { name: "Add server" }));
+    await waitFor(() => expect(hub.requests).toContainEqual(expect.objectContaining({ do: "add_server", plain: ["token"] })));
   });
 
   test("a name that is taken is not replaced unasked", async () => {
@@ -311,12 +318,12 @@ describe("adding", () => {
     expect(add.disabled).toBe(true);
     await user.click(await screen.findByRole("checkbox", { name: /Replace it/ }));
     await user.click(add);
-    await waitFor(() => expect(hub.requests).toContainEqual(expect.objectContaining({ change: "add", replace: true })));
+    await waitFor(() => expect(hub.requests).toContainEqual(expect.objectContaining({ do: "add_server", replace: true })));
   });
 
   test("a refusal stays in view, and so does what was typed", async () => {
     const { hub, user } = await open(serving());
-    hub.refuseNext("change", { code: "config_invalid", message: "the file cannot be written", action: "" });
+    hub.refuseNext("add_server", { code: "config_invalid", message: "the file cannot be written", action: "" });
     await user.click(await screen.findByRole("button", { name: "Add a server" }));
     await user.click(screen.getByRole("textbox"));
     await user.paste("https://mcp.example.com/mcp");

@@ -409,12 +409,12 @@ describe("credentials that are only locked away", () => {
   });
 });
 
-describe("a variable is no secret", () => {
-  test("it is explained and not asked for", async () => {
+describe("a variable that is not set", () => {
+  test("is explained, and can be saved as a secret", async () => {
     const state = { state: "needs_credential", names: ["HOST", "TOKEN"], variables: ["HOST"], code: "needs_credential", message: "" } as const;
     await open("/servers/db", {}, serve(snapshot([server("db", { ...state, names: [...state.names], variables: [...state.variables] })])));
     expect(await screen.findByLabelText("Value of TOKEN")).toBeTruthy();
-    expect(screen.queryByLabelText("Value of HOST")).toBeNull();
+    expect(screen.getByLabelText("Value of HOST")).toBeTruthy();
     expect(screen.getByText(/HOST: read from the environment/)).toBeTruthy();
   });
 });

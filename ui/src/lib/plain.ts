@@ -16,6 +16,9 @@ export function commandLine(command: string, args: readonly string[]): string {
   return [command, ...args].map((word) => quoted(oneLine(word))).join(" ");
 }
 
+/** With dots in place of references to credentials. */
+export const masked = (text: string) => text.replace(/\$\{secret:[^}]*\}/g, "••••••••");
+
 /** Letters of other scripts that can be taken for Latin ones. */
 const twins = /[\u0430\u0435\u043E\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04BB\u0501\u051B\u0410\u0412\u0415\u041A\u041C\u041D\u041E\u0420\u0421\u0422\u0425\u0405\u0406\u0408\u03BF\u03BD\u0391\u0392\u0395\u0396\u0397\u0399\u039A\u039C\u039D\u039F\u03A1\u03A4\u03A5\u03A7\u0131\u0261\u2044\u2215\u29F8\u2010-\u2015\u2212\u2024\uFF01-\uFF5E]|[\u{1D400}-\u{1D7FF}]/gu;
 /** Which of them are in there, each once, with their numbers. */

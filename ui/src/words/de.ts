@@ -649,7 +649,7 @@ export const de: Words = {
     paste: "Wert einfügen",
     save: "Speichern",
     saved: (name) => `${name} ist gespeichert.`,
-    variables: (names) => `${names}: wird aus der Umgebung gelesen. Setze es dort, wo Satchel gestartet wird, oder schreibe den Wert in die Konfigurationsdatei.`,
+    variables: (names) => `${names}: wird aus der Umgebung gelesen, in der es nicht gesetzt ist. Was du hier sicherst, kommt in deinen Schlüsselbund, und der Eintrag holt es von dort.`,
     needsVariables: (count) => (count === 1 ? "Eine Variable ist nicht gesetzt" : `${count} Variablen sind nicht gesetzt`),
     off: (name) => `${name} ist aus`,
     offText: (tools) =>

@@ -465,7 +465,7 @@ export const en = {
     save: "Save",
     saved: (name: string) => `${name} is saved.`,
     variables: (names: string) =>
-      `${names}: read from the environment. Set it where Satchel is started, or write the value into the configuration file.`,
+      `${names}: read from the environment, where nothing sets it. A value saved here goes to your keyring, and the entry takes it from there.`,
     needsVariables: (count: number) => (count === 1 ? "A variable is not set" : `${count} variables are not set`),
     off: (name: string) => `${name} is off`,
     offText: (tools: number | null) =>

@@ -21,7 +21,9 @@ pub use merge::{
 };
 pub use omitted::omitted;
 pub use paste::{PasteError, read_pasted, read_text};
-pub use plain_secrets::{Moved, credentials_in, into_config, take_credentials};
+pub use plain_secrets::{
+    Moved, credentials_in, hide_credentials, into_config, secret_name, take_credentials,
+};
 pub use sign_ins::left_behind;
 use switches::Switches;
 

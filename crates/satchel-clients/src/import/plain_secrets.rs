@@ -9,6 +9,8 @@ use crate::{document::fingerprint, references::holds_reference};
 
 /// Parts of credential names. Protecting something harmless costs nothing.
 const WORDS: &[&str] = &["TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE"];
+/// How names of personal access tokens end.
+const ACCESS_TOKEN: &str = "_PAT";
 /// A flag with one of these names a location, not the credential.
 const PLACES: &[&str] = &["FILE", "PATH", "ENV"];
 /// Flags whose value is a header of HTTP.
@@ -75,7 +77,7 @@ pub(super) fn is_secret(name: &str, value: &Value) -> bool {
 
 fn sounds_secret(name: &str) -> bool {
     let upper = name.to_uppercase();
-    WORDS.iter().any(|word| upper.contains(word))
+    WORDS.iter().any(|word| upper.contains(word)) || upper.ends_with(ACCESS_TOKEN)
 }
 
 /// Does it contain a plain-text credential, judged by field names?
@@ -241,15 +243,13 @@ fn user_info(url: &str) -> Option<(usize, &str)> {
 }
 
 /// These, and those declared as credentials despite their names.
-fn all_spots(server: &FoundEntry) -> Vec<FieldSpot> {
-    let mut all = spots(&server.target);
-    if server.words == Words::Described {
+fn all_spots(target: &Target, declared: &[String], words: Words) -> Vec<FieldSpot> {
+    let mut all = spots(target);
+    if words == Words::Described {
         // A description says that the whole argument is one: what it is made of stands in no file either.
-        all.retain(|spot| {
-            !(matches!(spot.at, FieldPath::Arg(..)) && server.secret_fields.contains(&spot.field))
-        });
+        all.retain(|spot| !(matches!(spot.at, FieldPath::Arg(..)) && declared.contains(&spot.field)));
     }
-    for field in &server.secret_fields {
+    for field in declared {
         if all.iter().any(|spot| spot.field == *field) {
             continue;
         }
@@ -262,13 +262,13 @@ fn all_spots(server: &FoundEntry) -> Vec<FieldSpot> {
         } else if let Some(Ok(index)) =
             field.strip_prefix("args[").and_then(|rest| rest.strip_suffix(']')).map(str::parse)
         {
-            let Target::Program { args, .. } = &server.target else { continue };
+            let Target::Program { args, .. } = target else { continue };
             let Some(arg) = args.get(index) else { continue };
             FieldPath::Arg(index, arg.len() - after_flag(arg).len()..arg.len())
         } else {
             continue;
         };
-        let label = match (&at, &server.target) {
+        let label = match (&at, target) {
             (FieldPath::Arg(at, _), Target::Program { args, .. }) => {
                 let flag =
                     at.checked_sub(1).and_then(|before| args.get(before)).filter(|arg| arg.starts_with('-'));
@@ -298,7 +298,8 @@ pub fn into_config(
     literal: fn(&str) -> String,
 ) -> (Map<String, Value>, Vec<Moved>, Vec<String>) {
     let mut target = server.target.clone();
-    let moved = take_out(&mut target, all_spots(server), name);
+    let spots = all_spots(&target, &server.secret_fields, server.words);
+    let moved = take_out(&mut target, labelled(spots), name);
     let mut needs = Vec::new();
     let from_strangers = Strangers {
         server: name,
@@ -381,8 +382,8 @@ pub fn take_credentials(entry: &mut Map<String, Value>, name: &str) -> Vec<Moved
             env_file: None,
         },
     };
-    let at = spots(&target);
-    let mut moved = take_out(&mut target, at, name);
+    let spots = labelled(spots(&target));
+    let mut moved = take_out(&mut target, spots, name);
     if let Some(secret) = entry.get_mut("oauth").and_then(|oauth| oauth.get_mut("clientSecret"))
         && let Some(value) = secret.as_str().filter(|value| is_plain(value)).map(ToOwned::to_owned)
     {
@@ -413,20 +414,48 @@ pub fn take_credentials(entry: &mut Map<String, Value>, name: &str) -> Vec<Moved
     moved
 }
 
-/// Replaces these credentials by references to names of their own, and returns them.
-fn take_out(target: &mut Target, spots: Vec<FieldSpot>, server: &str) -> Vec<Moved> {
-    let mut names = BTreeSet::new();
-    let mut named: Vec<(FieldPath, String)> = Vec::new();
+/// Replaces the plain-text credentials of a pasted target by references, except those with a label in `plain`. `declared`
+/// are fields that are credentials despite their names. Returns each with its label: the variable, header, flag or part of
+/// an address that it belongs to.
+pub fn hide_credentials(
+    target: &mut Target,
+    declared: &[String],
+    name: &str,
+    plain: &[String],
+) -> Vec<(String, Moved)> {
+    let mut spots = labelled(all_spots(target, declared, Words::Pasted));
+    spots.retain(|(_, label)| !plain.contains(label));
+    take_out_labelled(target, spots, name)
+}
+
+/// Each with a label of its own.
+fn labelled(spots: Vec<FieldSpot>) -> Vec<(FieldPath, String)> {
+    let mut labels = BTreeSet::new();
+    let mut labelled = Vec::new();
     for FieldSpot { label, at, .. } in spots {
         let numbered = (2..).map(|number| format!("{label}-{number}"));
-        let mut labels = std::iter::once(label.clone()).chain(numbered);
-        let free = labels.find(|label| names.insert(label.clone())).expect("numbers do not end");
-        named.push((at, secret_name(server, &free)));
+        let mut wanted = std::iter::once(label.clone()).chain(numbered);
+        let free = wanted.find(|label| labels.insert(label.clone())).expect("numbers do not end");
+        labelled.push((at, free));
     }
+    labelled
+}
+
+/// Replaces these credentials by references to names of their own, and returns them.
+fn take_out(target: &mut Target, spots: Vec<(FieldPath, String)>, server: &str) -> Vec<Moved> {
+    take_out_labelled(target, spots, server).into_iter().map(|(_, moved)| moved).collect()
+}
+
+fn take_out_labelled(
+    target: &mut Target,
+    spots: Vec<(FieldPath, String)>,
+    server: &str,
+) -> Vec<(String, Moved)> {
     // From the end, so that parts before it stay where they were found.
-    let mut moved: Vec<Moved> = Vec::new();
-    for (at, name) in named.into_iter().rev() {
-        moved.extend(put_reference(target, &at, &name).map(|value| Moved { name, value }));
+    let mut moved = Vec::new();
+    for (at, label) in spots.into_iter().rev() {
+        let name = secret_name(server, &label);
+        moved.extend(put_reference(target, &at, &name).map(|value| (label, Moved { name, value })));
     }
     moved.reverse();
     moved
@@ -546,8 +575,8 @@ fn ours(text: &str, server: &str, label: &str, needs: &mut Vec<String>) -> Strin
     out
 }
 
-/// Letters, digits, `_`, `-` and `.`.
-fn secret_name(server: &str, label: &str) -> String {
+/// The name of a server's credential: letters, digits, `_`, `-` and `.`.
+pub fn secret_name(server: &str, label: &str) -> String {
     let whole = if server.is_empty() { label.to_owned() } else { format!("{server}.{label}") };
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let name: String = whole.chars().map(|c| if fits(c) { c } else { '_' }).collect();
@@ -683,6 +712,39 @@ mod tests {
         ] {
             check(args, args, &[]);
         }
+    }
+
+    #[test]
+    fn a_pasted_target_keeps_only_what_its_person_wants_in_the_file() {
+        let args = ["--password", "Tr0ub4dor", "--token=zz", "https://u:pw@h/x?key=k"].map(String::from);
+        let env = json!({ "GITHUB_PAT": "p", "LEVEL": "info" });
+        let target = Target::Program {
+            command: "x".into(),
+            args: args.to_vec(),
+            env: env.as_object().cloned().unwrap(),
+            cwd: None,
+            env_file: None,
+        };
+        let hidden = |declared: &[&str], plain: &[&str]| {
+            let texts = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
+            let mut target = target.clone();
+            let taken = hide_credentials(&mut target, &texts(declared), "a", &texts(plain));
+            let Target::Program { args, env, .. } = target else { unreachable!() };
+            let taken: Vec<String> =
+                taken.into_iter().map(|(label, moved)| format!("{label}={}", moved.value)).collect();
+            (taken, args.join(" "), env["GITHUB_PAT"].clone())
+        };
+        let all = ["GITHUB_PAT=p", "password=Tr0ub4dor", "token=zz", "password-2=pw", "key=k"];
+        let after = "--password ${secret:a.password} --token=${secret:a.token} \
+                     https://u:${secret:a.password-2}@h/x?key=${secret:a.key}";
+        assert_eq!(
+            hidden(&[], &[]),
+            (all.map(String::from).to_vec(), after.into(), "${secret:a.GITHUB_PAT}".into())
+        );
+        let (taken, after, pat) = hidden(&["args[0]"], &["GITHUB_PAT", "password"]);
+        assert_eq!(taken, ["token=zz", "password-2=pw", "key=k", "argument-0=--password"]);
+        assert!(after.contains(" Tr0ub4dor --token=${secret:a.token} "), "{after}");
+        assert_eq!(pat, "p");
     }
 
     #[test]

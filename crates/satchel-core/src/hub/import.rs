@@ -211,17 +211,20 @@ fn offered(hub: &Hub, found: Vec<(Origin, FoundEntry)>, answers: &BTreeMap<Strin
     candidates.map(offer).collect()
 }
 
-/// Arguments in the form of a well-known service's key are credentials, whatever stands before them.
 fn with_keys(mut candidate: Candidate) -> Candidate {
     let FoundEntry { target, secret_fields, .. } = &mut candidate.server;
-    if let Target::Program { args, .. } = target {
-        let keys = args.iter().enumerate().filter(|(_, arg)| looks_like_key(arg));
-        for field in keys.map(|(at, _)| format!("args[{at}]")) {
-            if !secret_fields.contains(&field) {
-                secret_fields.push(field);
-            }
+    for field in keys_in(target) {
+        if !secret_fields.contains(&field) {
+            secret_fields.push(field);
         }
     }
+/// Arguments in the form of a well-known service's key are credentials, whatever stands before them.
+pub(super) fn keys_in(target: &Target) -> Vec<String> {
+    let Target::Program { args, .. } = target else { return vec![] };
+    let keys = args.iter().enumerate().filter(|(_, arg)| looks_like_key(arg));
+    keys.map(|(at, _)| format!("args[{at}]")).collect()
+}
+
     candidate
 }
 
@@ -485,7 +488,8 @@ async fn import_one(hub: &Hub, offer: &Offer, stored: &mut Vec<String>) -> Resul
         }
     }
     let (mut entry, moved, _) = into_config(&offer.candidate.server, &offer.candidate.name, literal);
-    for secret in moved {
+    // From the end: a new name of the first `password` may be the preferred one of the second.
+    for secret in moved.into_iter().rev() {
         let name = store(hub, &secret.name, &secret.value).await.map_err(Refusal::from)?;
         if name != secret.name {
             rename_reference(&mut entry, &secret.name, &name);

@@ -21,6 +21,7 @@ mod credential;
 mod data_dir;
 mod debug;
 pub mod doctor;
+mod entering;
 mod execute;
 mod faces;
 mod failure;

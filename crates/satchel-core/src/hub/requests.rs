@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::{
     Hub, USUAL_PORT, approved,
     authorize::{self, nothing},
-    binding, by_hand, change, clients, credential, doctor, failures, icons, import, launch, listings,
-    offered, packages, pause, permission, review, search, server_entry, settings, setup, sign_in, trying,
-    undo, usage, view,
+    binding, by_hand, change, clients, credential, doctor, entering, failures, icons, import, launch,
+    listings, offered, packages, pause, permission, review, search, server_entry, settings, setup, sign_in,
+    trying, undo, usage, view,
 };
 use crate::{
     model::{
@@ -153,6 +153,7 @@ methods! {
     GetDebugStatus, CHANNEL, nothing, |hub, _| hub.debug_status();
     ListClients, WINDOWS, nothing, |hub, ListClients { environment }| Ok(clients::list_clients(hub, &environment));
     FindServers, WINDOWS, nothing, |hub, FindServers { from, environment }| import::find_servers(hub, &from, &environment);
+    FindCredentials, WINDOWS, nothing, |_hub, FindCredentials { servers }| Ok(entering::find_credentials(servers));
     ListAccounts, WINDOWS, nothing, |hub, _| Ok(sign_in::accounts(hub));
 
     // Registries. A server that a program installs is new and reviewed; one that it updates is held back (`apply`).
@@ -202,6 +203,9 @@ methods! {
 
     // A program's change to an accepted server is held back (`apply`).
     Change, WINDOWS, authorize::of_change, |hub, change| change::change(hub, change).await.and_then(done);
+    AddServer, WINDOWS, nothing, |hub, AddServer { server, plain, replace }| {
+        entering::add_server(hub, server, &plain, replace).await.and_then(done)
+    };
     PinPackage, WINDOWS, nothing, |hub, PinPackage { server, version }| packages::pin(hub, &server, version).await;
     PutBack, WINDOWS, nothing, |hub, PutBack { server }| hub.put_back(&server).await.and_then(done);
 
@@ -209,6 +213,9 @@ methods! {
     SetSecret, WINDOWS, nothing, |hub, SetSecret { name, value }| {
         credential::store_secret(hub, &name, Secret::new(value)).await?;
         done(())
+    };
+    EnterVariable, WINDOWS, nothing, |hub, EnterVariable { server, variable, value }| {
+        entering::enter_variable(hub, &server, &variable, &value).await.and_then(done)
     };
     RemoveSecret, WINDOWS, nothing, |hub, RemoveSecret { name }| hub.remove_secret(&name).await.and_then(done);
     UseVault, WINDOWS, nothing, |hub, UseVault { passphrase }| hub.use_vault(passphrase).await.and_then(done);

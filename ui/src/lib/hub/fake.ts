@@ -463,6 +463,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
     }
   };
 
+      case "enter_variable":
   let chosen: Choices = { notifications: "all", closing: "serve", tray: true, updates: "not_asked", language: null };
   let updates: UpdatesView = { known: true, by: "itself", now: { standing: "unknown" }, taken_back: null };
   return {

@@ -1,5 +1,5 @@
 // What the fake hub tells of calls, savings and clients. All of it is invented, always the same for the same moment.
-import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, ClientChange, ClientList, ClientState, Effect, Examination, Findings, FoundServer, InstallPlan, KnownClient, LastDay, Listed, ListedServer, ListedServers, Listing, Nature, Report, ReportLine, ServerDay, SessionLine, SetupReview, Totals, TriedScript } from "./generated";
+import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, ClientChange, ClientList, ClientState, Effect, Examination, Findings, FoundServer, HiddenTarget, InstallPlan, KnownClient, LastDay, Listed, ListedServer, ListedServers, Listing, Nature, Report, ReportLine, ServerDay, SessionLine, SetupReview, Target, Totals, TriedScript } from "./generated";
 
 /** The same numbers every time. */
 function numbers(seed: number): () => number {
@@ -502,3 +502,14 @@ export const listed = (total: number, offset: number, limit: number): ListedServ
   refused: 0,
   registries: [],
 });
+
+/** A target without its credentials: those that a variable, header or flag names. */
+export function hidden(target: Target): HiddenTarget {
+  const credentials: string[] = [];
+  const hide = (label: string) => `\${secret:x.${credentials[credentials.push(label) - 1]}}`;
+  const named = (values: Record<string, string>) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, /token|key|auth/i.test(name) ? hide(name) : value]));
+  const flag = (arg: string) => arg.replace(/^--(token|password)=.+$/, (_, label: string) => `--${label}=${hide(label)}`);
+  if (target.kind === "url") return { target: { ...target, headers: named(target.headers) }, credentials };
+  return { target: { ...target, env: named(target.env), args: target.args.map(flag) }, credentials };
+}

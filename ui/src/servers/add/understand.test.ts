@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "smol-toml";
-import { isToml, secretsIn, understand, withoutSecrets, words, type Found } from "./understand";
+import { isToml, understand, words, type Found } from "./understand";
 
 function found(text: string): Found[] {
   const understood = understand(text);
@@ -91,32 +91,6 @@ describe("a block of JSON", () => {
     expect(problem(`{"editor": {"fontSize": 12}}`)).toBe("no-servers");
     expect(problem(JSON.stringify({ mcpServers: { a: github, b: {} } }))).toBe("bad-entry");
     expect(problem("  ")).toBe("empty");
-  });
-});
-
-describe("secrets in what was pasted", () => {
-  const [one] = found(
-    JSON.stringify({ mcpServers: { "my hub": { command: "x", env: { API_TOKEN: "t", LEVEL: "info", KEY: "${secret:K}" } } } }),
-  ) as [Found];
-
-  test("are found by their names, unless they are references already", () => {
-    expect(secretsIn(one.target)).toEqual(["API_TOKEN"]);
-  });
-
-  test("leave only a reference behind", () => {
-    expect(withoutSecrets(one, ["API_TOKEN"])).toEqual({
-      target: { ...one.target, env: { API_TOKEN: "${secret:MY_HUB_API_TOKEN}", LEVEL: "info", KEY: "${secret:K}" } },
-      secrets: { MY_HUB_API_TOKEN: "t" },
-    });
-  });
-
-  test("keep their scheme in a header", () => {
-    const hosted: Found = { name: "b", target: { kind: "url", url: "https://b.example", headers: { Authorization: "Bearer t" } } };
-    expect(secretsIn(hosted.target)).toEqual(["Authorization"]);
-    expect(withoutSecrets(hosted, ["Authorization"])).toEqual({
-      target: { kind: "url", url: "https://b.example", headers: { Authorization: "Bearer ${secret:B_AUTHORIZATION}" } },
-      secrets: { B_AUTHORIZATION: "t" },
-    });
   });
 });
 

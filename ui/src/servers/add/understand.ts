@@ -194,36 +194,3 @@ function targetOf(entry: unknown): Target | undefined {
 function texts(value: unknown): Record<string, string> {
   return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, String(text)])) : {};
 }
-
-// ---- secrets in what was pasted
-
-const secretName = /token|key|secret|password|passwd|credential|auth|_pat$/i;
-
-/** Variables and headers whose value should not stand in a file. */
-export function secretsIn(target: Target): string[] {
-  const named = target.kind === "command" ? target.env : target.headers;
-  return Object.entries(named)
-    .filter(([name, value]) => secretName.test(name) && value.trim() !== "" && !value.includes("${"))
-    .map(([name]) => name);
-}
-
-/** The same target with references instead of these values, and what is to be stored. */
-export function withoutSecrets(found: Found, names: string[]): { target: Target; secrets: Record<string, string> } {
-  const named = found.target.kind === "command" ? found.target.env : found.target.headers;
-  const secrets: Record<string, string> = {};
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(named)) {
-    if (!names.includes(name)) {
-      kept[name] = value;
-      continue;
-    }
-    // A scheme such as "Bearer" is not secret and belongs to the header.
-    const [, scheme = "", secret = value] = /^((?:Bearer|Basic|Token)\s+)(.+)$/i.exec(value) ?? [];
-    const stored = `${found.name}_${name}`.replace(/[^A-Za-z0-9_]+/g, "_").toUpperCase();
-    secrets[stored] = secret;
-    kept[name] = `${scheme}\${secret:${stored}}`;
-  }
-  const target: Target =
-    found.target.kind === "command" ? { ...found.target, env: kept } : { ...found.target, headers: kept };
-  return { target, secrets };
-}

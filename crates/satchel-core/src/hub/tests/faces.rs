@@ -9,10 +9,10 @@ use super::{
 use crate::model::{
     Code, Notice,
     clients::Surface,
-    control::Change,
+    control::{Change, NewServer, Target},
     request::{
-        ListSecrets, MakeToken, ReadLog, ReadSetup, RemoveSecret, SetSecret, SetSurface, ShowWindow,
-        TakeSetup, UseVault, WriteSetup,
+        AddServer, EnterVariable, FindCredentials, ListSecrets, MakeToken, ReadLog, ReadSetup, RemoveSecret,
+        SetSecret, SetSurface, ShowWindow, TakeSetup, UseVault, WriteSetup,
     },
     setup::{SetupChoice, SetupSource},
 };
@@ -88,6 +88,58 @@ async fn secrets_go_into_the_vault_and_never_out() {
     }
     house.ask(RemoveSecret { name: "KEY".into() }).await.unwrap();
     assert_eq!(house.ask(RemoveSecret { name: "KEY".into() }).await.unwrap_err().code, Code::UnknownSecret);
+}
+
+#[tokio::test]
+async fn a_server_that_is_added_leaves_its_credentials_in_the_vault() {
+    let house = House::open(json!({})).await;
+    house.ask(UseVault { passphrase: "correct horse battery".into() }).await.unwrap();
+    house.ask(SetSecret { name: "some.password".into(), value: "another".into() }).await.unwrap();
+    let args = ["-y", "x", "--password", "Tr0ub4dor", "--token=zzTop-1", "https://u:pw9912x@h.example/x"];
+    let target = Target::Command {
+        command: "npx".into(),
+        args: args.map(String::from).to_vec(),
+        env: [("API_KEY".to_owned(), "stays".to_owned())].into(),
+        cwd: None,
+    };
+    let server = NewServer { name: "some".into(), target };
+    let found = house.ask(FindCredentials { servers: vec![server.clone()] }).await.unwrap();
+    assert_eq!(found[0].credentials, ["API_KEY", "password", "token", "password-2"]);
+    let shown = serde_json::to_string(&found).unwrap();
+    assert!(["Tr0ub4dor", "zzTop", "pw9912x"].iter().all(|value| !shown.contains(value)), "{shown}");
+    let add = |replace| AddServer { server: server.clone(), plain: vec!["API_KEY".into()], replace };
+    house.ask(add(false)).await.unwrap();
+    let entry = house.hub.config().entry("some").cloned().unwrap();
+    let args = [
+        "-y",
+        "x",
+        "--password",
+        "${secret:some.password-3}",
+        "--token=${secret:some.token}",
+        "https://u:${secret:some.password-2}@h.example/x",
+    ];
+    assert_eq!((&entry["args"], &entry["env"]), (&json!(args), &json!({ "API_KEY": "stays" })));
+    assert_eq!(house.ask(add(false)).await.unwrap_err().code, Code::ServerExists);
+}
+
+#[tokio::test]
+async fn a_variable_that_is_not_set_gets_its_value_from_the_vault() {
+    let entry =
+        json!({ "url": "https://h.example/mcp", "headers": { "Authorization": "Bearer ${env:DOCS_9}" } });
+    let house = House::open(json!({ "mcpServers": { "docs": entry } })).await;
+    house.ask(UseVault { passphrase: "correct horse battery".into() }).await.unwrap();
+    let enter = |variable: &str, value: &str| EnterVariable {
+        server: "docs".into(),
+        variable: variable.into(),
+        value: value.into(),
+    };
+    assert_eq!(house.ask(enter("OTHER", "v")).await.unwrap_err().code, Code::BadRequest);
+    assert_eq!(house.ask(enter("DOCS_9", "")).await.unwrap_err().code, Code::Empty);
+    house.ask(enter("DOCS_9", "s3cret-value")).await.unwrap();
+    let entry = house.hub.config().entry("docs").cloned().unwrap();
+    assert_eq!(entry["headers"], json!({ "Authorization": "Bearer ${secret:docs.DOCS_9}" }));
+    let stored = house.ask(ListSecrets {}).await.unwrap();
+    assert!(stored.names.iter().any(|name| name == "docs.DOCS_9"), "{stored:?}");
 }
 
 fn walk(directory: &std::path::Path) -> Vec<std::path::PathBuf> {

@@ -16,6 +16,11 @@ export type ActivityAsk = { before: number | null, limit: number, problems: bool
 export type ActivityPage = { calls: Array<CallLine>, sessions: Array<SessionLine>, more: boolean, minutes: Array<Minute>, problems: number, asked: number, };
 
 /**
+ * Adds a server and moves its credentials to the keychain.
+ */
+export type AddServer = { server: NewServer, plain: Array<string>, replace: boolean, };
+
+/**
  * Answers a permission question.
  */
 export type AnswerAsk = { id: number, answer: AskAnswer, };
@@ -254,6 +259,11 @@ export type EnterClient = { server: string, client_id: string, client_secret?: s
 export type Entry = Record<string, unknown>;
 
 /**
+ * Stores the value of an environment variable that a server lacks, as a secret, and lets the entry name that instead.
+ */
+export type EnterVariable = { server: string, variable: string, value: string, };
+
+/**
  * A family of protocol revisions.
  */
 export type Era = "auto" | "legacy" | "modern";
@@ -282,6 +292,11 @@ export type FileChange = { path: string, what: string, entry: string, diff: stri
  * Finds servers in other programs' files.
  */
 export type FindServers = { from: From, environment?: { [key in string]: string }, };
+
+/**
+ * Finds plain-text credentials in servers that a person is about to add.
+ */
+export type FindCredentials = { servers: Array<NewServer>, };
 
 /**
  * A suspicious passage in a definition.
@@ -393,6 +408,11 @@ export type Health = "fine" | "note" | "wrong";
  * Imports servers and moves their credentials to the keychain.
  */
 export type ImportServers = { from: From, names?: Array<string> | null, answers?: Record<string, unknown>, take_out?: boolean, dry_run?: boolean, environment?: { [key in string]: string }, };
+
+/**
+ * A target as it would be stored: with references instead of its credentials.
+ */
+export type HiddenTarget = { target: Target, credentials: Array<string>, };
 
 /**
  * The result of an import.
@@ -624,6 +644,11 @@ export type NeededAnswer = { id: string, description: string, secret: boolean, f
  * Why a server is not started until a person approves it.
  */
 export type NotStarted = "new_entry" | "changed_entry" | "lost" | "package" | "secret";
+
+/**
+ * A server that a person is about to add.
+ */
+export type NewServer = { name: string, target: Target, };
 
 /**
  * Something the user should know, and what to do about it.
@@ -1164,6 +1189,7 @@ export interface Requests {
   change: { fields: Change; answer: Done };
   connect_client: { fields: ConnectClient; answer: ClientChange };
   delete_history: { fields: DeleteHistory; answer: Done };
+  add_server: { fields: AddServer; answer: Done };
   disconnect_client: { fields: DisconnectClient; answer: ClientChange };
   dismiss_failure: { fields: DismissFailure; answer: Done };
   doctor: { fields: RunDoctor; answer: Examination };
@@ -1183,7 +1209,9 @@ export interface Requests {
   last_day: { fields: GetLastDay; answer: LastDay };
   list_clients: { fields: ListClients; answer: ClientList };
   listed_server: { fields: GetListed; answer: ServerDetails };
+  enter_variable: { fields: EnterVariable; answer: Done };
   listing: { fields: SearchListing; answer: Listing };
+  find_credentials: { fields: FindCredentials; answer: Array<HiddenTarget> };
   log: { fields: ReadLog; answer: ServerLog };
   looked_at: { fields: LookedAt; answer: Done };
   offered: { fields: ListOffered; answer: Offered };

@@ -1,0 +1,165 @@
+//! Moves credentials that a person enters into the keychain: those of a server that is added, found as an import finds
+//! them, and the value of a variable that a server lacks. What a pasted text says is read by the window.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::{
+    Hub, change,
+    import::{keys_in, store},
+    server_entry::entry_to_edit,
+};
+use crate::{
+    clients::import::{self, Moved, hide_credentials, secret_name},
+    model::{
+        Code,
+        control::{Change, HiddenTarget, NewServer, Refusal, Target},
+    },
+};
+
+/// The servers as they would be stored.
+pub(super) fn find_credentials(servers: Vec<NewServer>) -> Vec<HiddenTarget> {
+    let hidden = servers.into_iter().map(|server| {
+        let (target, moved) = without_credentials(server.target, &server.name, &[]);
+        HiddenTarget { target, credentials: moved.into_iter().map(|(label, _)| label).collect() }
+    });
+    hidden.collect()
+}
+
+/// Stores the credentials, except those with a label in `plain`, then adds the server.
+pub(super) async fn add_server(
+    hub: &Hub,
+    server: NewServer,
+    plain: &[String],
+    replace: bool,
+) -> Result<(), Refusal> {
+    let NewServer { name, target } = server;
+    let taken = hub.config().entry(&name).is_some();
+    let (mut target, moved) = without_credentials(target, &name, plain);
+    // What is refused anyway leaves nothing in the keychain.
+    // From the end: a new name of the first `password` may be the preferred one of the second.
+    for (_, secret) in moved.iter().rev().filter(|_| replace || !taken) {
+        let stored = store(hub, &secret.name, &secret.value).await.map_err(Refusal::from)?;
+        refer_to(&mut target, &secret.name, &stored);
+    }
+    change::change(hub, Change::Add { name, target, startup: None, era: None, replace }).await
+}
+
+/// Stores the value of an environment variable that an entry names, and lets the entry name the secret instead.
+pub(super) async fn enter_variable(
+    hub: &Hub,
+    server: &str,
+    variable: &str,
+    value: &str,
+) -> Result<(), Refusal> {
+    if value.is_empty() {
+        return Err(Refusal::new(Code::Empty, format!("the value of {variable} is empty"), ""));
+    }
+    let entry = Value::Object(entry_to_edit(hub, server)?);
+    if !refer_instead(&mut entry.clone(), variable, "") {
+        let message = format!("the entry of \"{server}\" does not name the variable {variable}");
+        return Err(Refusal::new(Code::BadRequest, message, ""));
+    }
+    let stored = store(hub, &secret_name(server, variable), value).await.map_err(Refusal::from)?;
+    let mut entry = entry;
+    refer_instead(&mut entry, variable, &format!("${{secret:{stored}}}"));
+    change::change(hub, Change::Edit { name: server.to_owned(), entry }).await
+}
+
+/// Replaces `${NAME}` and `${env:NAME}`. Was there any?
+fn refer_instead(value: &mut Value, variable: &str, reference: &str) -> bool {
+    match value {
+        Value::String(text) => {
+            let new = referring(text, variable, reference);
+            let changed = new != *text;
+            *text = new;
+            changed
+        }
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |any, item| refer_instead(item, variable, reference) | any)
+        }
+        Value::Object(fields) => {
+            fields.values_mut().fold(false, |any, field| refer_instead(field, variable, reference) | any)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn referring(text: &str, variable: &str, reference: &str) -> String {
+    let spellings = [format!("${{{variable}}}"), format!("${{env:{variable}}}")];
+    let (mut new, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(start) = rest.find("${") {
+        new.push_str(&rest[..start]);
+        rest = &rest[start..];
+        // `$${NAME}` is the literal text `${NAME}`.
+        let spelling = spellings.iter().find(|one| rest.starts_with(one.as_str()) && !new.ends_with('$'));
+        let (length, written) = spelling.map_or((2, "${"), |spelling| (spelling.len(), reference));
+        new.push_str(written);
+        rest = &rest[length..];
+    }
+    new + rest
+}
+
+fn without_credentials(target: Target, name: &str, plain: &[String]) -> (Target, Vec<(String, Moved)>) {
+    let mut target = as_found(target);
+    let keys = keys_in(&target);
+    let moved = hide_credentials(&mut target, &keys, name, plain);
+    (as_typed(target), moved)
+}
+
+fn as_found(target: Target) -> import::Target {
+    let values = |texts: BTreeMap<String, String>| -> Map<String, Value> {
+        texts.into_iter().map(|(name, text)| (name, text.into())).collect()
+    };
+    match target {
+        Target::Command { command, args, env, cwd } => {
+            import::Target::Program { command, args, env: values(env), cwd, env_file: None }
+        }
+        Target::Url { url, headers } => import::Target::Address { url, headers: values(headers) },
+    }
+}
+
+fn as_typed(target: import::Target) -> Target {
+    let texts = |values: Map<String, Value>| {
+        let text = |value: Value| value.as_str().unwrap_or_default().to_owned();
+        values.into_iter().map(|(name, value)| (name, text(value))).collect()
+    };
+    match target {
+        import::Target::Program { command, args, env, cwd, env_file: _ } => {
+            Target::Command { command, args, env: texts(env), cwd }
+        }
+        import::Target::Address { url, headers } => Target::Url { url, headers: texts(headers) },
+    }
+}
+
+/// Another credential may be stored under the preferred name.
+fn refer_to(target: &mut Target, preferred: &str, stored: &str) {
+    if preferred == stored {
+        return;
+    }
+    let (from, to) = (format!("${{secret:{preferred}}}"), format!("${{secret:{stored}}}"));
+    let rename = |text: &mut String| *text = text.replace(&from, &to);
+    match target {
+        Target::Command { args, env, .. } => args.iter_mut().chain(env.values_mut()).for_each(rename),
+        Target::Url { url, headers } => std::iter::once(url).chain(headers.values_mut()).for_each(rename),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::referring;
+
+    #[test]
+    fn only_references_to_the_variable_are_replaced() {
+        for (text, new) in [
+            ("${env:X}", "${secret:s.X}"),
+            ("Bearer ${X}", "Bearer ${secret:s.X}"),
+            ("${X}${Y}${X", "${secret:s.X}${Y}${X"),
+            ("$${X} ${X:-1} ${secret:X} $X", "$${X} ${X:-1} ${secret:X} $X"),
+            ("${", "${"),
+        ] {
+            assert_eq!(referring(text, "X", "${secret:s.X}"), new, "{text}");
+        }
+    }
+}
