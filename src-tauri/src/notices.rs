@@ -337,6 +337,7 @@ pub(crate) mod tests {
             arguments: vec![],
             json: "{}".into(),
             rule: String::new(),
+            usual: None,
             since_ms: 0,
             until_ms: 0,
             question: None,

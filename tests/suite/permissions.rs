@@ -164,7 +164,7 @@ async fn without_anyone_to_ask_the_answer_is_no_with_a_reason() {
         tools["tools"].as_array().unwrap().iter().find(|tool| tool["tool_path"] == "fake:extra_1").unwrap();
     assert_eq!(
         (&extra["permit"], &extra["nature"]["safety"], &extra["rule"]),
-        (&json!("ask"), &json!("dangerous"), &json!("what deletes is asked"))
+        (&json!("ask"), &json!("dangerous"), &json!("tools that delete: ask first"))
     );
 }
 

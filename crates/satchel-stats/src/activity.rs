@@ -8,9 +8,12 @@ use super::{
     schema::{self, StoreError},
     store::sql,
 };
-use crate::model::ledger::{
-    ActivityAsk, ActivityPage, CallDetail, CallLine, ClientUse, DAY_CALLS, DAY_PARTS, LastDay, Minute,
-    ServerDay, SessionLine, Spent,
+use crate::model::{
+    ledger::{
+        ActivityAsk, ActivityPage, CallDetail, CallLine, ClientUse, DAY_CALLS, DAY_PARTS, LastDay, Minute,
+        ServerDay, SessionLine, Spent,
+    },
+    nature::{Consent, UsualRule},
 };
 
 /// Default page size.
@@ -279,7 +282,10 @@ fn detail_of(row: &Row<'_>) -> rusqlite::Result<CallDetail> {
     let ms = |at: usize| row.get::<_, i64>(at).map(|us| us as f64 / 1000.0);
     let count = |at: usize| row.get::<_, i64>(at).map(i64::unsigned_abs);
     let some = |at: usize| row.get::<_, Option<i64>>(at).map(|number| number.map(i64::unsigned_abs));
+    let rule: String = row.get(25)?;
     Ok(CallDetail {
+        usual: UsualRule::read(&rule),
+        consent: Consent::read(&rule),
         line: line_of(row)?,
         session: None,
         wait_ms: ms(17)?,
@@ -290,7 +296,7 @@ fn detail_of(row: &Row<'_>) -> rusqlite::Result<CallDetail> {
         result_bytes: count(22)?,
         request_tokens: some(23)?,
         result_tokens: some(24)?,
-        rule: row.get(25)?,
+        rule,
         client_era: row.get(26)?,
         server_era: row.get(27)?,
         trace: row.get(28)?,

@@ -7,7 +7,7 @@ use crate::{
     },
     model::{
         ToolPath,
-        nature::{Effect, Nature, Permit, Safety},
+        nature::{Effect, Nature, Permit, Safety, UsualRule, UsualTools},
     },
 };
 
@@ -103,28 +103,22 @@ impl Rules<'_> {
     }
 
     fn usual(&self, nature: &Nature) -> Decision {
-        let (configured, what) = match nature.effect {
-            Effect::Reads => (self.defaults.reads, "what reads"),
-            Effect::Writes if nature.safety == Safety::Dangerous => (
-                self.defaults.destructive.or(self.defaults.writes),
-                "what writes, and its server calls destructive,",
-            ),
-            Effect::Writes => (self.defaults.writes, "what writes"),
-            Effect::Deletes => (self.defaults.deletes, "what deletes"),
-            Effect::Unstated if nature.commands => (self.defaults.unstated, "what carries out commands"),
-            Effect::Unstated => (self.defaults.unstated, "what does not say whether it deletes"),
+        let (configured, tools) = match nature.effect {
+            Effect::Reads => (self.defaults.reads, UsualTools::Reads),
+            Effect::Writes if nature.safety == Safety::Dangerous => {
+                (self.defaults.destructive.or(self.defaults.writes), UsualTools::Destructive)
+            }
+            Effect::Writes => (self.defaults.writes, UsualTools::Writes),
+            Effect::Deletes => (self.defaults.deletes, UsualTools::Deletes),
+            Effect::Unstated if nature.commands => (self.defaults.unstated, UsualTools::Commands),
+            Effect::Unstated => (self.defaults.unstated, UsualTools::Unstated),
         };
         let permit = configured.unwrap_or(match (nature.effect, nature.safety) {
             (Effect::Reads | Effect::Writes, _) => Permit::Allow,
             (Effect::Deletes | Effect::Unstated, Safety::Dangerous) => Permit::Ask,
             (Effect::Deletes | Effect::Unstated, Safety::Safe | Safety::Moderate) => Permit::Allow,
         });
-        let done = match permit {
-            Permit::Allow => "is allowed",
-            Permit::Ask => "is asked",
-            Permit::Off => "is off",
-        };
-        Decision { permit, rule: format!("{what} {done}") }
+        Decision { permit, rule: UsualRule { tools, permit }.to_string() }
     }
 }
 
@@ -191,16 +185,16 @@ mod tests {
             ("git:push", Some("cursor"), &usual, (Deletes, Dangerous), Allow, "git:push for cur*: allow"),
             ("git:push", None, &usual, (Deletes, Dangerous), Off, "git:push: off"),
             ("mail:send", Some("zed"), &usual, (Writes, Moderate), Off, "mail:* for zed: off"),
-            ("mail:send", Some("cursor"), &usual, (Writes, Moderate), Allow, "what writes is allowed"),
-            ("a:b", Some("x"), &usual, (Reads, Safe), Allow, "what reads is allowed"),
-            ("a:b", Some("x"), &usual, (Writes, Moderate), Allow, "what writes is allowed"),
+            ("mail:send", Some("cursor"), &usual, (Writes, Moderate), Allow, "tools that write: allowed"),
+            ("a:b", Some("x"), &usual, (Reads, Safe), Allow, "tools that read: allowed"),
+            ("a:b", Some("x"), &usual, (Writes, Moderate), Allow, "tools that write: allowed"),
             (
                 "a:b",
                 Some("x"),
                 &usual,
                 (Writes, Dangerous),
                 Allow,
-                "what writes, and its server calls destructive, is allowed",
+                "tools that write and that their server calls destructive: allowed",
             ),
             (
                 "a:b",
@@ -208,17 +202,17 @@ mod tests {
                 &strict,
                 (Writes, Dangerous),
                 Off,
-                "what writes, and its server calls destructive, is off",
+                "tools that write and that their server calls destructive: off",
             ),
-            ("a:b", Some("x"), &usual, (Deletes, Dangerous), Ask, "what deletes is asked"),
-            ("a:b", None, &usual, (Deletes, Dangerous), Ask, "what deletes is asked"),
+            ("a:b", Some("x"), &usual, (Deletes, Dangerous), Ask, "tools that delete: ask first"),
+            ("a:b", None, &usual, (Deletes, Dangerous), Ask, "tools that delete: ask first"),
             (
                 "a:b",
                 Some("x"),
                 &usual,
                 (Unstated, Dangerous),
                 Ask,
-                "what does not say whether it deletes is asked",
+                "tools that do not say whether they delete: ask first",
             ),
             (
                 "a:b",
@@ -226,18 +220,18 @@ mod tests {
                 &usual,
                 (Unstated, Moderate),
                 Allow,
-                "what does not say whether it deletes is allowed",
+                "tools that do not say whether they delete: allowed",
             ),
-            ("a:b", Some("x"), &strict, (Reads, Safe), Allow, "what reads is allowed"),
-            ("a:b", Some("x"), &strict, (Writes, Moderate), Ask, "what writes is asked"),
-            ("a:b", Some("x"), &strict, (Deletes, Dangerous), Off, "what deletes is off"),
+            ("a:b", Some("x"), &strict, (Reads, Safe), Allow, "tools that read: allowed"),
+            ("a:b", Some("x"), &strict, (Writes, Moderate), Ask, "tools that write: ask first"),
+            ("a:b", Some("x"), &strict, (Deletes, Dangerous), Off, "tools that delete: off"),
             (
                 "a:b",
                 Some("x"),
                 &strict,
                 (Unstated, Moderate),
                 Ask,
-                "what does not say whether it deletes is asked",
+                "tools that do not say whether they delete: ask first",
             ),
         ] {
             let rules = Rules { list: &rules, defaults, unaccepted: None };

@@ -12,7 +12,8 @@ export const examples: Record<string, Prompt> = {
     tool: "delete_branch",
     claim: "deletes",
     stated: true,
-    rule: "what deletes is asked",
+    rule: "tools that delete: ask first",
+    usual: { tools: "deletes", permit: "ask" },
     arguments: [
       { title: "Repository", value: "acme/api" },
       { title: "Branch", value: "fix/cors-2\u202e" },

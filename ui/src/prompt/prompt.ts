@@ -1,5 +1,5 @@
 // Questions to the user, and what can safely be shown of them. Pure.
-import type { Ask, AskAnswer, FormField, QuestionAnswer } from "../lib/hub/generated";
+import type { Ask, AskAnswer, FormField, QuestionAnswer, UsualRule } from "../lib/hub/generated";
 import type { QuestionRequest } from "../lib/hub/hub";
 import { visible } from "../lib/plain";
 
@@ -14,6 +14,8 @@ export type Prompt =
       stated: boolean;
       /** The rule that wants a person asked. */
       rule: string;
+      /** The default behind it, if no rule of the user decided. */
+      usual?: UsualRule;
       /** With the titles of its schema, in order. */
       arguments: { title: string; value: string }[];
       json: string;
@@ -115,7 +117,7 @@ export function risksOf(command: string, args: string[]): Risk[] {
 }
 
 /** What waits, as a question. */
-export function promptOf({ client, server, tool, effect, stated, rule, arguments: given, json, question }: Ask): Prompt {
+export function promptOf({ client, server, tool, effect, stated, rule, usual, arguments: given, json, question }: Ask): Prompt {
   if (question) return { client, server, tool, ...question };
-  return { kind: "confirm", client, server, tool, claim: effect, stated, rule, arguments: given, json };
+  return { kind: "confirm", client, server, tool, claim: effect, stated, rule, ...(usual && { usual }), arguments: given, json };
 }

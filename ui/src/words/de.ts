@@ -1,6 +1,6 @@
 // Every German sentence of the window. The type makes sure that none is missing.
 import { createSubscriber } from "svelte/reactivity";
-import type { Caution, Code, DoctorFinding, NameFault, Whereabouts } from "../lib/hub/generated";
+import type { CallConsent, Caution, Code, DoctorFinding, NameFault, UsualRule, Whereabouts } from "../lib/hub/generated";
 import { capital } from "../lib/refusal";
 import type { Words } from "./en";
 
@@ -109,6 +109,26 @@ function diagnosis(one: DoctorFinding, doing?: string): string {
 }
 
 /** What the hub wants a person to know, by its code. */
+/** The defaults that decide where no rule does. */
+const usualTools: Record<UsualRule["tools"], string> = {
+  every: "Jedes Werkzeug eines Servers, der an ist",
+  reads: "Werkzeuge, die lesen",
+  writes: "Werkzeuge, die schreiben",
+  destructive: "Werkzeuge, die schreiben und die ihr Server zerstörend nennt",
+  deletes: "Werkzeuge, die löschen",
+  commands: "Werkzeuge, die Befehle ausführen",
+  unstated: "Werkzeuge, die nicht sagen, ob sie löschen",
+};
+const usualPermits: Record<UsualRule["permit"], string> = { allow: "erlaubt", ask: "erst fragen", off: "aus" };
+const consents: Record<CallConsent, string> = { once: "einmal erlaubt", session: "für diese Sitzung erlaubt", always: "von nun an erlaubt" };
+
+/** Why credentials cannot be stored. */
+const stores: Partial<Record<Code, string>> = {
+  keychain_locked: "Der Schlüsselbund ist verschlossen oder bewahrt nichts auf",
+  keychain_absent: "Es läuft kein Schlüsselbund",
+  vault_locked: "Die verschlüsselte Datei ist verschlossen",
+};
+
 const notices: Partial<Record<Code, string>> = {
   port_taken: "der übliche Port war belegt",
   socket_not_opened: "der Socket eines Clients war nicht zu öffnen",
@@ -1262,6 +1282,11 @@ export const de: Words = {
     read();
   },
   refused: ({ code, message, action, why = [] }) => {
+  rule: ({ rule, usual, consent }) => {
+    const own = consent ? rule.slice(0, rule.lastIndexOf("; ")) : rule;
+    const decided = !usual ? own : usual.tools === "every" ? usualTools.every : `${usualTools[usual.tools]}: ${usualPermits[usual.permit]}`;
+    return consent ? `${decided}; ${consents[consent]}` : decided;
+  },
     // Said in parts, with what to do in the last of them.
     if (why.length > 0) return [why.map(caution).join("; "), acts[code] ?? ""];
     return refusals?.refusal(code, message, action, de.remedy[code]) ?? [message, action];

@@ -1,5 +1,5 @@
 // Every English sentence of the window, in one place. A function where a sentence depends on something.
-import type { Caution, Code, DoctorFinding, Refusal, Remark } from "../lib/hub/generated";
+import type { CallConsent, Caution, Code, DoctorFinding, Refusal, Remark, UsualRule } from "../lib/hub/generated";
 import { capital } from "../lib/refusal";
 
 const plurals = new Intl.PluralRules("en");
@@ -56,6 +56,25 @@ const remedy: Partial<Record<Code, string>> = {
   ledger_unusable: "Check that the disk is not full and that Satchel may write to its data directory. Calls keep working.",
 };
 
+/** The defaults that decide where no rule does. */
+const usualTools: Record<UsualRule["tools"], string> = {
+  every: "Every tool of a server that is on",
+  reads: "Tools that read",
+  writes: "Tools that write",
+  destructive: "Tools that write and that their server calls destructive",
+  deletes: "Tools that delete",
+  commands: "Tools that run commands",
+  unstated: "Tools that do not say whether they delete",
+};
+const usualPermits: Record<UsualRule["permit"], string> = { allow: "allowed", ask: "ask first", off: "off" };
+const consents: Record<CallConsent, string> = { once: "allowed once", session: "allowed for this session", always: "allowed from now on" };
+
+/** What the hub calls a keychain is a keyring in the window. */
+const keyrings: Partial<Record<Code, string>> = {
+  keychain_locked: "the keyring is locked, or nothing can be stored in it",
+  keychain_absent: "no keyring is running",
+};
+
 /** The same where the hub names a command of the terminal, and the window has its own way. */
 const acts: Partial<Record<Code, string>> = {
   unknown: "Look at the tools of its server.",
@@ -67,6 +86,25 @@ const acts: Partial<Record<Code, string>> = {
   no_digest: "See whether the image can be fetched, or choose another way to run it.",
   needs_person: "Do it here, in Satchel’s window.",
 };
+
+function foundInKeyring(finding: DoctorFinding): string | undefined {
+  switch (finding.code) {
+    case "secrets_kept":
+      return `${finding.count} stored in the ${finding.store === "keychain" ? "keyring" : "encrypted file"}`;
+    case "secrets_silent":
+      return `The keyring did not answer within ${finding.seconds} s`;
+    case "secrets_unusable":
+      return finding.trouble ? keyrings[finding.trouble] : undefined;
+    default:
+      return undefined;
+  }
+}
+
+export interface Ruled {
+  rule: string;
+  usual?: UsualRule;
+  consent?: CallConsent;
+}
 
 export const en = {
   app: "Satchel",
@@ -1065,6 +1103,12 @@ export const en = {
   caution: (one: Caution): string => one.text,
   /** Reads what is not wanted when the window opens. */
   rest: async (): Promise<void> => {},
+  /** The rule that decided about a tool or a call, and how a person allowed it. */
+  rule: ({ rule, usual, consent }: Ruled): string => {
+    const own = consent ? rule.slice(0, rule.lastIndexOf("; ")) : rule;
+    const decided = !usual ? own : usual.tools === "every" ? usualTools.every : `${usualTools[usual.tools]}: ${usualPermits[usual.permit]}`;
+    return consent ? `${decided}; ${consents[consent]}` : decided;
+  },
   /** Why something was refused, and what to do about it. */
   refused: ({ code, message, action }: Refusal): [said: string, act: string] => [message, /`satchel |--\w/.test(action) ? (acts[code] ?? remedy[code] ?? "") : action],
   /** What the hub wants a person to know; begins in small letters. */

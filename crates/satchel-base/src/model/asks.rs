@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::nature::Effect;
+use super::nature::{Effect, UsualRule};
 
 /// A call that waits for a person's decision. Hidden characters are escaped in all fields except those that an answer
 /// has to repeat.
@@ -28,6 +28,10 @@ pub struct Ask {
     pub json: String,
     /// The rule that requires asking a person.
     pub rule: String,
+    /// The default behind it, if no rule of the user decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub usual: Option<UsualRule>,
     /// When it began to wait, in milliseconds since the Unix epoch.
     pub since_ms: u64,
     /// When it is refused for lack of an answer, in milliseconds since the Unix epoch.

@@ -272,6 +272,10 @@ pub struct ToolLine {
     pub permit: super::nature::Permit,
     /// The rule that decides this.
     pub rule: String,
+    /// The default behind it, if no rule of the user decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub usual: Option<super::nature::UsualRule>,
 }
 
 /// Why a request was refused. Serialized as `{"code", "message", "action"}`.

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::nature::{Consent, UsualRule};
+
 /// How a report is grouped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -454,8 +456,16 @@ pub struct CallDetail {
     pub request_tokens: Option<u64>,
     /// Tokens of the result.
     pub result_tokens: Option<u64>,
-    /// The rule that allowed it.
+    /// The rule that allowed it, and how a person did.
     pub rule: String,
+    /// The default behind it, if no rule of the user decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub usual: Option<UsualRule>,
+    /// How a person allowed it, if one was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub consent: Option<Consent>,
     /// The client's protocol revision.
     pub client_era: String,
     /// The server's protocol revision.

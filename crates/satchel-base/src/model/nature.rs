@@ -1,5 +1,7 @@
 //! Types for a tool's effect, its risk, and whether it may be called.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// Whether a tool may be called.
@@ -23,6 +25,122 @@ impl Permit {
             Permit::Ask => "ask",
             Permit::Off => "off",
         }
+    }
+}
+
+/// The tools that a default is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum UsualTools {
+    /// Every tool, where nothing else was decided.
+    Every,
+    /// Those that read.
+    Reads,
+    /// Those that write.
+    Writes,
+    /// Those that write and are called destructive by their server.
+    Destructive,
+    /// Those that delete.
+    Deletes,
+    /// Those that run commands.
+    Commands,
+    /// Those that do not say whether they delete.
+    Unstated,
+}
+
+/// A default: it decides about tools that no rule of the user is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct UsualRule {
+    /// The tools it is for.
+    pub tools: UsualTools,
+    /// Whether they may be called.
+    pub permit: Permit,
+}
+
+impl UsualRule {
+    /// What is recorded of calls that nothing was decided about.
+    pub const EVERY: Self = Self { tools: UsualTools::Every, permit: Permit::Allow };
+
+    /// The default that a text begins with, as written by this version or an earlier one. Records keep the text.
+    pub fn read(text: &str) -> Option<Self> {
+        use UsualTools::{Commands, Deletes, Destructive, Every, Reads, Unstated, Writes};
+        let rule = text.split_once("; ").map_or(text, |(rule, _)| rule);
+        let permits = [Permit::Allow, Permit::Ask, Permit::Off];
+        let tools = [Every, Reads, Writes, Destructive, Deletes, Commands, Unstated].into_iter();
+        let mut all = tools.flat_map(|tools| permits.map(|permit| Self { tools, permit }));
+        all.find(|usual| usual.to_string() == rule || usual.earlier().as_deref() == Some(rule))
+    }
+
+    /// The same in the words of earlier versions.
+    fn earlier(self) -> Option<String> {
+        let what = match self.tools {
+            UsualTools::Every => return None,
+            UsualTools::Reads => "what reads",
+            UsualTools::Writes => "what writes",
+            UsualTools::Destructive => "what writes, and its server calls destructive,",
+            UsualTools::Deletes => "what deletes",
+            UsualTools::Commands => "what carries out commands",
+            UsualTools::Unstated => "what does not say whether it deletes",
+        };
+        let done = match self.permit {
+            Permit::Allow => "is allowed",
+            Permit::Ask => "is asked",
+            Permit::Off => "is off",
+        };
+        Some(format!("{what} {done}"))
+    }
+}
+
+impl fmt::Display for UsualRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tools = match self.tools {
+            UsualTools::Every => "every tool of a server that is on",
+            UsualTools::Reads => "tools that read",
+            UsualTools::Writes => "tools that write",
+            UsualTools::Destructive => "tools that write and that their server calls destructive",
+            UsualTools::Deletes => "tools that delete",
+            UsualTools::Commands => "tools that run commands",
+            UsualTools::Unstated => "tools that do not say whether they delete",
+        };
+        let permit = match (self.tools, self.permit) {
+            (UsualTools::Every, Permit::Allow) => return f.write_str(tools),
+            (_, Permit::Allow) => "allowed",
+            (_, Permit::Ask) => "ask first",
+            (_, Permit::Off) => "off",
+        };
+        write!(f, "{tools}: {permit}")
+    }
+}
+
+/// How a person allowed a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "CallConsent"))]
+#[serde(rename_all = "snake_case")]
+pub enum Consent {
+    /// This call only.
+    Once,
+    /// For this session.
+    Session,
+    /// From now on.
+    Always,
+}
+
+impl Consent {
+    /// In a record, after the rule.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Consent::Once => "allowed once",
+            Consent::Session => "allowed for this session",
+            Consent::Always => "allowed from now on",
+        }
+    }
+
+    /// The consent that the text of a record ends with.
+    pub fn read(text: &str) -> Option<Self> {
+        let (_, consent) = text.rsplit_once("; ")?;
+        [Consent::Once, Consent::Session, Consent::Always].into_iter().find(|one| one.as_str() == consent)
     }
 }
 
@@ -76,4 +194,39 @@ pub struct Nature {
     pub needs_auth: bool,
     /// It is deprecated.
     pub deprecated: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_behind_a_record_is_known_in_the_words_of_every_version() {
+        let usual = |tools, permit| Some(UsualRule { tools, permit });
+        for (text, rule, consent) in [
+            (
+                "tools that delete: ask first; allowed once",
+                usual(UsualTools::Deletes, Permit::Ask),
+                Some(Consent::Once),
+            ),
+            (
+                "what deletes is asked; allowed from now on",
+                usual(UsualTools::Deletes, Permit::Ask),
+                Some(Consent::Always),
+            ),
+            ("what reads is allowed", usual(UsualTools::Reads, Permit::Allow), None),
+            (
+                "what writes, and its server calls destructive, is off",
+                usual(UsualTools::Destructive, Permit::Off),
+                None,
+            ),
+            ("every tool of a server that is on", Some(UsualRule::EVERY), None),
+            ("git:*: ask; allowed for this session", None, Some(Consent::Session)),
+            ("git:push for cur*: allow", None, None),
+            ("", None, None),
+        ] {
+            assert_eq!((UsualRule::read(text), Consent::read(text)), (rule, consent), "{text}");
+        }
+        assert_eq!(UsualRule::EVERY.to_string(), "every tool of a server that is on");
+    }
 }

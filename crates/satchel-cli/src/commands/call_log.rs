@@ -88,7 +88,7 @@ mod tests {
             kind: "call".into(),
             server: "git".into(),
             tool: "push".into(),
-            rule: "what deletes is asked; allowed once".into(),
+            rule: "tools that delete: ask first; allowed once".into(),
             asked: true,
             outcome: "ok".into(),
             code: None,
@@ -101,11 +101,11 @@ mod tests {
             shown(std::slice::from_ref(&line), 120_000),
             "\
 ID  WHEN       CLIENT  CALLED    RULE                                 ANSWER
-7   2 min ago  cursor  git:push  what deletes is asked; allowed once  ok"
+7   2 min ago  cursor  git:push  tools that delete: ask first; allowed once  ok"
         );
         let csv = line.to_csv();
         assert!(csv.starts_with(
-            "7,0,cursor,Cursor 2.0,1,call,git,push,what deletes is asked; allowed once,true,ok,,,12.500,'="
+            "7,0,cursor,Cursor 2.0,1,call,git,push,tools that delete: ask first; allowed once,true,ok,,,12.500,'="
         ));
         assert_eq!(CSV_HEAD.split(',').count(), 16);
     }

@@ -182,7 +182,8 @@ mod tests {
             why: None,
             nature: Nature::default(),
             permit: Permit::Ask,
-            rule: "what deletes is asked".into(),
+            rule: "tools that delete: ask first".into(),
+            usual: None,
         }
     }
 
@@ -221,7 +222,7 @@ git:commit  writing  complex  2 min ago    1 s ago (version 3)  7       Commits.
     fn rules_are_listed_with_what_tools_do() {
         let expected = "\
 TOOL     DOES  PERMIT  RULE
-git:log  ?     ask     what deletes is asked";
+git:log  ?     ask     tools that delete: ask first";
         assert_eq!(ruled(&ToolList { tools: vec![tool("git:log", "", None)], total: 1 }), expected);
     }
 

@@ -14,7 +14,7 @@ use crate::{
         Code, ToolPath,
         asks::{Ask, AskAnswer, AskArgument},
         control::{Change, Refusal},
-        nature::{Effect, Permit},
+        nature::{Consent, Effect, Permit, UsualRule},
     },
     prompts::{PATIENCE, SILENT, Ticket},
     trust::rules::Decision,
@@ -110,12 +110,12 @@ impl Permission {
     }
 
     fn rule_after(&self, answer: AskAnswer) -> String {
-        let word = match answer {
-            AskAnswer::Session => "allowed for this session",
-            AskAnswer::Always => "allowed from now on",
-            AskAnswer::Once | AskAnswer::No | AskAnswer::Mute => "allowed once",
+        let consent = match answer {
+            AskAnswer::Session => Consent::Session,
+            AskAnswer::Always => Consent::Always,
+            AskAnswer::Once | AskAnswer::No | AskAnswer::Mute => Consent::Once,
         };
-        format!("{}; {word}", self.rule)
+        format!("{}; {}", self.rule, consent.as_str())
     }
 
     /// Takes the client's answer. Only explicit consent counts as approval; if the client cannot ask, Satchel asks.
@@ -248,6 +248,7 @@ fn ask_about(client: &str, route: &Route, given: &str, rule: &str) -> Ask {
         arguments: arguments.collect(),
         json: shown(given, ALL_ARGUMENTS),
         rule: rule.to_owned(),
+        usual: UsualRule::read(rule),
         since_ms: 0,
         until_ms: u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX),
         question: None,

@@ -87,6 +87,7 @@ pub(super) fn ask_of(client: &str, path: &ToolPath, question: ServerQuestion) ->
         arguments: vec![],
         json: String::new(),
         rule: String::new(),
+        usual: None,
         since_ms: 0,
         until_ms: u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX),
         question: Some(question),

@@ -13,6 +13,7 @@ use crate::{
     model::{
         ServerName, ToolPath,
         control::{Refusal, ToolLine, ToolList},
+        nature::UsualRule,
     },
     scripts::{Blocks, Settlement},
     stats::event::Visit,
@@ -117,6 +118,7 @@ pub(super) fn tool_line(
         why,
         nature: tool.nature().clone(),
         permit,
+        usual: UsualRule::read(&rule),
         rule,
     }
 }

@@ -602,6 +602,7 @@ mod tests {
             arguments: vec![],
             json: "{}".into(),
             rule: String::new(),
+            usual: None,
             since_ms: 0,
             until_ms: 0,
             question: None,

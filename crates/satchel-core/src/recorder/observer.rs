@@ -12,7 +12,7 @@ use tokio::{sync::mpsc, time::Instant};
 
 use super::{Outbox, Recorder, readable};
 use crate::{
-    model::{Code, ResourcePath, ToolPath, ledger::CallKind},
+    model::{Code, ResourcePath, ToolPath, ledger::CallKind, nature::UsualRule},
     stats::{
         event::{Body, Called, End, Event, Offers, Redact, Split, Visit},
         retention,
@@ -20,9 +20,6 @@ use crate::{
     },
     upstream::{Outcome, log::ServerLog},
 };
-
-/// The rule recorded when no other applied.
-const USUAL_RULE: &str = "every tool of a server that is on";
 
 /// Observes one call. Cheap to clone; [`Default`] observes nothing.
 #[derive(Debug, Clone, Default)]
@@ -224,7 +221,7 @@ impl Observer {
         let log = log.clone();
         called.redact = Some(Redact(Arc::new(move |text| log.redacted(text))));
         if called.rule.is_empty() {
-            called.rule = USUAL_RULE.to_owned();
+            called.rule = UsualRule::EVERY.to_string();
         }
     }
 
@@ -234,7 +231,7 @@ impl Observer {
             called.server = path.server.to_string();
             called.tool = retention::cut(&path.uri, 200);
             called.direct = Some(Body::of(&format!(r#"{{"uri":{}}}"#, quoted(&path.uri))));
-            called.rule = USUAL_RULE.to_owned();
+            called.rule = UsualRule::EVERY.to_string();
         });
     }
 

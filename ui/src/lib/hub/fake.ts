@@ -407,7 +407,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           changed_ms: at === 3 ? Date.now() - 2 * 86_400_000 : null,
           nature: pretend.nature(at === 1 || at === 4 ? "writes" : "reads"),
           permit: permits.get(`${request.server ?? "github"}:${name}`) ?? "allow",
-          rule: at === 1 || at === 4 ? "what writes is allowed" : "what reads is allowed",
+          rule: at === 1 || at === 4 ? "tools that write: allowed" : "tools that read: allowed",
         }));
         return { tools: lines, total: lines.length } satisfies ToolList;
       }

@@ -47,7 +47,7 @@ export function tool(path: string): ToolDetails {
   const description = about[name] ?? `${name.replaceAll("_", " ").replace(/^./, (sign) => sign.toUpperCase())}.`;
   const definition = { name, description, inputSchema: schemas[name] ?? { type: "object" }, outputSchema: name === "search_issues" ? { type: "object" } : undefined, _meta: name === "board" ? { ui: { resourceUri: "ui://github/board" } } : undefined };
   return {
-    line: { tool_path: path, description, signature: `${name}(…)`, tokens: 173, category: effect === "reads" ? "reading" : "writing", complexity: "simple", version: 1, first_seen_ms: 0, changed_ms: null, nature: nature(effect), permit: effect === "writes" ? "ask" : "allow", rule: "what reads is allowed" },
+    line: { tool_path: path, description, signature: `${name}(…)`, tokens: 173, category: effect === "reads" ? "reading" : "writing", complexity: "simple", version: 1, first_seen_ms: 0, changed_ms: null, nature: nature(effect), permit: effect === "writes" ? "ask" : "allow", rule: "tools that read: allowed", usual: { tools: "reads", permit: "allow" } },
     definition: JSON.stringify(definition),
   };
 }

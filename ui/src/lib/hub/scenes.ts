@@ -159,7 +159,7 @@ export const tellings: Record<string, Telling> = {
 };
 
 /** A question about a call that is tried in the window. */
-const tried: Ask = { id: 7, client: "Satchel window", server: "github", tool: "list_pull_requests", effect: "writes", stated: true, arguments: [{ title: "Repository", value: "acme/api" }], json: '{"repo":"acme/api"}', rule: "what writes is asked", since_ms: now, until_ms: now + 60_000 };
+const tried: Ask = { id: 7, client: "Satchel window", server: "github", tool: "list_pull_requests", effect: "writes", stated: true, arguments: [{ title: "Repository", value: "acme/api" }], json: '{"repo":"acme/api"}', rule: "tools that write: ask first", usual: { tools: "writes", permit: "ask" }, since_ms: now, until_ms: now + 60_000 };
 
 /** The scene of this name, played. */
 export const play = (name: string) => fakeHub(scenes[name]?.() ?? { hub: "opening" }, tellings[name]);

@@ -61,7 +61,7 @@ export type ApproveSettings = { fingerprint: string, };
  * A call that waits for a person's decision. Hidden characters are escaped in all fields except those that an answer
  * has to repeat.
  */
-export type Ask = { id: number, client: string, server: string, tool: string, effect: Effect, stated: boolean, arguments: Array<AskArgument>, json: string, rule: string, since_ms: number, until_ms: number, question?: ServerQuestion | null, };
+export type Ask = { id: number, client: string, server: string, tool: string, effect: Effect, stated: boolean, arguments: Array<AskArgument>, json: string, rule: string, usual?: UsualRule, since_ms: number, until_ms: number, question?: ServerQuestion | null, };
 
 /**
  * A person's decision about a call.
@@ -104,9 +104,14 @@ export type BindClient = { client: string, profile: string | null, };
 export type By = "client" | "server" | "tool" | "day";
 
 /**
+ * How a person allowed a call.
+ */
+export type CallConsent = "once" | "session" | "always";
+
+/**
  * Everything known about one call.
  */
-export type CallDetail = { line: CallLine, session: SessionLine | null, wait_ms: number, start_ms: number, upstream_ms: number, ours_ms: number, request_bytes: number, result_bytes: number, request_tokens: number | null, result_tokens: number | null, rule: string, client_era: string, server_era: string | null, trace: string | null, arguments: string | null, result: string | null, inside: Array<CallLine>, script: number | null, route: Array<CallLine>, };
+export type CallDetail = { line: CallLine, session: SessionLine | null, wait_ms: number, start_ms: number, upstream_ms: number, ours_ms: number, request_bytes: number, result_bytes: number, request_tokens: number | null, result_tokens: number | null, rule: string, usual?: UsualRule, consent?: CallConsent, client_era: string, server_era: string | null, trace: string | null, arguments: string | null, result: string | null, inside: Array<CallLine>, script: number | null, route: Array<CallLine>, };
 
 /**
  * One call in a list.
@@ -254,14 +259,14 @@ export type Effect = "reads" | "writes" | "deletes" | "unstated";
 export type EnterClient = { server: string, client_id: string, client_secret?: string | null, };
 
 /**
- * A server's entry in the configuration, unknown fields included.
- */
-export type Entry = Record<string, unknown>;
-
-/**
  * Stores the value of an environment variable that a server lacks, as a secret, and lets the entry name that instead.
  */
 export type EnterVariable = { server: string, variable: string, value: string, };
+
+/**
+ * A server's entry in the configuration, unknown fields included.
+ */
+export type Entry = Record<string, unknown>;
 
 /**
  * A family of protocol revisions.
@@ -289,14 +294,14 @@ export type FieldOption = { value: string, title: string, };
 export type FileChange = { path: string, what: string, entry: string, diff: string, };
 
 /**
- * Finds servers in other programs' files.
- */
-export type FindServers = { from: From, environment?: { [key in string]: string }, };
-
-/**
  * Finds plain-text credentials in servers that a person is about to add.
  */
 export type FindCredentials = { servers: Array<NewServer>, };
+
+/**
+ * Finds servers in other programs' files.
+ */
+export type FindServers = { from: From, environment?: { [key in string]: string }, };
 
 /**
  * A suspicious passage in a definition.
@@ -405,14 +410,14 @@ export type GetTool = { tool_path: string, };
 export type Health = "fine" | "note" | "wrong";
 
 /**
- * Imports servers and moves their credentials to the keychain.
- */
-export type ImportServers = { from: From, names?: Array<string> | null, answers?: Record<string, unknown>, take_out?: boolean, dry_run?: boolean, environment?: { [key in string]: string }, };
-
-/**
  * A target as it would be stored: with references instead of its credentials.
  */
 export type HiddenTarget = { target: Target, credentials: Array<string>, };
+
+/**
+ * Imports servers and moves their credentials to the keychain.
+ */
+export type ImportServers = { from: From, names?: Array<string> | null, answers?: Record<string, unknown>, take_out?: boolean, dry_run?: boolean, environment?: { [key in string]: string }, };
 
 /**
  * The result of an import.
@@ -641,14 +646,14 @@ export type NeedKind = "secret" | "text" | "path";
 export type NeededAnswer = { id: string, description: string, secret: boolean, format: string, choices: Array<string>, default: string | null, };
 
 /**
- * Why a server is not started until a person approves it.
- */
-export type NotStarted = "new_entry" | "changed_entry" | "lost" | "package" | "secret";
-
-/**
  * A server that a person is about to add.
  */
 export type NewServer = { name: string, target: Target, };
+
+/**
+ * Why a server is not started until a person approves it.
+ */
+export type NotStarted = "new_entry" | "changed_entry" | "lost" | "package" | "secret";
 
 /**
  * Something the user should know, and what to do about it.
@@ -1076,7 +1081,7 @@ export type ToolDetails = { line: ToolLine, definition: string, };
 /**
  * One tool in a list.
  */
-export type ToolLine = { tool_path: string, description: string, signature: string, tokens: number | null, category: string, complexity: Complexity, version: number, first_seen_ms: number | null, changed_ms: number | null, why?: string | null, nature: Nature, permit: Permit, rule: string, };
+export type ToolLine = { tool_path: string, description: string, signature: string, tokens: number | null, category: string, complexity: Complexity, version: number, first_seen_ms: number | null, changed_ms: number | null, why?: string | null, nature: Nature, permit: Permit, rule: string, usual?: UsualRule, };
 
 /**
  * Search results.
@@ -1146,6 +1151,16 @@ export type Usage = { processes: number | null, memory_bytes: number | null, cpu
 export type UseVault = { passphrase: string, };
 
 /**
+ * A default: it decides about tools that no rule of the user is about.
+ */
+export type UsualRule = { tools: UsualTools, permit: Permit, };
+
+/**
+ * The tools that a default is for.
+ */
+export type UsualTools = "every" | "reads" | "writes" | "destructive" | "deletes" | "commands" | "unstated";
+
+/**
  * Waits for the end of the running sign-in.
  */
 export type WaitForSignIn = { server: string, };
@@ -1174,6 +1189,7 @@ export type WrittenSetup = { path: string, servers: number, others: number, secr
 export interface Requests {
   accounts: { fields: ListAccounts; answer: Array<AccountLine> };
   activity: { fields: ActivityAsk; answer: ActivityPage };
+  add_server: { fields: AddServer; answer: Done };
   answer_ask: { fields: AnswerAsk; answer: Done };
   answer_question: { fields: AnswerQuestion; answer: Done };
   answer_secret: { fields: AnswerSecret; answer: Done };
@@ -1189,12 +1205,13 @@ export interface Requests {
   change: { fields: Change; answer: Done };
   connect_client: { fields: ConnectClient; answer: ClientChange };
   delete_history: { fields: DeleteHistory; answer: Done };
-  add_server: { fields: AddServer; answer: Done };
   disconnect_client: { fields: DisconnectClient; answer: ClientChange };
   dismiss_failure: { fields: DismissFailure; answer: Done };
   doctor: { fields: RunDoctor; answer: Examination };
   enter_client: { fields: EnterClient; answer: Done };
+  enter_variable: { fields: EnterVariable; answer: Done };
   entry: { fields: GetEntry; answer: Entry };
+  find_credentials: { fields: FindCredentials; answer: Array<HiddenTarget> };
   find_servers: { fields: FindServers; answer: Findings };
   follow_setup: { fields: FollowSetup; answer: FollowedSetup };
   follow_try: { fields: FollowTry; answer: TryProgress };
@@ -1209,9 +1226,7 @@ export interface Requests {
   last_day: { fields: GetLastDay; answer: LastDay };
   list_clients: { fields: ListClients; answer: ClientList };
   listed_server: { fields: GetListed; answer: ServerDetails };
-  enter_variable: { fields: EnterVariable; answer: Done };
   listing: { fields: SearchListing; answer: Listing };
-  find_credentials: { fields: FindCredentials; answer: Array<HiddenTarget> };
   log: { fields: ReadLog; answer: ServerLog };
   looked_at: { fields: LookedAt; answer: Done };
   offered: { fields: ListOffered; answer: Offered };
