@@ -364,6 +364,18 @@ describe("the first minute", () => {
     expect(await screen.findByText('"dev" has no effect in Satchel')).toBeTruthy();
   });
 
+  test("where nothing can be stored, the window says what helps and leads there", async () => {
+    const action = "Unlock the keychain, then try again, or choose an encrypted file with `satchel secrets use-file`.";
+    const refusal = { code: "keychain_locked", message: "the keychain is locked (SS error)", action } as const;
+    const { user } = await open("/welcome/1", { found: true, stays: [{ place: "github", reason: `${refusal.message}. ${action}`, refusal }] });
+    await user.click(await screen.findByRole("button", { name: "Bring 4 servers" }));
+    const said = (await screen.findByRole("alert")).textContent;
+    expect(said).toContain("keyring");
+    expect(said).not.toMatch(/keychain|`/);
+    await user.click(screen.getByRole("link", { name: "Choose where credentials are stored" }));
+    expect(await screen.findByRole("button", { name: "Use an encrypted file instead" })).toBeTruthy();
+  });
+
   test("what is said of a failure is looked at after the list has grown", async () => {
     const { hub, user } = await open("/welcome/1", { found: true, stays: [{ place: "github", reason: "no keychain is running" }] });
     await screen.findByRole("button", { name: "Bring 4 servers" });

@@ -1,6 +1,6 @@
 // What the hub says, as sentences: it writes its messages without capitals and full stops.
 import { words } from "../words";
-import type { Refusal } from "./hub/generated";
+import type { Left, Refusal } from "./hub/generated";
 
 export const capital = (message: string) => message.charAt(0).toUpperCase() + message.slice(1);
 
@@ -9,6 +9,12 @@ export function sentences(refusal: Refusal): string {
   const said = capital(message);
   return [/[.!?]$/.test(said) ? said : `${said}.`, action].filter(Boolean).join(" ");
 }
+
+/** Why something was left out. */
+export const whyLeft = (left: Left) => (left.refusal ? sentences(left.refusal) : left.reason);
+
+/** Can no credential be stored? Another place for them helps. */
+export const nothingStored = (refusal?: Refusal) => refusal?.code === "keychain_locked" || refusal?.code === "keychain_absent";
 
 /** Whatever went wrong, as a refusal that can be shown. */
 export function asRefusal(cause: unknown): Refusal {

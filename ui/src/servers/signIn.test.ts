@@ -154,7 +154,7 @@ describe("a client ID", () => {
     await user.type(secret, "s3cret");
     hub.refuseNext("enter_client", { code: "keychain_locked", message: "the keychain is locked", action: "" });
     await user.click(pane().getByRole("button", { name: "Save and sign in" }));
-    expect((await screen.findByRole("alert")).textContent).toBe("The keychain is locked.");
+    expect((await screen.findByRole("alert")).textContent).toBe("The keyring is locked, or nothing can be stored in it.");
     expect(secret.value).toBe("");
     await user.type(secret, "s3cret{Enter}");
     await waitFor(() => expect(made().slice(1)).toEqual([

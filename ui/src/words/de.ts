@@ -103,12 +103,12 @@ function diagnosis(one: DoctorFinding, doing?: string): string {
     // In the words of the system or of a parser.
     case "hub_unreachable":
     case "profile_damaged":
-    case "secrets_unusable":
       return one.why;
+    case "secrets_unusable":
+      return one.trouble ? (stores[one.trouble] ?? one.why) : one.why;
   }
 }
 
-/** What the hub wants a person to know, by its code. */
 /** The defaults that decide where no rule does. */
 const usualTools: Record<UsualRule["tools"], string> = {
   every: "Jedes Werkzeug eines Servers, der an ist",
@@ -129,6 +129,7 @@ const stores: Partial<Record<Code, string>> = {
   vault_locked: "Die verschlüsselte Datei ist verschlossen",
 };
 
+/** What the hub wants a person to know, by its code. */
 const notices: Partial<Record<Code, string>> = {
   port_taken: "der übliche Port war belegt",
   socket_not_opened: "der Socket eines Clients war nicht zu öffnen",
@@ -1281,12 +1282,12 @@ export const de: Words = {
     refusals ??= await import("./refusals");
     read();
   },
-  refused: ({ code, message, action, why = [] }) => {
   rule: ({ rule, usual, consent }) => {
     const own = consent ? rule.slice(0, rule.lastIndexOf("; ")) : rule;
     const decided = !usual ? own : usual.tools === "every" ? usualTools.every : `${usualTools[usual.tools]}: ${usualPermits[usual.permit]}`;
     return consent ? `${decided}; ${consents[consent]}` : decided;
   },
+  refused: ({ code, message, action, why = [] }) => {
     // Said in parts, with what to do in the last of them.
     if (why.length > 0) return [why.map(caution).join("; "), acts[code] ?? ""];
     return refusals?.refusal(code, message, action, de.remedy[code]) ?? [message, action];
@@ -1300,6 +1301,7 @@ export const de: Words = {
     one: {
       stayed: (place) => `${place} wurde nicht mitgenommen`,
       unread: (place) => `Nicht gelesen: ${place}`,
+      elsewhere: "Wählen, wo Zugangsdaten aufbewahrt werden",
       title: "Diese Server sind schon auf deinem Computer",
       text: "Satchel führt sie für jeden Client aus. Ohne den Knopf wird nichts geschrieben.",
       titleNone: "Beginne mit ein paar Servern",
@@ -1621,6 +1623,8 @@ export const de: Words = {
     vaultLocked: "Die verschlüsselte Datei ist verschlossen",
     vaultText: "Starte einen Schlüsselbund wie gnome-keyring und versuche es noch einmal, oder bewahre Schlüssel in einer Datei auf, die mit einem Passwort verschlüsselt ist. Nach jedem Start wird danach gefragt.",
     passphrase: "Passwort",
+    fileInstead: "Stattdessen eine verschlüsselte Datei verwenden",
+    fileText: "Für einen Schlüsselbund, der nichts aufbewahrt oder den du nicht verwenden willst. Die Datei ist mit einem Passwort verschlüsselt, nach dem jeder Start fragt. Was im Schlüsselbund liegt, bleibt dort und wird nicht mehr verwendet.",
     useFile: "Verschlüsselte Datei benutzen",
     unlock: "Öffnen",
     again: "Noch einmal nachsehen",

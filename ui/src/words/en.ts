@@ -1110,7 +1110,7 @@ export const en = {
     return consent ? `${decided}; ${consents[consent]}` : decided;
   },
   /** Why something was refused, and what to do about it. */
-  refused: ({ code, message, action }: Refusal): [said: string, act: string] => [message, /`satchel |--\w/.test(action) ? (acts[code] ?? remedy[code] ?? "") : action],
+  refused: ({ code, message, action }: Refusal): [said: string, act: string] => [keyrings[code] ?? message, /`satchel |--\w/.test(action) ? (acts[code] ?? remedy[code] ?? "") : action],
   /** What the hub wants a person to know; begins in small letters. */
   noticed: (notice: { code: Code; message: string }): string => notice.message,
 
@@ -1121,6 +1121,7 @@ export const en = {
     one: {
       stayed: (place: string) => `${place} was not added`,
       unread: (place: string) => `Not read: ${place}`,
+      elsewhere: "Choose where credentials are stored",
       title: "These servers are already on your computer",
       text: "Satchel can run them for every client. Nothing is written before you press the button.",
       titleNone: "Start with a few servers",
@@ -1355,7 +1356,7 @@ export const en = {
           : [wrong === 0 ? "" : `${wrong} ${some(wrong, "thing does", "things do")} not work`, notes === 0 ? "" : `${notes} ${some(notes, "note", "notes")}`].filter(Boolean).join(", ") + ".",
       again: "Check again",
       verdicts: { fine: "fine", note: "note", wrong: "does not work" },
-      found: (finding: DoctorFinding, _doing?: string): string => finding.message,
+      found: (finding: DoctorFinding, _doing?: string): string => foundInKeyring(finding) ?? finding.message,
       act: (finding: DoctorFinding, _remedy?: string): string => finding.action,
       about: {
         configuration: (subject: string): string => (subject === "rules" ? "Rules for tools" : "Configuration file"),
@@ -1443,6 +1444,8 @@ export const en = {
     vaultText: "Start a keyring such as gnome-keyring and try again, or keep keys in a file that is encrypted with a passphrase. The passphrase is asked for after each start.",
     passphrase: "Passphrase",
     useFile: "Use an encrypted file",
+    fileInstead: "Use an encrypted file instead",
+    fileText: "For a keyring that keeps nothing, or none you want to use. The file is encrypted with a passphrase, which is asked for after each start. Credentials in the keyring stay there and are no longer used.",
     unlock: "Unlock",
     again: "Look again",
     setUpAgain: "Set up again",
@@ -1483,7 +1486,7 @@ export const en = {
   },
 
   /** What the hub says of a failed start. */
-  cause: ({ message }: { code?: Code; message: string }): string => message,
+  cause: ({ code, message }: { code?: Code; message: string }): string => (code && keyrings[code]) ?? message,
 
   /** The remedy. */
   remedy,

@@ -35,7 +35,7 @@ const table: Record<Code, Said> = {
   http_403: { said: "er lässt dieses Konto nicht zu", more },
   http_404: { said: "unter diesem Pfad gibt es keinen MCP-Server", more },
   http_5xx: { said: "der Fehler liegt auf der anderen Seite", more },
-  keychain_locked: { said: "der Schlüsselbund ist verschlossen" },
+  keychain_locked: { said: "der Schlüsselbund ist verschlossen oder bewahrt nichts auf" },
   keychain_absent: { said: "es läuft kein Schlüsselbund" },
   vault_locked: { said: "die verschlüsselte Datei ist verschlossen" },
   config_invalid: { said: "die Konfiguration ist fehlerhaft", more },

@@ -66,10 +66,10 @@ pub fn export(config: &Config, engine: Engine) -> Exported {
 fn left_out_of_all(config: &Config) -> Vec<Left> {
     let mut left = Vec::new();
     for (name, fault) in config.faults() {
-        left.push(Left { place: name.clone(), reason: format!("its entry is wrong: {fault}") });
+        left.push(Left::new(name.clone(), format!("its entry is wrong: {fault}")));
     }
     for fault in config.rule_faults() {
-        left.push(Left { place: "toolRules".to_owned(), reason: format!("an invalid rule: {fault}") });
+        left.push(Left::new("toolRules", format!("an invalid rule: {fault}")));
     }
     if *config.tool_defaults() != crate::config::rules::Defaults::default() {
         left.push(left_out("toolDefaults", "the defaults for calls that no rule matches"));
@@ -97,7 +97,7 @@ fn goes_along(name: &ServerName, server: &ServerConfig, left: &mut Vec<Left>) ->
 }
 
 fn left_out(place: &str, reason: &str) -> Left {
-    Left { place: place.to_owned(), reason: reason.to_owned() }
+    Left::new(place, reason)
 }
 
 /// Keeps a comment on one line.

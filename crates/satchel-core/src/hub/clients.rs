@@ -80,7 +80,7 @@ pub(super) fn leave_clients(hub: &Hub, dry_run: bool, environment: &Environment)
             Ok(change) => departure.changes.push(change),
             Err(refusal) if refusal.code == Code::NotConnected => {}
             Err(refusal) => {
-                departure.troubles.push(Left { place: client.title().into(), reason: refusal.sentence() });
+                departure.troubles.push(Left::refused(client.title(), refusal));
             }
         }
     }
@@ -89,7 +89,7 @@ pub(super) fn leave_clients(hub: &Hub, dry_run: bool, environment: &Environment)
     for id in by_hand {
         match without_tokens(hub, &id, &id, dry_run) {
             Ok(change) => departure.changes.push(change),
-            Err(refusal) => departure.troubles.push(Left { place: id, reason: refusal.sentence() }),
+            Err(refusal) => departure.troubles.push(Left::refused(id, refusal)),
         }
     }
     departure

@@ -297,8 +297,12 @@ async fn look_at_secrets(secrets: &Secrets) -> DoctorFinding {
         Err(error) => return unusable(&error),
     };
     // The names are stored beside the keychain, so only reading a value shows whether it is reachable.
+    let used = async {
+        secrets.get(PROBE).await?;
+        secrets.try_writing().await
+    };
     let asked = match store {
-        StoreKind::Keychain => match tokio::time::timeout(PATIENCE, secrets.get(PROBE)).await {
+        StoreKind::Keychain => match tokio::time::timeout(PATIENCE, used).await {
             Ok(asked) => asked.err(),
             Err(_) => {
                 let what = Diagnosis::SecretsSilent { seconds: PATIENCE.as_secs() };

@@ -163,17 +163,14 @@ fn in_sources(hub: &Hub, sources: Vec<Source>) -> ImportOffers {
         let contents = match source.read(Platform::current()) {
             Ok(contents) => contents,
             Err(error) => {
-                offers.troubles.push(Left { place, reason: error.to_string() });
+                offers.troubles.push(Left::new(place, error.to_string()));
                 continue;
             }
         };
-        offers.skipped.extend(contents.skipped.into_iter().map(|skipped| Left {
-            place: format!("{place}: {}", skipped.name),
-            reason: skipped_because(&skipped.reason),
+        offers.skipped.extend(contents.skipped.into_iter().map(|skipped| {
+            Left::new(format!("{place}: {}", skipped.name), skipped_because(&skipped.reason))
         }));
-        offers
-            .troubles
-            .extend(contents.warnings.into_iter().map(|reason| Left { place: place.clone(), reason }));
+        offers.troubles.extend(contents.warnings.into_iter().map(|reason| Left::new(place.clone(), reason)));
         let servers = contents.servers.into_iter().filter(|server| !is_ourselves(server, &ourselves));
         found.extend(servers.map(|server| (origin(&source, &server), server)));
     }
@@ -218,14 +215,14 @@ fn with_keys(mut candidate: Candidate) -> Candidate {
             secret_fields.push(field);
         }
     }
+    candidate
+}
+
 /// Arguments in the form of a well-known service's key are credentials, whatever stands before them.
 pub(super) fn keys_in(target: &Target) -> Vec<String> {
     let Target::Program { args, .. } = target else { return vec![] };
     let keys = args.iter().enumerate().filter(|(_, arg)| looks_like_key(arg));
     keys.map(|(at, _)| format!("args[{at}]")).collect()
-}
-
-    candidate
 }
 
 fn in_text(hub: &Hub, text: &str, answers: &BTreeMap<String, Value>) -> Result<ImportOffers, Refusal> {
@@ -244,7 +241,7 @@ fn in_text(hub: &Hub, text: &str, answers: &BTreeMap<String, Value>) -> Result<I
         name: server.name.clone(),
     };
     let found = servers.into_iter().map(|server| (origin(&server), server)).collect();
-    let left = |one: import::Skipped| Left { place: one.name, reason: skipped_because(&one.reason) };
+    let left = |one: import::Skipped| Left::new(one.name, skipped_because(&one.reason));
     Ok(ImportOffers {
         offers: offered(hub, found, answers),
         skipped: skipped.into_iter().map(left).collect(),
@@ -427,7 +424,7 @@ pub(super) async fn import_servers(
                 imported.added.push(name);
                 here.push(offer.candidate);
             }
-            Err(refusal) => imported.left.push(Left { place: name, reason: refusal.sentence() }),
+            Err(refusal) => imported.left.push(Left::refused(name, refusal)),
         }
     }
     imported.secrets = stored.len();

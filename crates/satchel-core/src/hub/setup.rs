@@ -82,15 +82,13 @@ pub(super) async fn write(
                     hub.did_here(AuditKind::SecretRead, &name, "sealed into the file of a setup");
                     values.insert(name, value);
                 }
-                Ok(None) => left.push(Left { place: name, reason: "no value is stored for it".into() }),
+                Ok(None) => left.push(Left::new(name, "no value is stored for it")),
                 Err(error) => return Err(error.into()),
             }
         }
     }
     let faults = hub.config().faults().keys().cloned().collect::<Vec<_>>();
-    left.extend(
-        faults.into_iter().map(|place| Left { place, reason: "its entry has to be corrected first".into() }),
-    );
+    left.extend(faults.into_iter().map(|place| Left::new(place, "its entry has to be corrected first")));
     let servers = parts.keys().filter(|id| id.part == SetupPart::Server).count();
     let written = WrittenSetup {
         path: path.display().to_string(),
@@ -168,7 +166,7 @@ pub(super) async fn take(
             let own = ours.moved.iter().map(|moved| (moved.name.clone(), Secret::new(moved.value.clone())));
             let values: BTreeMap<String, Secret> = own.chain(sealed.clone()).collect();
             if let Err(refusal) = with_secrets(hub, entry, &values, &mut stored).await {
-                taken.left.push(Left { place: id.to_string(), reason: refusal.sentence() });
+                taken.left.push(Left::refused(id.to_string(), refusal));
                 continue;
             }
         }
@@ -181,7 +179,7 @@ pub(super) async fn take(
     for (id, value) in parts {
         match Box::pin(put(hub, &id, value)).await {
             Ok(()) => taken.taken.push(id.to_string()),
-            Err(refusal) => taken.left.push(Left { place: id.to_string(), reason: refusal.sentence() }),
+            Err(refusal) => taken.left.push(Left::refused(id.to_string(), refusal)),
         }
     }
     taken.secrets = stored.len();
@@ -555,7 +553,7 @@ fn as_seen(review: &SetupReview, chosen: Vec<SetupChoice>) -> (Vec<PartId>, Vec<
         let known = review.differences.iter().find(|one| one.id == id && one.seen == print);
         match known.and_then(|_| id.parse().ok()) {
             Some(part) => drop(seen.insert(part)),
-            None => stale.push(Left { place: id, reason: changed_meanwhile().sentence() }),
+            None => stale.push(Left::refused(id, changed_meanwhile())),
         }
     }
     (seen.into_iter().collect(), stale)

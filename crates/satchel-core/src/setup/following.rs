@@ -173,7 +173,7 @@ impl FollowState {
 }
 
 fn left(path: &Path, error: &SetupError) -> Left {
-    Left { place: path.display().to_string(), reason: error.to_string() }
+    Left::new(path.display().to_string(), error.to_string())
 }
 
 /// The host name, sanitized for a file name, with a unique suffix.

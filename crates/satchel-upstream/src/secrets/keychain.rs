@@ -101,6 +101,14 @@ fn limit(platform: Platform) -> Option<usize> {
     }
 }
 
+/// May a write ask a person for a password where a read does not?
+pub(super) fn may_ask(platform: Platform) -> bool {
+    match platform {
+        Platform::Linux | Platform::MacOs => true,
+        Platform::Windows => false,
+    }
+}
+
 /// The Linux store owns a runtime, which panics when dropped inside another one; on a plain thread it does not.
 fn let_go(store: Option<Arc<CredentialStore>>) {
     if let Some(store) = store {
@@ -247,6 +255,25 @@ mod tests {
         assert!(matches!(said("zbus error: ServiceUnknown"), SecretError::Absent(_)));
         assert!(matches!(said("something else"), SecretError::Failed(_)));
         assert!(matches!(classify(&Error::NoDefaultStore), SecretError::Absent(_)));
+    }
+
+    #[cfg(not(windows))]
+    #[tokio::test]
+    async fn a_keychain_that_can_be_read_but_not_written_is_known_after_the_first_attempt() {
+        let dir = tempfile::tempdir().unwrap();
+        let secrets = super::super::Secrets::open(dir.path());
+        let store: Arc<CredentialStore> = keyring_core::mock::Store::new().unwrap();
+        *secrets.inner.keychain.store.lock() = Some(store.clone());
+        assert_eq!(secrets.try_writing().await, Ok(()));
+        let locked = || Error::NoStorageAccess("SS error: result not returned from SS API".into());
+        let entry = store.build(SERVICE, "KEY", None).unwrap();
+        entry.as_any().downcast_ref::<keyring_core::mock::Cred>().unwrap().set_error(locked());
+        let refused = secrets.set("KEY", Secret::new("x")).await;
+        assert_eq!(refused, Err(classify(&locked())));
+        assert_eq!(secrets.get("KEY").await, Ok(None), "it can be read");
+        assert_eq!(secrets.try_writing().await, refused);
+        secrets.set("KEY", Secret::new("x")).await.unwrap();
+        assert_eq!(secrets.try_writing().await, Ok(()));
     }
 
     #[test]

@@ -26,6 +26,7 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::{
     files,
     model::{Code, control::Refusal, request::StoreKind},
+    platform::Platform,
 };
 use keychain::Keychain;
 pub use sealed::{SealedSecrets, UnsealError};
@@ -147,6 +148,9 @@ impl From<SecretError> for Refusal {
     }
 }
 
+/// The item that is written to see whether the keychain can be. No reference can name it.
+const WRITTEN: &str = "satchel/written";
+
 /// The plain-text index: names, because not every keychain can list them, and the chosen store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct SecretIndex {
@@ -170,6 +174,8 @@ struct Store {
     vault: Mutex<Option<Vault>>,
     /// Serializes changes of the index and of keychain items.
     writing: Mutex<()>,
+    /// Why the last write into the keychain failed, if it did.
+    unwritten: Mutex<Option<SecretError>>,
     /// Number of reads from a store.
     #[cfg(test)]
     reads: std::sync::atomic::AtomicUsize,
@@ -185,6 +191,7 @@ impl Secrets {
                 keychain: Keychain::default(),
                 vault: Mutex::new(None),
                 writing: Mutex::new(()),
+                unwritten: Mutex::new(None),
                 #[cfg(test)]
                 reads: Default::default(),
             }),
@@ -220,7 +227,7 @@ impl Secrets {
         self.blocking(move |inner| {
             let _one = lock(&inner.writing);
             match inner.index()?.store {
-                StoreKind::Keychain => inner.keychain.set(&name, &value),
+                StoreKind::Keychain => inner.write(&name, &value),
                 StoreKind::File => inner.with_vault(|vault| vault.set(&name, &value)),
             }
         })
@@ -254,7 +261,7 @@ impl Secrets {
             let _one = lock(&inner.writing);
             let mut index = inner.index()?;
             match index.store {
-                StoreKind::Keychain => inner.keychain.set(&name, &value)?,
+                StoreKind::Keychain => inner.write(&name, &value)?,
                 StoreKind::File => inner.with_vault(|vault| vault.set(&name, &value))?,
             }
             index.names.insert(name);
@@ -286,6 +293,23 @@ impl Secrets {
     /// The names of all stored secrets, and their store.
     pub async fn names(&self) -> Result<(StoreKind, BTreeSet<String>), SecretError> {
         self.blocking(|inner| inner.index().map(|index| (index.store, index.names))).await
+    }
+
+    /// Can the keychain be written to? Many keychains can be read but not written, for example one that was never created.
+    /// Where a write may ask a person for a password, nothing is written and the last write counts.
+    ///
+    /// # Errors
+    /// Why not.
+    pub async fn try_writing(&self) -> Result<(), SecretError> {
+        self.blocking(|inner| {
+            if keychain::may_ask(Platform::current()) {
+                return inner.unwritten.lock().clone().map_or(Ok(()), Err);
+            }
+            let _one = lock(&inner.writing);
+            inner.write(WRITTEN, &Secret::new("written"))?;
+            inner.keychain.remove(WRITTEN).map(|_| ())
+        })
+        .await
     }
 
     /// Is the encrypted file in use and locked? A locked keychain shows only when it is accessed.
@@ -371,6 +395,12 @@ impl Store {
         let bytes =
             serde_json::to_vec_pretty(index).map_err(|error| SecretError::Failed(error.to_string()))?;
         files::replace(&self.index_file, &bytes).map_err(|error| SecretError::Failed(error.to_string()))
+    }
+
+    fn write(&self, name: &str, value: &Secret) -> Result<(), SecretError> {
+        let written = self.keychain.set(name, value);
+        *self.unwritten.lock() = written.as_ref().err().cloned();
+        written
     }
 
     fn with_vault<T>(

@@ -376,6 +376,11 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       case "find_servers":
         if (telling.described) return telling.described;
         return { ...(telling.found ? pretend.foundServers : { servers: [], skipped: [] }), troubles: telling.unread ?? [] };
+      case "find_credentials":
+        return request.servers.map(({ target }) => pretend.hidden(target));
+      case "add_server":
+        added(request.server.name, request.server.target);
+        return {};
       case "import_servers":
         if (request.dry_run) {
           const { client } = request.from as { client: string };
@@ -458,12 +463,12 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       case "delete_history":
       case "forget_habits":
       case "set_secret":
+      case "enter_variable":
       case "remove_secret":
         return {};
     }
   };
 
-      case "enter_variable":
   let chosen: Choices = { notifications: "all", closing: "serve", tray: true, updates: "not_asked", language: null };
   let updates: UpdatesView = { known: true, by: "itself", now: { standing: "unknown" }, taken_back: null };
   return {

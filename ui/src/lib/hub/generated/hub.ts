@@ -492,7 +492,7 @@ export type LedgerView = { newest: number, calls_hour: number, failures_hour: nu
 /**
  * Something that was left out, and why.
  */
-export type Left = { place: string, reason: string, };
+export type Left = { place: string, reason: string, refusal?: Refusal, };
 
 /**
  * All sign-ins, current and past.
