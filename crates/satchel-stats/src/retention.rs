@@ -137,6 +137,8 @@ fn words(text: &str) -> String {
             hidden.push_str(piece);
         }
         next = match next {
+            // An object holds fields of its own, which are names again: the first is not the value.
+            NextToken::Named | NextToken::Secret if bare.is_empty() && word.contains('{') => NextToken::Plain,
             NextToken::Named if bare.is_empty() && word.contains(':') => NextToken::Secret,
             NextToken::Named | NextToken::Secret if bare.is_empty() => next,
             _ if bare.is_empty() || !is_named_within(bare) => NextToken::Plain,

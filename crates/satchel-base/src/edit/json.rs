@@ -275,6 +275,8 @@ fn remove(text: &str, container: &Container<'_>, index: usize) -> Vec<Patch> {
         return vec![Patch::new(item.start..next.start, "")];
     }
     let end = after.comma.map_or(item.end, |comma| comma + 1);
+    // On a line that it shares, a comment may be about another.
+    let end = if begins_line(text, item.start) { after_own_comment(text, end, after_until) } else { end };
     let mut patches = vec![Patch::new(before.content_end..end, "")];
     // The removed item was the last and had no trailing comma, so the comma before it was added for it.
     if after.comma.is_none()
@@ -286,6 +288,30 @@ fn remove(text: &str, container: &Container<'_>, index: usize) -> Vec<Patch> {
         }
     }
     patches
+}
+
+/// The end of the comments after an item that stand on its line, where nothing else follows on that line. They are about
+/// the item and go with it.
+fn after_own_comment(text: &str, end: usize, until: usize) -> usize {
+    let (mut at, mut own) = (end, end);
+    while at < until {
+        let rest = &text[at..until];
+        if rest.starts_with("//") {
+            let line = rest.lines().next().unwrap_or_default();
+            return at + line.len();
+        }
+        if rest.starts_with('\n') {
+            return own;
+        }
+        at += match rest.strip_prefix("/*") {
+            Some(comment) => comment.find("*/").map_or(rest.len(), |length| length + 4),
+            None => rest.chars().next().map_or(1, char::len_utf8),
+        };
+        if !text[own..at].trim().is_empty() {
+            own = at;
+        }
+    }
+    end
 }
 
 /// The text between an item and the next one or the closing bracket: white space, comments, at most one comma.
@@ -373,5 +399,48 @@ pub(super) fn inline(value: &Value) -> String {
             format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", "))
         }
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Format, Spot};
+
+    #[track_caller]
+    fn check(text: &str, name: &str, after: &str) {
+        let container = ["mcpServers".to_owned()];
+        let spot = Spot { container: &container, list: None, name };
+        assert_eq!(Format::Json.take(text, &spot, 0).unwrap().as_deref(), Some(after), "{name}");
+    }
+
+    #[test]
+    fn a_comment_at_the_end_of_an_entrys_line_goes_with_it_and_no_other_line_changes() {
+        let text = r#"{
+  "mcpServers": {
+    // The first.
+    "odd": { "command": "a" }, // odd
+    "never-answers": { "command": "b" }, /* trailing */
+    "two": { "command": "c" }, /* of */ // two
+    /* above */ "last": { "command": "d" } // last
+    // At the end.
+  }
+}
+"#;
+        let without = |line: &str| {
+            assert!(text.contains(line), "{line}");
+            text.replace(line, "")
+        };
+        check(
+            text,
+            "never-answers",
+            &without("    \"never-answers\": { \"command\": \"b\" }, /* trailing */\n"),
+        );
+        check(text, "two", &without("    \"two\": { \"command\": \"c\" }, /* of */ // two\n"));
+        check(text, "odd", &without("    \"odd\": { \"command\": \"a\" }, // odd\n"));
+        let only = "{\n  \"mcpServers\": {\n    \"a\": {} /* a */\n  }\n}\n";
+        check(only, "a", "{\n  \"mcpServers\": {\n  }\n}\n");
+        let one_line = r#"{"mcpServers": {"a": 1, /* of b */ "b": 2, "c": 3}}"#;
+        check(one_line, "a", r#"{"mcpServers": { /* of b */ "b": 2, "c": 3}}"#);
+        check(one_line, "c", r#"{"mcpServers": {"a": 1, /* of b */ "b": 2}}"#);
     }
 }

@@ -119,6 +119,20 @@ mod tests {
     }
 
     #[test]
+    fn names_of_servers_and_fields_are_never_hidden() {
+        for before in [
+            r#"{"mcpServers":{"with-password":{"command":"python3","args":["--token","q8Zx-plain"]},"b":{"command":"x"}}}"#,
+            r#"{"mcpServers": {"with-password": {"command": "python3", "args": ["--token=q8Zx-plain"]}, "b": {"command": "x"}}}"#,
+            "{\n  \"mcpServers\": {\n    \"my-token\": { \"command\": \"python3\", \"env\": { \"A_KEY\": \"q8Zx-plain\" } },\n    \"b\": {}\n  }\n}\n",
+        ] {
+            let diff = shown("cursor", "mcp.json", before, &before.replace("\"b\"", "\"satchel\""));
+            let name = if before.contains("my-token") { "my-token" } else { "with-password" };
+            assert!([name, "\"command\"", "python3"].iter().all(|text| diff.contains(text)), "{diff}");
+            assert!(!diff.contains("q8Zx-plain"), "{diff}");
+        }
+    }
+
+    #[test]
     fn credentials_are_hidden_in_every_format_that_clients_keep() {
         let toml = "[mcp_servers.a]\ncommand = \"npx\"\n[mcp_servers.a.env]\nSOME_SECRET = 'plain value 9'\n";
         let diff =
