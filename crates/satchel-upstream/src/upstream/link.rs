@@ -11,7 +11,7 @@
 //! client, and to nobody where they are not: a question must never reach somebody else.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering},
@@ -42,6 +42,8 @@ pub const LONGEST_CALL: Duration = Duration::from_secs(600);
 const OVERSLEPT: Duration = Duration::from_secs(1);
 /// How long to read what arrived in the meantime.
 const CATCHING_UP: Duration = Duration::from_secs(2);
+/// Maximum number of cancelled calls whose answers are recognized.
+const CANCELLED: usize = 64;
 
 /// What happened to a failed call, as far as known. Sent to clients as `error.data.outcome`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -200,6 +202,8 @@ struct LinkInner {
     waiting: Arc<AtomicUsize>,
     at_once: OnceLock<Box<dyn AtOnce>>,
     pending: Mutex<HashMap<u64, Pending>>,
+    /// The newest calls that were cancelled: their servers may answer all the same.
+    cancelled: Mutex<VecDeque<u64>>,
     next: AtomicU64,
     ended: watch::Sender<Option<String>>,
     changed: Box<dyn OnChange>,
@@ -250,6 +254,7 @@ impl Link {
             waiting: Arc::default(),
             at_once: OnceLock::new(),
             pending: Mutex::default(),
+            cancelled: Mutex::default(),
             next: AtomicU64::new(first),
             ended,
             changed,
@@ -466,14 +471,37 @@ impl Link {
     }
 
     fn answered(&self, id: Option<Id>, outcome: Result<Box<Raw>, ErrorObject>) {
-        let pending = id.as_ref().and_then(Id::as_ours).and_then(|id| self.pending().remove(&id));
+        let ours = id.as_ref().and_then(Id::as_ours);
+        let pending = ours.and_then(|id| self.pending().remove(&id));
         match pending {
             Some(pending) => {
                 pending.flight.tell(Event::Final(outcome.map_err(CallError::Answered)));
             }
-            // A second response, or one to a cancelled or unknown request.
-            None => self.inner.log.hub(&format!("ignored an answer to unknown request {id:?}")),
+            None if ours.is_some_and(|id| self.was_cancelled(id)) => {
+                self.inner.log.hub("the server answered a cancelled call; ignored");
+            }
+            // A second response, or one to an unknown request.
+            None => {
+                let id = id.and_then(|id| serde_json::to_string(&id).ok());
+                let id = id.unwrap_or_else(|| "without an id".into());
+                self.inner.log.hub(&format!("ignored an answer to unknown request {id}"));
+            }
         }
+    }
+
+    /// Once: a second answer is one to an unknown request.
+    fn was_cancelled(&self, id: u64) -> bool {
+        let mut cancelled = self.inner.cancelled.lock();
+        let at = cancelled.iter().position(|known| *known == id);
+        at.and_then(|at| cancelled.remove(at)).is_some()
+    }
+
+    fn remember_cancelled(&self, id: u64) {
+        let mut cancelled = self.inner.cancelled.lock();
+        if cancelled.len() == CANCELLED {
+            cancelled.pop_front();
+        }
+        cancelled.push_back(id);
     }
 
     fn noted(&self, call: Option<u64>, method: String, params: Option<Box<Raw>>) {
@@ -677,6 +705,9 @@ impl Call {
             self.link.respond(id, Err(ErrorObject::new(errors::INVALID_REQUEST, message)));
         }
         let was_pending = self.link.pending().remove(&self.id).is_some();
+        if was_pending {
+            self.link.remember_cancelled(self.id);
+        }
         let has_left = self.flight.withdrawn() == Outcome::Unknown;
         // `initialize` may not be cancelled (`2025-11-25/basic/utilities/cancellation.mdx`).
         if was_pending && has_left && self.may_cancel {
@@ -829,6 +860,27 @@ mod tests {
         drop(call);
         assert!(outbox.recv().await.unwrap().json.contains("the client went away"));
         assert_eq!(link.in_flight(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_log_says_in_plain_words_which_answers_were_ignored() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = directory.path().join("server.log");
+        let (link, _outbox) = Link::counting_from(7, Box::new(Nobody), ServerLog::at(&log));
+        drop(link.start("tools/call", None, WAIT).await.unwrap());
+        for answer in [r#""id":7"#, r#""id":7"#, r#""id":"x""#, r#""id":null"#] {
+            link.incoming(Message::parse(&format!(r#"{{"jsonrpc":"2.0",{answer},"result":{{}}}}"#)).unwrap());
+        }
+        let said = std::fs::read_to_string(&log).unwrap();
+        assert_eq!(said.lines().count(), 4, "{said}");
+        for (line, wanted) in said.lines().zip([
+            "the server answered a cancelled call; ignored",
+            "ignored an answer to unknown request 7",
+            "ignored an answer to unknown request \"x\"",
+            "ignored an answer to unknown request without an id",
+        ]) {
+            assert!(line.ends_with(wanted), "{line}");
+        }
     }
 
     /// R14: time during which the computer slept does not count.
