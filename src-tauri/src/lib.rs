@@ -204,6 +204,7 @@ fn run(
         .manage(updates.clone())
         .manage(Clipboard::default())
         .manage(QuestionInPage::default())
+        .manage(prompt::Place::default())
         .manage(WantedWindow::default())
         .manage(Shown::default())
         .manage(LanguageChanges::default())

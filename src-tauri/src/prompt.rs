@@ -139,23 +139,38 @@ pub(crate) async fn pictures(serving: &Serving) -> Result<ServerIcons, Refusal> 
 /// Sets the window's height as the page reports it, and shows the window.
 pub(crate) fn fit(window: &WebviewWindow, height: f64) {
     let height = height.clamp(LOW, HIGH);
-    let fitted = window.set_size(LogicalSize::new(WIDTH, height)).and_then(|()| {
-        if window.is_visible()? { Ok(()) } else { place(window, height).and_then(|()| window.show()) }
-    });
-    if let Err(error) = fitted {
+    if let Err(error) = window.set_size(LogicalSize::new(WIDTH, height)).and_then(|()| show(window, height)) {
         tracing::error!("cannot show a question: {error}");
     }
 }
 
-/// Centers the window on the screen with the mouse pointer. The system's own way would go by the size of a window that is not
-/// there yet.
-fn place(window: &WebviewWindow, height: f64) -> tauri::Result<()> {
-    let pointer = window.cursor_position().and_then(|at| window.monitor_from_point(at.x, at.y));
-    let screen = match pointer {
-        Ok(Some(screen)) => Some(screen),
-        Ok(None) | Err(_) => window.primary_monitor()?,
-    };
-    screen.map_or_else(|| window.center(), |screen| window.set_position(centered(&screen, height)))
+fn show(window: &WebviewWindow, height: f64) -> tauri::Result<()> {
+    if !window.is_visible()? {
+        let pointer = window.cursor_position().and_then(|at| window.monitor_from_point(at.x, at.y));
+        let screen = match pointer {
+            Ok(Some(screen)) => Some(screen),
+            Ok(None) | Err(_) => window.primary_monitor()?,
+        };
+        place(window, screen, height)?;
+        return window.show();
+    }
+    // The page knows its height only once it is shown. A window that a person moved stays there.
+    if *window.state::<Place>().0.lock() == Some(window.outer_position()?) {
+        return place(window, window.current_monitor()?, height);
+    }
+    Ok(())
+}
+
+/// Where the window was put.
+#[derive(Debug, Default)]
+pub(crate) struct Place(Mutex<Option<PhysicalPosition<i32>>>);
+
+/// Centers the window on the screen. The system's own way would go by the size of a window that is not there yet.
+fn place(window: &WebviewWindow, screen: Option<Monitor>, height: f64) -> tauri::Result<()> {
+    let Some(screen) = screen else { return window.center() };
+    let position = centered(&screen, height);
+    *window.state::<Place>().0.lock() = Some(position);
+    window.set_position(position)
 }
 
 fn centered(screen: &Monitor, height: f64) -> PhysicalPosition<i32> {
