@@ -174,7 +174,7 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
         },
         meta::READ_RESOURCE => match arguments.text("uri") {
             Some(uri) if uri.trim_start().starts_with(ADDRESS) => {
-                Reply::Result(meta::result_page(hub, &asker.caller.client, &uri))
+                Reply::Result(meta::result_page(hub, &asker.caller.client, &uri).await)
             }
             Some(uri) => started(hub.read_resource(&asker.caller, &uri, onward).await, Kind::ResourceByTool),
             None => Reply::Result(meta::fault("read_mcp_resource needs a uri of the form server|uri")),

@@ -32,8 +32,8 @@ pub(crate) fn list_resources(hub: &Hub) -> Box<Raw> {
 }
 
 /// A page of a cut result, as the result of `read_mcp_resource`.
-pub(crate) fn result_page(hub: &Hub, client: &str, address: &str) -> Box<Raw> {
-    let page = match hub.calls().results.page(client, hub.result_cap(client), address) {
+pub(crate) async fn result_page(hub: &Hub, client: &str, address: &str) -> Box<Raw> {
+    let page = match hub.calls().results.page(client, hub.result_cap(client), address).await {
         Ok(page) => page,
         Err(error) => return fault(&error.to_string()),
     };
