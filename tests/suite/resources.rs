@@ -48,3 +48,40 @@ async fn a_resource_that_cannot_be_read_is_an_error_in_words() {
         assert!(complaint.contains(part), "{uri}: {complaint}");
     }
 }
+
+#[tokio::test]
+async fn long_resources_and_lists_are_cut_and_read_on() {
+    let home = Home::empty();
+    let [fake, other] =
+        ["fake", "other"].map(|name| Fake::new(&home, name).behaving(&["--resources"]).entry());
+    home.write_config(&json!({
+        "resultCap": { "default": 100_000, "small": 20 },
+        "mcpServers": { "fake": fake, "other": other },
+    }));
+    let hub = home.start_hub().await;
+    let (client, patient) = (hub.client("small").await, hub.client("patient").await);
+    crate::offered(&client, "fake:echo").await;
+    crate::offered(&client, "other:echo").await;
+
+    let read = client.call("read_mcp_resource", json!({ "uri": "fake|fake://note/1" })).await.value();
+    let block = &read["content"][0]["resource"];
+    let mut whole = block["text"].as_str().unwrap_or_default().to_owned();
+    assert!(whole.len() <= 20 && block["uri"] == "fake://note/1", "{read}");
+    let mut next = read["_meta"]["dev.satchel/cut"]["next"].as_str().map(str::to_owned);
+    while let Some(uri) = next.take() {
+        let page = client.call("read_mcp_resource", json!({ "uri": uri })).await.value();
+        whole.push_str(page["content"][0]["text"].as_str().unwrap_or_default());
+        next = page["content"][1]["text"].as_str().and_then(|note| note.split('"').nth(1)).map(str::to_owned);
+    }
+    assert_eq!(whole, "read 0 of fake://note/1");
+
+    let listed = client.call("list_mcp_resources", json!({})).await;
+    assert!(listed.text().contains("Narrow the list with server or query"), "{}", listed.text());
+    let list = async |arguments| patient.call("list_mcp_resources", arguments).await.text();
+    let all = list(json!({})).await;
+    assert!(all.contains("fake|fake://note/1") && all.contains("other|fake://note/1"), "{all}");
+    let one = list(json!({ "server": "other", "query": "note/1" })).await;
+    assert!(one.contains("other|fake://note/1") && !one.contains("fake|") && !one.contains("ui://"), "{one}");
+    let refused = patient.call("list_mcp_resources", json!({ "server": "none" })).await.complaint();
+    assert!(refused.contains("There is no server \"none\""), "{refused}");
+}

@@ -163,7 +163,7 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
             },
             Err(fault) => Reply::Result(meta::fault(&fault)),
         },
-        meta::LIST_RESOURCES => Reply::Result(meta::list_resources(hub)),
+        meta::LIST_RESOURCES => Reply::Result(meta::list_resources(hub, &asker.caller.client, &arguments)),
         meta::EXECUTE => match meta::execute_arguments(&arguments) {
             Ok((path, arguments)) => {
                 hub.client_seen(&asker.caller.client, Some(&path));
@@ -478,7 +478,11 @@ pub(crate) fn end(
     };
     match (end, kind) {
         (Ok(result), Kind::ResourceByTool) if !metadata::asks_for_input(&result) => {
-            Ok(meta::resource_content(&result))
+            let content = meta::resource_content(&result);
+            Ok(match running {
+                Underway::Call(call) => call.cut(content),
+                Underway::Script(_) => content,
+            })
         }
         (Ok(result), _) => Ok(result),
         (Err(Failed::Upstream(error)), Kind::ResourceByTool)

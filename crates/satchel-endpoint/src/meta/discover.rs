@@ -136,7 +136,7 @@ fn nothing_found(hub: &Hub, server: Option<&str>) -> String {
 }
 
 /// The error for a named server that is unavailable.
-fn unusable(hub: &Hub, server: &str) -> Option<Box<Raw>> {
+pub(super) fn unusable(hub: &Hub, server: &str) -> Option<Box<Raw>> {
     let snapshot = hub.snapshot();
     let mut shown = snapshot.servers.iter().filter(|view| hub.shows(&view.name));
     match shown.clone().find(|view| view.name == server) {

@@ -11,24 +11,71 @@ use satchel_mcp::{Raw, RawObject};
 
 use serde_json::json;
 
-use super::{fault, put, raw, text};
+use super::{discover::unusable, fault, put, raw, text};
 
-/// `list_mcp_resources`: from the catalog only.
-pub(crate) fn list_resources(hub: &Hub) -> Box<Raw> {
+/// `list_mcp_resources`: from the catalog only. A long list is cut like a long result.
+pub(crate) fn list_resources(hub: &Hub, client: &str, arguments: &RawObject) -> Box<Raw> {
+    let server = arguments.text("server").filter(|server| !server.is_empty());
+    if let Some(fault) = server.as_deref().and_then(|server| unusable(hub, server)) {
+        return fault;
+    }
+    let filter = ResourceFilter { server, words: words(&arguments.text("query").unwrap_or_default()) };
     let catalog = hub.catalog();
     let all = |pick: fn(&Offer) -> &[ResourceEntry], key: &str| -> Vec<Box<Raw>> {
         let of = |(server, offer): (&ServerName, &Arc<Offer>)| {
-            pick(offer).iter().map(|entry| qualified(server, &entry.raw, key)).collect::<Vec<_>>()
+            let entries = pick(offer).iter().filter(|entry| filter.fits(server, entry));
+            entries.map(|entry| qualified(server, &entry.raw, key)).collect::<Vec<_>>()
         };
         catalog.servers().iter().flat_map(of).collect()
     };
     let mut answer = RawObject::new();
-    put(&mut answer, "resources", &all(|offer| &offer.resources, "uri"));
+    let resources = all(|offer| &offer.resources, "uri");
+    put(&mut answer, "resources", &resources);
     let templates = all(|offer| &offer.templates, "uriTemplate");
     if !templates.is_empty() {
         put(&mut answer, "resourceTemplates", &templates);
     }
-    text(answer.to_raw().get(), false)
+    let list = answer.to_raw();
+    let (cap, count) = (hub.result_cap(client), resources.len() + templates.len());
+    let result = hub.calls().results.capped(client, cap, text(list.get(), false));
+    match cap > 0 && list.get().len() > cap {
+        true => with_advice(&result, &format!("[{count} resources. Narrow the list with server or query.]")),
+        false => result,
+    }
+}
+
+/// Which resources are listed.
+struct ResourceFilter {
+    server: Option<String>,
+    words: Vec<String>,
+}
+
+impl ResourceFilter {
+    /// It belongs to the server, and every word occurs in its address, names or description.
+    fn fits(&self, server: &ServerName, entry: &ResourceEntry) -> bool {
+        if self.server.as_deref().is_some_and(|wanted| wanted != server.as_str()) {
+            return false;
+        }
+        if self.words.is_empty() {
+            return true;
+        }
+        let fields = RawObject::parse(&entry.raw).unwrap_or_default();
+        let texts = ["name", "title", "description"].iter().filter_map(|key| fields.text(key));
+        let about = texts.chain([entry.uri.clone()]).collect::<Vec<_>>().join("\n").to_lowercase();
+        self.words.iter().all(|word| about.contains(word))
+    }
+}
+
+fn words(query: &str) -> Vec<String> {
+    query.to_lowercase().split_whitespace().map(ToOwned::to_owned).collect()
+}
+
+fn with_advice(result: &Raw, advice: &str) -> Box<Raw> {
+    let mut result = RawObject::parse(result).unwrap_or_default();
+    let mut content: Vec<Box<Raw>> = result.read("content").unwrap_or_default();
+    content.push(raw(&json!({ "type": "text", "text": advice })));
+    put(&mut result, "content", &content);
+    result.to_raw()
 }
 
 /// A page of a cut result, as the result of `read_mcp_resource`.
@@ -69,6 +116,27 @@ pub(crate) fn resource_content(result: &Raw) -> Box<Raw> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn resources_are_narrowed_by_server_and_words() {
+        let raw =
+            r#"{"uri":"file:///Notes/a.md","name":"a","title":"Shopping List","mimeType":"text/plain"}"#;
+        let raw = Raw::from_string(raw.into()).unwrap();
+        let entry = ResourceEntry { uri: "file:///Notes/a.md".to_owned(), raw };
+        let server: ServerName = "files".parse().unwrap();
+        for (wanted, query, fits) in [
+            (None, "", true),
+            (Some("files"), " ", true),
+            (Some("other"), "", false),
+            (None, "shopping notes", true),
+            (Some("files"), "LIST a.md", true),
+            (None, "shopping elsewhere", false),
+            (None, "text/plain", false),
+        ] {
+            let filter = ResourceFilter { server: wanted.map(ToOwned::to_owned), words: words(query) };
+            assert_eq!(filter.fits(&server, &entry), fits, "{query}");
+        }
+    }
 
     #[test]
     fn the_contents_of_a_resource_become_content_unchanged() {

@@ -567,6 +567,16 @@ impl Running {
         self
     }
 
+    /// Cuts a result that was composed of the server's, if it is too long for the client, and records that.
+    pub fn cut(&self, result: Box<Raw>) -> Box<Raw> {
+        let (client, long) = (&self.caller.client, result.get().len());
+        let result = self.hub.calls().results.capped(client, self.hub.result_cap(client), result);
+        if result.get().len() != long {
+            self.observer().answered(&result, false);
+        }
+        result
+    }
+
     /// Records that the client left to find an answer, or returned: what the server asks meanwhile concerns other
     /// calls.
     pub fn park(&self, parked: bool) {
