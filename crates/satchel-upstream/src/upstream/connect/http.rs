@@ -221,11 +221,12 @@ impl Http {
         let response = loop {
             let session = self.session.lock().clone();
             let response = match self.send(&outgoing).await {
-                Ok(response) => response,
+                Ok(response) if response.status().is_success() => break Ok(response),
+                Ok(response) => Refused::read(response).await,
                 Err(error) => return self.link.fail(id, error.into()),
             };
-            if response.status() != StatusCode::NOT_FOUND || session.is_none() {
-                break response;
+            if session.is_none() || !response.lost_session() {
+                break Err(response);
             }
             // The session expired, and the request was not executed
             // (`2025-11-25/basic/transports.mdx#session-management`).
@@ -244,17 +245,16 @@ impl Http {
             self.renewed_for(outgoing.method.as_deref());
         }
         self.signs.saw();
+        let response = match response {
+            Ok(response) => response,
+            Err(refused) => return self.refusal(id, refused),
+        };
         if opening
             && let Some(session) = response.headers().get("mcp-session-id").and_then(|id| id.to_str().ok())
         {
             *self.session.lock() = Some(session.to_owned());
         }
-        let status = response.status();
-        if status.is_success() {
-            self.answer(id, response, opening).await;
-        } else {
-            self.refusal(id, status, response).await;
-        }
+        self.answer(id, response, opening).await;
     }
 
     /// Replaces an expired session. Requests that notice at the same time share the new one. Returns false if none is
@@ -454,11 +454,8 @@ impl Http {
         }
     }
 
-    async fn refusal(&self, id: u64, status: StatusCode, response: Response) {
-        let later = told_to_wait(&response);
-        let elsewhere = redirect_target(&response);
-        let kind = kind_of(&response);
-        let bytes = bytes(response).await.unwrap_or_default();
+    fn refusal(&self, id: u64, refused: Refused) {
+        let Refused { status, later, elsewhere, kind, bytes } = refused;
         let text = String::from_utf8_lossy(&bytes);
         // A JSON-RPC error may come with any status.
         if let Ok(Message::Response { id: answered, outcome: Err(error) }) = Message::parse(&text)
@@ -600,6 +597,49 @@ impl Http {
         {
             *revision =
                 satchel_mcp::RawObject::parse(result).ok().and_then(|fields| fields.text("protocolVersion"));
+        }
+    }
+}
+
+/// A response other than success, read to its end.
+#[derive(Debug)]
+struct Refused {
+    status: StatusCode,
+    /// The requested pause before trying again.
+    later: Option<Duration>,
+    /// The target of a redirect.
+    elsewhere: Option<String>,
+    kind: String,
+    bytes: Vec<u8>,
+}
+
+impl Refused {
+    async fn read(response: Response) -> Self {
+        Self {
+            status: response.status(),
+            later: told_to_wait(&response),
+            elsewhere: redirect_target(&response),
+            kind: kind_of(&response),
+            bytes: bytes(response).await.unwrap_or_default(),
+        }
+    }
+
+    /// Did the server not know the session that was sent? The specification demands 404
+    /// (`2025-11-25/basic/transports.mdx#session-management`). Servers after the examples of the TypeScript SDK, the
+    /// reference server among them, answer 400 with an error that belongs to no request.
+    fn lost_session(&self) -> bool {
+        match self.status {
+            StatusCode::NOT_FOUND => true,
+            StatusCode::BAD_REQUEST => {
+                let Ok(Message::Response { id: None, outcome: Err(error) }) =
+                    Message::parse(&String::from_utf8_lossy(&self.bytes))
+                else {
+                    return false;
+                };
+                let message = error.message.to_lowercase();
+                message.contains("session") || message.contains("not initialized")
+            }
+            _ => false,
         }
     }
 }
@@ -796,4 +836,146 @@ pub(super) fn plain(error: &reqwest::Error) -> String {
 
 pub(super) fn head(text: &str) -> String {
     text.chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::{TcpListener, TcpStream},
+    };
+
+    use super::*;
+    use crate::upstream::handshake;
+
+    const WAIT: Duration = Duration::from_secs(20);
+
+    #[derive(Debug)]
+    struct Nobody;
+    impl OnChange for Nobody {
+        fn list_changed(&self, _list: &str) {}
+    }
+
+    /// A server that knows only its latest session, and forgets the first one after it was opened, as after a restart.
+    #[derive(Debug)]
+    struct Restarted {
+        /// What it answers to a forgotten session.
+        refusal: (u16, String),
+        /// Each request with the session that it named.
+        asked: Mutex<Vec<(String, String)>>,
+    }
+
+    impl Restarted {
+        async fn serve(self: Arc<Self>, listener: TcpListener, tracker: TaskTracker) {
+            while let Ok((stream, _)) = listener.accept().await {
+                let server = self.clone();
+                tracker.spawn(async move { server.answer(stream).await });
+            }
+        }
+
+        /// One request per connection.
+        async fn answer(&self, mut stream: TcpStream) {
+            let (head, body) = read_request(&mut stream).await;
+            let session = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap_or("-");
+            let asked = body["method"].as_str().unwrap_or("-").to_owned();
+            let openings = {
+                let mut all = self.asked.lock();
+                all.push((asked.clone(), session.trim().to_owned()));
+                all.iter().filter(|(method, _)| method == "initialize").count()
+            };
+            let ok = |result: Value| {
+                (200, json!({ "jsonrpc": "2.0", "id": body["id"], "result": result }).to_string())
+            };
+            let (status, text) = match asked.as_str() {
+                "-" => (405, String::new()),
+                "initialize" => ok(json!({
+                    "protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": { "name": "s", "version": "1" },
+                })),
+                "notifications/initialized" => (202, String::new()),
+                _ if session.trim() == "s1" => self.refusal.clone(),
+                _ => ok(json!({ "done": true })),
+            };
+            let answer = format!(
+                "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\nmcp-session-id: s{openings}\r\n\
+                 content-length: {}\r\nconnection: close\r\n\r\n{text}",
+                text.len()
+            );
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    }
+
+    async fn read_request(stream: &mut TcpStream) -> (String, Value) {
+        let mut read = Vec::new();
+        loop {
+            let text = String::from_utf8_lossy(&read).into_owned();
+            if let Some((head, body)) = text.split_once("\r\n\r\n") {
+                let head = head.to_ascii_lowercase();
+                let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+                let length: usize = length.map_or(0, |length| length.trim().parse().unwrap());
+                if body.len() >= length {
+                    return (head, serde_json::from_str(body).unwrap_or_default());
+                }
+            }
+            if stream.read_buf(&mut read).await.unwrap_or(0) == 0 {
+                return (String::new(), Value::Null);
+            }
+        }
+    }
+
+    /// Makes one call after the server has forgotten the session. Returns its outcome and how often the server saw
+    /// `initialize` and the call.
+    async fn call_after_restart(status: u16, refusal: &Value) -> (Result<String, String>, usize, usize) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let server = Arc::new(Restarted { refusal: (status, refusal.to_string()), asked: Mutex::default() });
+        let tracker = TaskTracker::new();
+        let serving = server.clone().serve(listener, tracker.clone());
+        let calling = async {
+            let address = Address { url, headers: BTreeMap::new(), credential: None };
+            let connection = connect(&address, Box::new(Nobody), ServerLog::nowhere(), &tracker).unwrap();
+            handshake::initialize(&connection.link, WAIT).await.unwrap();
+            let called = connection.link.request("tools/call", None, WAIT).await;
+            connection.stop().await;
+            called.map(|result| result.get().to_owned()).map_err(|error| error.to_string())
+        };
+        let called = tokio::select! {
+            called = calling => called,
+            () = serving => unreachable!("it serves until the end"),
+        };
+        let asked = server.asked.lock();
+        let count = |wanted: &str| asked.iter().filter(|(method, _)| method == wanted).count();
+        (called, count("initialize"), count("tools/call"))
+    }
+
+    fn error(message: &str) -> Value {
+        json!({ "jsonrpc": "2.0", "error": { "code": -32000, "message": message } })
+    }
+
+    #[tokio::test]
+    async fn a_restarted_server_gets_a_new_session_and_the_call_again_however_it_refuses_the_old_one() {
+        let mut null = error("Bad Request: No valid session ID provided");
+        null["id"] = Value::Null;
+        for (status, refusal) in [
+            (404, error("Session not found")),
+            (400, error("Bad Request: No valid session ID provided")),
+            (400, null),
+            (400, error("Bad Request: Server not initialized")),
+            (400, error("invalid SESSION")),
+        ] {
+            let called = call_after_restart(status, &refusal).await;
+            assert_eq!(called, (Ok(r#"{"done":true}"#.to_owned()), 2, 2), "{status} {refusal}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_bad_request_about_anything_else_is_an_answer_and_never_repeated() {
+        let mut own = error("your session has no such row");
+        own["id"] = json!("other");
+        for refusal in [error("Bad Request: unknown tool"), own, json!("no session")] {
+            let (called, opened, calls) = call_after_restart(400, &refusal).await;
+            assert!(called.is_err(), "{refusal}");
+            assert_eq!((opened, calls), (1, 1), "{refusal}");
+        }
+    }
 }
