@@ -24,6 +24,12 @@ const cases: [ServerState, string, string, string | undefined][] = [
     "See why",
   ],
   [
+    { state: "backing_off", code: "crashed", message: "", retry_at_ms: now + 20_000, failures: 1 },
+    "It exited unexpectedly · trying again in 0:20",
+    "It exited unexpectedly",
+    "See why",
+  ],
+  [
     { state: "backing_off", code: "unreachable", message: "", retry_at_ms: now - 1, failures: 1 },
     "Does not answer · trying again",
     "Does not answer",

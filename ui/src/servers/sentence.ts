@@ -84,7 +84,9 @@ export function sentence(server: ServerView, now: number): Sentence {
     case "stopping":
       return say(w.stopping, "spinner", "plain");
     case "backing_off": {
-      const what = server.code === "unreachable" ? w.doesNotAnswer : w.didNotStart;
+      // Only one that was ready crashes, and one that was killed had begun.
+      const ended = server.code === "crashed" || server.code === "oom_killed";
+      const what = server.code === "unreachable" ? w.doesNotAnswer : ended ? w.failed.run[server.place] : w.didNotStart;
       const rest = server.retry_at_ms - now;
       const text = rest > 0 ? w.tryingAgain(what, clock(rest)) : w.tryingNow(what);
       return say(text, "octagon", "bad", { spoken: what, action: words.action.seeWhy });

@@ -536,8 +536,11 @@ impl ServerState {
             }
             (ServerState::Ready { sleeps_at_ms: None, .. }, _) => "Running".into(),
             (ServerState::Stopping, _) => "Stopping".into(),
-            (ServerState::BackingOff { message, retry_at_ms, .. }, _) => {
-                format!("Did not start: {message} · trying again in {}", wait(*retry_at_ms))
+            (ServerState::BackingOff { code, message, retry_at_ms, .. }, _) => {
+                // Only one that was ready crashes, and one that was killed had begun.
+                let ended = matches!(code, Code::Crashed | Code::OomKilled);
+                let what = if ended { "Ended" } else { "Did not start" };
+                format!("{what}: {message} · trying again in {}", wait(*retry_at_ms))
             }
             (ServerState::Broken { message, failures, .. }, _) => {
                 let starts = if *failures == 1 { "start" } else { "starts" };
@@ -608,6 +611,15 @@ mod tests {
                     failures: 1,
                 },
                 "Did not start: npx was not found · trying again in 0:20",
+            ),
+            (
+                ServerState::BackingOff {
+                    code: Code::Crashed,
+                    message: "heap is full".into(),
+                    retry_at_ms: 21_000,
+                    failures: 1,
+                },
+                "Ended: heap is full · trying again in 0:20",
             ),
         ];
         for (state, sentence) in cases {

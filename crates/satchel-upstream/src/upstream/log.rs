@@ -13,6 +13,7 @@ use std::{
 };
 
 use parking_lot::{Mutex, MutexGuard};
+use tokio::time::{Duration, Instant};
 
 use super::reason;
 use crate::{
@@ -30,6 +31,9 @@ const TOKENS_KEPT: usize = 6;
 const FILE_BYTES: u64 = 5 * 1024 * 1024;
 /// Number of lines kept in memory for error messages.
 const TAIL_LINES: usize = 40;
+/// The end of a server explains an answer this shortly before as well: its output and its errors arrive through two
+/// pipes, in any order.
+const ORDER_UNKNOWN: Duration = Duration::from_secs(1);
 /// Maximum length of a line: a server that never ends its line must not fill the log.
 const LINE_BYTES: usize = 8 * 1024;
 /// These hide nothing, and many servers write them.
@@ -53,9 +57,11 @@ struct LogInner {
 struct LogFile {
     file: Option<File>,
     bytes: u64,
-    tail: VecDeque<String>,
+    tail: VecDeque<(Instant, String)>,
     /// The same for non-protocol output on standard output.
-    noise_tail: VecDeque<String>,
+    noise_tail: VecDeque<(Instant, String)>,
+    /// When it last answered a request successfully in this run.
+    served: Option<Instant>,
     redactor: Redactor,
     /// The secrets of its entry.
     filled: Vec<Secret>,
@@ -154,14 +160,33 @@ impl ServerLog {
     /// The last lines of standard error, oldest first.
     pub fn tail(&self, lines: usize) -> Vec<String> {
         let state = self.state();
-        state.tail.iter().skip(state.tail.len().saturating_sub(lines)).cloned().collect()
+        let last = state.tail.iter().skip(state.tail.len().saturating_sub(lines));
+        last.map(|(_, line)| line.clone()).collect()
     }
 
-    /// Why it exited, as far as its last output says.
+    /// Why it exited, as far as its last output says. What it wrote before it last answered is not the reason: it went
+    /// on working.
     pub fn reason(&self) -> Option<String> {
         let state = self.state();
-        let said = |tail: &VecDeque<String>| reason::reason(&tail.iter().collect::<Vec<_>>());
+        let since = state.served.map(|served| match served.elapsed() <= ORDER_UNKNOWN {
+            true => served.checked_sub(ORDER_UNKNOWN).unwrap_or(served),
+            false => served,
+        });
+        let said = |tail: &VecDeque<(Instant, String)>| {
+            let recent = tail.iter().filter(|(at, _)| since.is_none_or(|since| *at >= since));
+            reason::reason(&recent.map(|(_, line)| line).collect::<Vec<_>>())
+        };
         said(&state.tail).or_else(|| said(&state.noise_tail))
+    }
+
+    /// Notes that it answered a request successfully.
+    pub fn served(&self) {
+        self.state().served = Some(Instant::now());
+    }
+
+    /// Has it answered a request successfully in this run?
+    pub fn has_served(&self) -> bool {
+        self.state().served.is_some()
     }
 
     /// Forgets the lines in memory, so that an error after a restart does not quote the previous run.
@@ -169,6 +194,7 @@ impl ServerLog {
         let mut state = self.state();
         state.tail.clear();
         state.noise_tail.clear();
+        state.served = None;
     }
 
     /// Redacts the server's secrets in a text.
@@ -192,14 +218,14 @@ impl ServerLog {
 }
 
 /// Skips stack frames: they say nothing by themselves, and there may be more of them than lines are kept.
-fn remember(tail: &mut VecDeque<String>, line: String) {
+fn remember(tail: &mut VecDeque<(Instant, String)>, line: String) {
     if reason::is_frame(&line) {
         return;
     }
     if tail.len() == TAIL_LINES {
         tail.pop_front();
     }
-    tail.push_back(line);
+    tail.push_back((Instant::now(), line));
 }
 
 impl LogFile {
@@ -380,6 +406,27 @@ mod tests {
         assert!(bytes <= 2 * FILE_BYTES, "{bytes}");
         assert_eq!(log.tail(usize::MAX).len(), TAIL_LINES);
         assert_eq!(read_tail(&path, 3).unwrap().len(), 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_server_wrote_before_it_went_on_working_does_not_explain_its_end() {
+        let pause = async || tokio::time::sleep(Duration::from_secs(60)).await;
+        let log = ServerLog::nowhere();
+        log.stderr("Error: no API key");
+        assert_eq!(log.reason().as_deref(), Some("Error: no API key"), "it never started");
+        pause().await;
+        log.served();
+        pause().await;
+        assert_eq!(log.reason(), None, "it went on without a key");
+        log.stderr("heap is full");
+        assert_eq!(log.reason().as_deref(), Some("heap is full"));
+        pause().await;
+        // Its last words and its last answer arrive in any order.
+        log.stderr("Error: gone");
+        log.served();
+        assert_eq!(log.reason().as_deref(), Some("Error: gone"));
+        log.begin_run();
+        assert!(!log.has_served());
     }
 
     #[test]

@@ -266,7 +266,12 @@ async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs,
                 tokio::time::sleep_until(until).await;
             }
             match frame {
-                Frame::Message(message) => link.incoming(message),
+                Frame::Message(message) => {
+                    if matches!(message, Message::Response { outcome: Ok(_), .. }) {
+                        log.served();
+                    }
+                    link.incoming(message);
+                }
                 Frame::Noise(text) => log.noise(&text),
                 Frame::TooLong { bytes, head } => too_long(&link, &log, bytes, &head),
                 Frame::Broken { id, reason } => link.broken(&id, &reason),
@@ -402,6 +407,9 @@ impl Keeper {
             None => "ended".to_owned(),
         };
         match self.log.reason() {
+            None if self.log.has_served() => {
+                format!("the process {how}, without any output since its last answer")
+            }
             None => format!("the process {how}, without any output"),
             Some(reason) => format!("{reason} (the process {how})"),
         }
@@ -535,6 +543,19 @@ mod tests {
                 Event::Final(Ok(result)) => panic!("nobody could answer: {result}"),
                 Event::Note { .. } | Event::Question { .. } => {}
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_server_that_had_answered_is_told_apart_from_a_failed_start() {
+        const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        for (script, expected) in [
+            (format!("echo '{ANSWER}'; exit 3"), "without any output since its last answer"),
+            ("exit 3".to_owned(), "without any output"),
+        ] {
+            let connection = shell(&script, Heard::default());
+            let told = connection.link.wait_ended().await;
+            assert_eq!(told, format!("the process ended with exit code 3, {expected}"));
         }
     }
 
