@@ -126,7 +126,8 @@ pub(crate) fn generated(seed: u64) -> Script {
         let seen = |text: String| text.replace(r"\u2028\u0000", r"\u00ea");
         let mut schema = seen(object(&mut random, 2));
         schema.insert_str(1, if schema == "{}" { r#""type":"object""# } else { r#""type":"object","# });
-        let mut own = seen(object(&mut random, 3));
+        // It also corrects what the protocol defines, and `title` is a text there.
+        let mut own = seen(object(&mut random, 3)).replace(r#""title":"#, r#""titled":"#);
         own.pop();
         let comma = if own == "{" { "" } else { "," };
         tools.push(format!(r#"{own}{comma}"name":"{name}","inputSchema":{schema}}}"#));
@@ -215,15 +216,15 @@ fn value(random: &mut fastrand::Rng, depth: usize) -> String {
 
 const ODD_TOOLS: &str = concat!(
     r#"{"vendorFirst":1,"name":"own-order","inputSchema":{"type":"object","properties":{"zebra":{"type":"string"},"apple":{"type":"integer","default":1.0}},"required":["zebra"]}},"#,
-    r#"{"name":"execution","description":null,"inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"},"outputSchema":{"type":"object","x-own":[1.0,2e3]}},"#,
-    r#"{"name":"annotations","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":"true","category":"browser","conditions":[]},"title":"T"},"#,
-    r#"{"name":"icons","inputSchema":{"type":"object"},"icons":[{"src":"data:,","sizes":"48x48","theme":"dark","own":{}}]},"#,
+    r#"{"name":"execution","description":"","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"},"outputSchema":{"type":"object","x-own":[1.0,2e3]}},"#,
+    r#"{"name":"annotations","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true,"category":"browser","conditions":[]},"title":"T"},"#,
+    r#"{"name":"icons","inputSchema":{"type":"object"},"icons":[{"src":"data:,","sizes":["48x48"],"theme":"dark","own":{}}]},"#,
     r#"{"name":"app","inputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"ui://panel","visibility":["model","app"]},"ui/resourceUri":"ui://panel"}},"#,
     r#"{"name":"numbers","inputSchema":{"type":"object","properties":{"n":{"type":"number","minimum":-0.0,"maximum":1e400,"multipleOf":0.10,"const":123456789012345678901234567890}}}},"#,
     r#"{"name":"escaped-words","inputSchema":{"type":"object"},"description":"caf\u00e9 \/ \ud83d\ude00 é"}"#,
 );
 const ODD_PROMPTS: &str = r#"{"prompts":[{"name":"odd","own":1,"arguments":[{"name":"a","required":true,"schema":{"z":1,"a":2}}],"icons":[]}],"own":null}"#;
-const ODD_RESOURCES: &str = r#"{"resources":[{"uri":"odd://both","name":"both","size":12345678901234567890,"annotations":{"priority":0.7,"audience":["robot"],"own":1},"own":[]}],"own":0}"#;
+const ODD_RESOURCES: &str = r#"{"resources":[{"uri":"odd://both","name":"both","size":12345678901234567890,"annotations":{"priority":0.7,"audience":["user"],"own":1},"own":[]}],"own":0}"#;
 const ODD_TEMPLATES: &str =
     r#"{"resourceTemplates":[{"uriTemplate":"odd://{+any}","name":"any","own":{"z":0,"a":0}}]}"#;
 const ODD_PROMPT: &str = r#"{"messages":[{"role":"system","content":{"type":"hologram","z":1.0},"own":1},{"role":"user","content":{"type":"resource","resource":{"uri":"odd://both","text":"t","annotations":{"priority":0.3}}}}],"description":null,"own":2}"#;

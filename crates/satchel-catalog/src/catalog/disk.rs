@@ -9,7 +9,7 @@ use std::{
 use satchel_mcp::{Raw, RawObject};
 use serde::{Deserialize, Serialize};
 
-use super::{Offer, ResourceEntry, Said, fetch, validate, versions::Versions};
+use super::{Offer, ResourceEntry, Said, fetch, repair, validate, versions::Versions};
 use crate::files;
 
 const FORMAT: u32 = 1;
@@ -99,10 +99,15 @@ pub fn read(path: &Path) -> Result<Option<Kept>, String> {
     }
 }
 
-fn offer(stored: OfferFile) -> Offer {
+fn offer(mut stored: OfferFile) -> Offer {
+    // An earlier version stored them as the server wrote them.
+    repair::tools(&mut stored.tools);
+    repair::prompts(&mut stored.prompts);
     let entries = |raws: Vec<Box<Raw>>, key: &str| {
         let entry = |raw: Box<Raw>| Some(ResourceEntry { uri: RawObject::parse(&raw).ok()?.text(key)?, raw });
-        raws.into_iter().filter_map(entry).collect()
+        let mut entries: Vec<_> = raws.into_iter().filter_map(entry).collect();
+        repair::resources(&mut entries);
+        entries
     };
     let (tools, _) = validate::tools(stored.tools);
     if tools.len() == stored.tool_tokens.len() {

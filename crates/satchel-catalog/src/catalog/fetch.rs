@@ -4,7 +4,7 @@ use std::{collections::HashSet, time::Duration};
 
 use satchel_mcp::{Raw, RawObject, errors, limits};
 
-use super::{Offer, ResourceEntry, Said, validate};
+use super::{Offer, ResourceEntry, Said, repair, validate};
 use crate::{
     model::Code,
     upstream::{CallError, Hello, Link, answered_status},
@@ -82,11 +82,13 @@ pub async fn read(
     (wait, hosted): (Duration, bool),
     offer: &mut Offer,
 ) -> Result<(), ListError> {
-    let (offered, link) = (hello.offers(list), (link, wait));
+    let (offered, log, link) = (hello.offers(list), link.log(), (link, wait));
+    let tell = |lines: Vec<String>| lines.iter().for_each(|line| log.hub(line));
     match list {
         "tools" => {
             let list = if offered { all_pages(link, "tools/list", "tools").await? } else { List::default() };
-            let list = list.unframed("tools/list", offer);
+            let mut list = list.unframed("tools/list", offer);
+            tell(repair::tools(&mut list.items));
             let (mut tools, mut skipped) = validate::tools(list.items);
             if hosted && hello.is_modern() {
                 tools.retain(|tool| match tool.header_fault() {
@@ -106,6 +108,8 @@ pub async fn read(
             let templates = all_pages_if_known(link, "resources/templates/list", "resourceTemplates").await?;
             offer.resources = resources(list.unframed("resources/list", offer), "uri");
             offer.templates = resources(templates.unframed("resources/templates/list", offer), "uriTemplate");
+            tell(repair::resources(&mut offer.resources));
+            tell(repair::resources(&mut offer.templates));
         }
         "resources" => {
             offer.resources.clear();
@@ -114,6 +118,7 @@ pub async fn read(
         _ if offered => {
             let list = all_pages_if_known(link, "prompts/list", "prompts").await?;
             offer.prompts = list.unframed("prompts/list", offer).items;
+            tell(repair::prompts(&mut offer.prompts));
         }
         _ => offer.prompts.clear(),
     }

@@ -11,6 +11,7 @@ pub mod fetch;
 pub mod flat;
 pub mod lists;
 pub mod overrides;
+mod repair;
 mod resolve;
 pub mod search;
 pub mod shape;

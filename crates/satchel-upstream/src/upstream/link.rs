@@ -397,6 +397,11 @@ impl Link {
         self.write_at_once(outgoing).is_none_or(|waits| self.inner.outbox.try_send(waits).is_ok())
     }
 
+    /// The log of its server.
+    pub fn log(&self) -> &ServerLog {
+        &self.inner.log
+    }
+
     /// Requests log messages from this severity on. Returns whether the server has to be asked for more than before.
     pub fn lower_log(&self, from: u8) -> bool {
         self.inner.logs_from.fetch_min(from, Ordering::Relaxed) > from
