@@ -226,7 +226,10 @@ async fn the_direct_surface_changes_only_names() {
         .await;
         for script in &scripts {
             for tool in tools_of(script) {
-                let sent = Fields::of(tool.get());
+                // Two servers have this page, and there are no tasks here.
+                let page = format!("\"{}|ui://panel\"", script.name);
+                let shown = tool.get().replace("\"ui://panel\"", &page);
+                let sent = Fields::of(&shown.replace(r#","execution":{"taskSupport":"optional"}"#, ""));
                 let name = sent.get("name").expect("a tool has a name").to_owned();
                 let sent = sent.without("name");
                 let found = listed.iter().any(|came| {

@@ -94,11 +94,12 @@ async fn a_tool_that_runs_only_as_a_task_is_waited_for_where_the_client_asks_for
         let client = client_at(&hub, path, era).await;
         let client = client.with_extensions(json!({ "io.modelcontextprotocol/tasks": {} }));
         let (client, _) = opened(client).await;
-        eventually("it is listed", async || {
-            let listed = client.request("tools/list", json!({})).await;
-            listed.result().to_string().contains(&format!("\"{tool}\"")).then_some(())
+        let listed = eventually("it is listed", async || {
+            let listed = client.request("tools/list", json!({})).await.result().to_string();
+            listed.contains(&format!("\"{tool}\"")).then_some(listed)
         })
         .await;
+        assert_eq!(listed.contains("taskSupport"), path != "/direct", "{era:?} at {path}");
         assert_eq!(client.call(tool, json!({})).await.text(), "when it was done", "{era:?} at {path}");
     }
     // A server that does not offer tasks ignores the request for one.

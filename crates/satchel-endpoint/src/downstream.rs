@@ -199,7 +199,10 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
             }
             None => match surface::hidden(hub, &named(&params)) {
                 Some(failure) => refused(hub, &failure),
-                None => unknown_tool(hub, &named(&params)),
+                None => match flat.ambiguous_tool(&named(&params)) {
+                    Some(message) => unsent(hub, message),
+                    None => unknown_tool(hub, &named(&params)),
+                },
             },
         },
         "prompts/get" => match flat.prompt(&named(&params)) {
@@ -207,14 +210,19 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
                 put(&mut params, "name", &path.tool);
                 started(hub.ask(&asker.caller, &path.server, method, params).await, Kind::Plain)
             }
-            None => bad(format!("Unknown prompt: {}", named(&params))),
+            None => bad(flat
+                .ambiguous_prompt(&named(&params))
+                .unwrap_or_else(|| format!("Unknown prompt: {}", named(&params)))),
         },
         "resources/read" => match flat.resource(&params.text("uri").unwrap_or_default()) {
             Some((server, uri)) => {
                 put(&mut params, "uri", &uri);
                 started(hub.ask(&asker.caller, &server, method, params).await, Kind::Plain)
             }
-            None => no_resource(&params),
+            None => match flat.ambiguous_resource(&params.text("uri").unwrap_or_default()) {
+                Some(message) => bad(message),
+                None => no_resource(&params),
+            },
         },
         "completion/complete" => complete(hub, asker, flat, params).await,
         _ => match surface::list_key(method) {
@@ -450,7 +458,10 @@ fn refused(hub: &Hub, failure: &CallFailure) -> Reply {
 
 /// There is no such tool. The record of the call says that nothing was sent; without a word it would say cancelled.
 fn unknown_tool(hub: &Hub, name: &str) -> Reply {
-    let message = format!("Unknown tool: {name}");
+    unsent(hub, format!("Unknown tool: {name}"))
+}
+
+fn unsent(hub: &Hub, message: String) -> Reply {
     let (server, code, action) = (None, None, String::new());
     let outcome = satchel_core::upstream::Outcome::NotSent;
     hub.tell_failure(&CallFailure { outcome, server, code, message: message.clone(), action });

@@ -1,10 +1,14 @@
 //! Gives the items of all servers unique flat names for the direct surface. The same catalog always yields the same
-//! names.
+//! names, whatever was added first.
 //!
-//! Tools and prompts are called `server-name`. Addresses stay as they are; of two servers that have the same one the
-//! second's is called `server|address`.
+//! Tools and prompts are called `server-name`, and addresses stay as they are. If two would have the same name or
+//! address, neither gets it: both are qualified, by a hash of the path or as `server|address`. Otherwise a name that a
+//! client already uses would lead to another server as soon as one is added.
 
-use std::collections::HashMap;
+use std::{
+    borrow::Cow,
+    collections::{BTreeSet, HashMap, HashSet},
+};
 
 use satchel_mcp::{Raw, RawObject};
 
@@ -23,7 +27,7 @@ pub struct Flat {
     templates: Vec<Placed>,
     /// The owners of addresses that are listed or that a tool names for its user interface; the latter need not be
     /// listed (`docs/extensions/apps/overview.mdx`).
-    owners: HashMap<String, ServerName>,
+    owners: Owners,
 }
 
 /// Tools or prompts, in their servers' order, and by flat name.
@@ -31,12 +35,77 @@ pub struct Flat {
 struct Listed {
     items: Vec<(ToolPath, Box<Raw>)>,
     named: HashMap<String, usize>,
+    /// The names that several would have, with all of them.
+    contested: HashMap<String, Vec<ToolPath>>,
 }
 
 impl Listed {
+    /// Names all of `items`.
+    fn of<'a>(items: impl IntoIterator<Item = (ToolPath, &'a Raw)>) -> Self {
+        let items: Vec<_> = items.into_iter().collect();
+        let mut listed = Self { contested: contested(items.iter().map(|(path, _)| path)), ..Self::default() };
+        for (path, raw) in items {
+            let usual = flat_name(path.server.as_str(), &path.tool, false);
+            let flat = match listed.contested.contains_key(&usual) {
+                true => flat_name(path.server.as_str(), &path.tool, true),
+                false => usual,
+            };
+            if listed.named.contains_key(&flat) {
+                continue;
+            }
+            let raw = renamed(raw, "name", &flat);
+            listed.named.insert(flat, listed.items.len());
+            listed.items.push((path, raw));
+        }
+        listed
+    }
+
     fn get(&self, name: &str) -> Option<&ToolPath> {
         self.items.get(*self.named.get(name)?).map(|(path, _)| path)
     }
+
+    /// What a name that several would have may mean.
+    fn ambiguity(&self, name: &str) -> Option<String> {
+        let meanings = self.contested.get(name)?.iter().map(|path| {
+            let flat = flat_name(path.server.as_str(), &path.tool, true);
+            format!("{flat} ({} of {})", path.tool, path.server)
+        });
+        Some(ambiguous(name, meanings))
+    }
+}
+
+/// The usual names that several have, or that are the qualified name of another.
+fn contested<'a>(paths: impl Iterator<Item = &'a ToolPath>) -> HashMap<String, Vec<ToolPath>> {
+    let mut usual: HashMap<String, Vec<&ToolPath>> = HashMap::new();
+    let mut seen = HashSet::new();
+    for path in paths.filter(|path| seen.insert(*path)) {
+        usual.entry(flat_name(path.server.as_str(), &path.tool, false)).or_default().push(path);
+    }
+    let mut contested: HashMap<String, Vec<ToolPath>> = HashMap::new();
+    let mut qualified: Vec<&ToolPath> = Vec::new();
+    for (name, paths) in &usual {
+        if paths.len() > 1 {
+            qualified.extend(paths);
+            contested.insert(name.clone(), paths.iter().copied().cloned().collect());
+        }
+    }
+    while let Some(path) = qualified.pop() {
+        let name = flat_name(path.server.as_str(), &path.tool, true);
+        if contested.contains_key(&name) {
+            continue;
+        }
+        // Somebody named a tool like the qualified name of another one.
+        let others: Vec<_> = usual.get(&name).into_iter().flatten().filter(|other| **other != path).collect();
+        if !others.is_empty() {
+            qualified.extend(others.iter().copied());
+            contested.insert(name, others.into_iter().copied().cloned().collect());
+        }
+    }
+    contested
+}
+
+fn ambiguous(name: &str, meanings: impl Iterator<Item = String>) -> String {
+    format!("{name} is ambiguous: use {}", meanings.collect::<Vec<_>>().join(" or "))
 }
 
 /// A resource or template as listed.
@@ -47,30 +116,52 @@ struct Placed {
     raw: Box<Raw>,
 }
 
+/// By address, the servers that have it.
+#[derive(Debug, Default)]
+struct Owners(HashMap<String, BTreeSet<ServerName>>);
+
+impl Owners {
+    fn add(&mut self, address: &str, server: &ServerName) {
+        self.0.entry(address.to_owned()).or_default().insert(server.clone());
+    }
+
+    /// Do several servers have it?
+    fn is_contested(&self, address: &str) -> bool {
+        self.0.get(address).is_some_and(|servers| servers.len() > 1)
+    }
+
+    /// The only server that has it.
+    fn only(&self, address: &str) -> Option<&ServerName> {
+        self.0.get(address).filter(|servers| servers.len() == 1)?.first()
+    }
+}
+
 impl Flat {
     pub(super) fn of<'a>(servers: impl Iterator<Item = (&'a ServerName, &'a Offer)> + Clone) -> Self {
-        let mut flat = Self::default();
+        let (mut owners, mut patterns) = (Owners::default(), Owners::default());
         for (server, offer) in servers.clone() {
-            for prompt in &offer.prompts {
-                if let Some(name) = RawObject::parse(prompt).ok().and_then(|fields| fields.text("name")) {
-                    insert(&mut flat.prompts, server, &name, prompt);
-                }
-            }
-            place(&mut flat.resources, server, &offer.resources, "uri");
-            place(&mut flat.templates, server, &offer.templates, "uriTemplate");
+            offer.resources.iter().for_each(|entry| owners.add(&entry.uri, server));
+            offer.templates.iter().for_each(|entry| patterns.add(&entry.uri, server));
+            offer
+                .tools
+                .iter()
+                .flat_map(|tool| panels(&tool.raw))
+                .for_each(|panel| owners.add(&panel, server));
         }
-        flat.owners = flat
-            .resources
-            .iter()
-            .map(|resource| (resource.address.clone(), resource.server.clone()))
-            .collect();
+        let (mut resources, mut templates) = (Vec::new(), Vec::new());
+        let (mut tools, mut prompts) = (Vec::new(), Vec::new());
         for (server, offer) in servers {
-            for tool in &offer.tools {
-                let raw = with_own_panel(&tool.raw, server, &mut flat.owners);
-                insert(&mut flat.tools, server, &tool.name, raw.as_deref().unwrap_or(&tool.raw));
-            }
+            place(&mut resources, server, &offer.resources, "uri", &owners);
+            place(&mut templates, server, &offer.templates, "uriTemplate", &patterns);
+            let path = |name: String| ToolPath { server: server.clone(), tool: name };
+            let named = |prompt: &'a Raw| Some((path(RawObject::parse(prompt).ok()?.text("name")?), prompt));
+            prompts.extend(offer.prompts.iter().filter_map(|prompt| named(prompt)));
+            tools.extend(
+                offer.tools.iter().map(|tool| (path(tool.name.clone()), shown(&tool.raw, server, &owners))),
+            );
         }
-        flat
+        let tools = tools.iter().map(|(path, raw)| (path.clone(), &**raw));
+        Self { tools: Listed::of(tools), prompts: Listed::of(prompts), resources, templates, owners }
     }
 
     /// The items of a list, as clients see them.
@@ -99,82 +190,140 @@ impl Flat {
         self.prompts.get(name)
     }
 
+    /// Why no tool has this name, if several would.
+    pub fn ambiguous_tool(&self, name: &str) -> Option<String> {
+        self.tools.ambiguity(name).filter(|_| self.tool(name).is_none())
+    }
+
+    /// Why no prompt has this name, if several would.
+    pub fn ambiguous_prompt(&self, name: &str) -> Option<String> {
+        self.prompts.ambiguity(name).filter(|_| self.prompt(name).is_none())
+    }
+
+    /// Why an address leads nowhere, if several servers have it.
+    pub fn ambiguous_resource(&self, address: &str) -> Option<String> {
+        if self.resource(address).is_some() {
+            return None;
+        }
+        let servers = match self.owners.0.get(address) {
+            Some(servers) => servers.clone(),
+            None => self.fitting(address),
+        };
+        let meanings = servers.iter().map(|server| address_at(server, address));
+        (servers.len() > 1).then(|| ambiguous(address, meanings))
+    }
+
+    /// The servers with a template for this address.
+    fn fitting(&self, address: &str) -> BTreeSet<ServerName> {
+        let own = |placed: &Placed| {
+            let template = &placed.address;
+            let qualified = template.strip_prefix(&address_at(&placed.server, "")).unwrap_or(template);
+            fits_template(qualified, address).then(|| placed.server.clone())
+        };
+        self.templates.iter().filter_map(own).collect()
+    }
+
     /// The owner of an address and its own URI for it: a listed resource, one that matches a template, or a qualified
-    /// one.
+    /// one. `None` if it may be of several servers.
     pub fn resource(&self, address: &str) -> Option<(ServerName, String)> {
         let known = self.resources.iter().chain(&self.templates).find(|placed| placed.address == address);
         if let Some(Placed { server, address, .. }) = known {
             let own = address.strip_prefix(&address_at(server, "")).unwrap_or(address);
             return Some((server.clone(), own.to_owned()));
         }
-        if let Some(server) = self.owners.get(address) {
+        if let Some(server) = self.owners.only(address) {
             return Some((server.clone(), address.to_owned()));
         }
         if let Ok(ResourcePath { server, uri }) = address.parse() {
             return Some((server, uri));
         }
-        let fits = self.templates.iter().find(|placed| fits_template(&placed.address, address));
-        fits.map(|placed| (placed.server.clone(), address.to_owned()))
+        if self.owners.is_contested(address) {
+            return None;
+        }
+        let mut fitting = self.fitting(address);
+        let first = fitting.pop_first()?;
+        fitting.is_empty().then(|| (first, address.to_owned()))
     }
 
     /// The address of a server's resource.
     pub fn address(&self, server: &ServerName, own: &str) -> String {
-        match self.owners.get(own) {
-            Some(owner) if owner != server => address_at(server, own),
+        match self.owners.0.get(own) {
+            Some(owners) if owners.len() > 1 || !owners.contains(server) => address_at(server, own),
+            None if self.ambiguous_resource(own).is_some() => address_at(server, own),
             _ => own.to_owned(),
         }
     }
 }
 
-/// A tool may name the page of its user interface; the page must be available under that name, and belong to the same
-/// server. `None` if the tool can stay unchanged.
-fn with_own_panel(
-    raw: &Raw,
-    server: &ServerName,
-    owners: &mut HashMap<String, ServerName>,
-) -> Option<Box<Raw>> {
-    if !raw.get().contains("resourceUri") {
-        return None;
+/// A tool as it is listed here. The page of its user interface must be available under the name that it states, and
+/// belong to the same server. There are no tasks here: the hub waits for the result, and clients refuse to call a tool
+/// that is said to need one.
+fn shown<'a>(raw: &'a Raw, server: &ServerName, owners: &Owners) -> Cow<'a, Raw> {
+    let text = raw.get();
+    if !text.contains("resourceUri") && !text.contains("taskSupport") {
+        return Cow::Borrowed(raw);
     }
-    let mut tool = RawObject::parse(raw).ok()?;
-    let mut meta = RawObject::parse(tool.get("_meta")?).ok()?;
+    let Ok(mut tool) = RawObject::parse(raw) else { return Cow::Borrowed(raw) };
+    let panel = with_own_panel(&mut tool, server, owners);
+    let task = without_task(&mut tool);
+    if panel || task { Cow::Owned(tool.to_raw()) } else { Cow::Borrowed(raw) }
+}
+
+/// Returns whether something was removed.
+fn without_task(tool: &mut RawObject) -> bool {
+    let execution = tool.get("execution").and_then(|raw| RawObject::parse(raw).ok());
+    let Some(mut execution) = execution else { return false };
+    if execution.remove("taskSupport").is_none() {
+        return false;
+    }
+    match execution.is_empty() {
+        true => drop(tool.remove("execution")),
+        false => tool.set("execution", execution.to_raw()),
+    }
+    true
+}
+
+/// The key in earlier drafts is kept beside the new one.
+const EARLIER_PANEL: &str = "ui/resourceUri";
+
+/// The addresses that a tool names for its user interface.
+fn panels(raw: &Raw) -> Vec<String> {
+    if !raw.get().contains("resourceUri") {
+        return vec![];
+    }
+    let meta = RawObject::parse(raw).ok().and_then(|tool| RawObject::parse(tool.get("_meta")?).ok());
+    let Some(meta) = meta else { return vec![] };
+    let ui = meta.get("ui").and_then(|ui| RawObject::parse(ui).ok());
+    meta.text(EARLIER_PANEL).into_iter().chain(ui.and_then(|ui| ui.text("resourceUri"))).collect()
+}
+
+/// Qualifies the addresses that other servers have too. Returns whether there are any.
+fn with_own_panel(tool: &mut RawObject, server: &ServerName, owners: &Owners) -> bool {
+    let meta = tool.get("_meta").and_then(|raw| RawObject::parse(raw).ok());
+    let Some(mut meta) = meta else { return false };
     let mut changed = false;
     let mut own = |fields: &mut RawObject, key: &str| {
-        let Some(address) = fields.text(key) else { return };
-        if owners.entry(address.clone()).or_insert_with(|| server.clone()) != server {
-            // Strings always serialize.
-            let _ = fields.put(key, &address_at(server, &address));
-            changed = true;
-        }
+        let Some(address) = fields.text(key).filter(|address| owners.is_contested(address)) else {
+            return;
+        };
+        // Strings always serialize.
+        let _ = fields.put(key, &address_at(server, &address));
+        changed = true;
     };
-    // The key in earlier drafts is kept beside the new one.
-    own(&mut meta, "ui/resourceUri");
+    own(&mut meta, EARLIER_PANEL);
     if let Some(mut ui) = meta.get("ui").and_then(|ui| RawObject::parse(ui).ok()) {
         own(&mut ui, "resourceUri");
         meta.set("ui", ui.to_raw());
     }
-    tool.set("_meta", meta.to_raw());
-    changed.then(|| tool.to_raw())
+    if changed {
+        tool.set("_meta", meta.to_raw());
+    }
+    changed
 }
 
-fn insert(all: &mut Listed, server: &ServerName, name: &str, raw: &Raw) {
-    let path = ToolPath { server: server.clone(), tool: name.to_owned() };
-    let mut flat = flat_name(server.as_str(), name, None);
-    if all.named.contains_key(&flat) {
-        flat = flat_name(server.as_str(), name, Some(&path));
-    }
-    let raw = renamed(raw, "name", &flat);
-    if all.named.contains_key(&flat) {
-        return;
-    }
-    all.named.insert(flat, all.items.len());
-    all.items.push((path, raw));
-}
-
-fn place(all: &mut Vec<Placed>, server: &ServerName, entries: &[ResourceEntry], key: &str) {
+fn place(all: &mut Vec<Placed>, server: &ServerName, entries: &[ResourceEntry], key: &str, owners: &Owners) {
     for entry in entries {
-        let taken = all.iter().any(|placed| placed.address == entry.uri);
-        let (address, raw) = if taken {
+        let (address, raw) = if owners.is_contested(&entry.uri) {
             let address = address_at(server, &entry.uri);
             let raw = renamed(&entry.raw, key, &address);
             (address, raw)
@@ -190,21 +339,21 @@ fn address_at(server: &ServerName, own: &str) -> String {
     ResourcePath { server: server.clone(), uri: own.to_owned() }.to_string()
 }
 
-/// The default name of a tool, unless another one has it.
+/// The default name of a tool, unless another one would have it too.
 pub fn usual_name(server: &ServerName, tool: &str) -> String {
-    flat_name(server.as_str(), tool, None)
+    flat_name(server.as_str(), tool, false)
 }
 
 /// `server-tool` in characters that every client accepts. A name that is too long or collides ends with a hash of the
 /// whole path.
-fn flat_name(server: &str, name: &str, distinct: Option<&ToolPath>) -> String {
+fn flat_name(server: &str, name: &str, distinct: bool) -> String {
     let clean = |text: &str| -> String {
         text.chars()
             .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' })
             .collect()
     };
     let whole = format!("{}-{}", clean(server), clean(name));
-    if whole.len() <= LONGEST && distinct.is_none() {
+    if whole.len() <= LONGEST && !distinct {
         return whole;
     }
     let mark = mark(&format!("{server}:{name}"));
@@ -231,13 +380,12 @@ mod tests {
     #[test]
     fn flat_names_are_short_plain_and_never_two_tools() {
         let long = "x".repeat(80);
-        let path = |tool: &str| ToolPath { server: "s".parse().unwrap(), tool: tool.to_owned() };
-        assert_eq!(flat_name("git", "git_log", None), "git-git_log");
-        assert_eq!(flat_name("git", "a.b/c", None), "git-a_b_c");
+        assert_eq!(flat_name("git", "git_log", false), "git-git_log");
+        assert_eq!(flat_name("git", "a.b/c", false), "git-a_b_c");
         let (one, two) =
-            (flat_name("s", &format!("{long}1"), None), flat_name("s", &format!("{long}2"), None));
+            (flat_name("s", &format!("{long}1"), false), flat_name("s", &format!("{long}2"), false));
         assert!(one.len() == LONGEST && two.len() == LONGEST && one != two);
-        assert_ne!(flat_name("s", "a.b", None), flat_name("s", "a/b", Some(&path("a/b"))));
+        assert_ne!(flat_name("s", "a.b", true), flat_name("s", "a/b", true));
     }
 
     /// S29: ten thousand tools of many servers, with names made to collide.
@@ -256,11 +404,12 @@ mod tests {
             pairs.insert((server, word(&tools, most, &mut random)));
         }
         let table = || {
-            let mut names = Listed::default();
-            for (server, tool) in &pairs {
-                insert(&mut names, server, tool, &RawObject::new().to_raw());
-            }
-            names
+            let raw = RawObject::new().to_raw();
+            let path = |(server, tool): &(ServerName, String)| ToolPath {
+                server: server.clone(),
+                tool: tool.clone(),
+            };
+            Listed::of(pairs.iter().map(|pair| (path(pair), &*raw)))
         };
         let names = table();
         assert_eq!(names.named.len(), pairs.len(), "no two have one name");
@@ -276,15 +425,11 @@ mod tests {
 
     #[test]
     fn tools_and_prompts_are_listed_in_the_order_in_which_their_server_has_them() {
-        let mut listed = Listed::default();
-        let of = |listed: &Listed| -> Vec<String> {
-            listed.items.iter().map(|(path, _)| path.to_string()).collect()
-        };
-        for path in ["b:z", "b:a", "b:m", "a:z", "a:b"] {
-            let path: ToolPath = path.parse().unwrap();
-            insert(&mut listed, &path.server, &path.tool, &RawObject::new().to_raw());
-        }
-        assert_eq!(of(&listed), ["b:z", "b:a", "b:m", "a:z", "a:b"]);
+        let paths = ["b:z", "b:a", "b:m", "a:z", "a:b"];
+        let raw = RawObject::new().to_raw();
+        let listed = Listed::of(paths.iter().map(|path| (path.parse().unwrap(), &*raw)));
+        let of: Vec<String> = listed.items.iter().map(|(path, _)| path.to_string()).collect();
+        assert_eq!(of, paths);
     }
 
     #[test]
@@ -305,15 +450,113 @@ mod tests {
         let tool = r#"{"name":"show","_meta":{"k":1,"ui":{"resourceUri":"ui://page","visibility":["app"]}}}"#;
         let tool = Raw::from_string(tool.to_owned()).unwrap();
         let (one, two): (ServerName, ServerName) = ("one".parse().unwrap(), "two".parse().unwrap());
-        let mut owners = HashMap::new();
-        assert!(with_own_panel(&tool, &one, &mut owners).is_none());
-        assert_eq!(
-            with_own_panel(&tool, &two, &mut owners).unwrap().get(),
-            r#"{"name":"show","_meta":{"k":1,"ui":{"resourceUri":"two|ui://page","visibility":["app"]}}}"#
-        );
+        let mut owners = Owners::default();
+        owners.add("ui://page", &one);
+        assert_eq!(shown(&tool, &one, &owners).get(), tool.get());
+        owners.add("ui://page", &two);
         let flat = Flat { owners, ..Flat::default() };
-        assert_eq!(flat.resource("ui://page"), Some((one.clone(), "ui://page".to_owned())));
-        assert_eq!(flat.resource("two|ui://page"), Some((two.clone(), "ui://page".to_owned())));
-        assert_eq!((flat.address(&one, "ui://page"), flat.address(&two, "ui://page")).1, "two|ui://page");
+        for (server, address) in [(&one, "one|ui://page"), (&two, "two|ui://page")] {
+            assert_eq!(
+                shown(&tool, server, &flat.owners).get(),
+                format!(
+                    r#"{{"name":"show","_meta":{{"k":1,"ui":{{"resourceUri":"{address}","visibility":["app"]}}}}}}"#
+                )
+            );
+            assert_eq!(flat.resource(address), Some((server.clone(), "ui://page".to_owned())));
+            assert_eq!(flat.address(server, "ui://page"), address);
+        }
+        assert_eq!(flat.resource("ui://page"), None);
+    }
+
+    /// The flat names of servers with these tools, resources, templates and prompts.
+    fn flat_of(servers: &[(&str, Offer)]) -> Flat {
+        let servers: Vec<(ServerName, &Offer)> =
+            servers.iter().map(|(name, offer)| (name.parse().unwrap(), offer)).collect();
+        Flat::of(servers.iter().map(|(name, offer)| (name, *offer)))
+    }
+
+    fn raw(text: &str) -> Box<Raw> {
+        Raw::from_string(text.to_owned()).unwrap()
+    }
+
+    fn offering(tool: &str, uri: &str, template: &str) -> Offer {
+        let item = |name: &str| raw(&format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#));
+        let entry = |uri: &str, key: &str| ResourceEntry {
+            uri: uri.to_owned(),
+            raw: raw(&format!(r#"{{"{key}":"{uri}","name":"n"}}"#)),
+        };
+        Offer {
+            tools: super::super::validate::tools(vec![item(tool)]).0,
+            prompts: vec![item(tool), item(tool)],
+            resources: vec![entry(uri, "uri")],
+            templates: vec![entry(template, "uriTemplate")],
+            ..Offer::default()
+        }
+    }
+
+    #[test]
+    fn a_name_never_moves_to_another_server_when_one_is_added() {
+        let older = ("a-b", offering("c", "note://one", "file:///{path}"));
+        let newer = ("a", offering("b-c", "note://one", "file:///{path}"));
+        let alone = flat_of(std::slice::from_ref(&older));
+        let own: ToolPath = "a-b:c".parse().unwrap();
+        let other: ToolPath = "a:b-c".parse().unwrap();
+        assert_eq!((alone.tool("a-b-c"), alone.prompt("a-b-c")), (Some(&own), Some(&own)));
+        for address in ["note://one", "file:///etc/hosts"] {
+            assert_eq!(alone.resource(address), Some((own.server.clone(), address.to_owned())));
+            assert_eq!(alone.address(&own.server, address), address);
+        }
+        let [one, two] =
+            [(older, newer.clone()), (newer, ("a-b", offering("c", "note://one", "file:///{path}")))]
+                .map(|(first, second)| flat_of(&[first, second]));
+        for flat in [one, two] {
+            assert_eq!((flat.tool("a-b-c"), flat.prompt("a-b-c")), (None, None));
+            for path in [&own, &other] {
+                let name = flat_name(path.server.as_str(), &path.tool, true);
+                assert_eq!((flat.tool(&name), flat.prompt(&name)), (Some(path), Some(path)));
+                let told = flat.ambiguous_tool("a-b-c").unwrap();
+                assert!(told.contains(&name) && Some(told) == flat.ambiguous_prompt("a-b-c"));
+            }
+            assert_eq!((flat.items("tools/list").len(), flat.items("prompts/list").len()), (2, 2));
+            for address in ["note://one", "file:///etc/hosts"] {
+                assert_eq!(flat.resource(address), None, "{address}");
+                assert_eq!(
+                    flat.ambiguous_resource(address),
+                    Some(format!("{address} is ambiguous: use a|{address} or a-b|{address}"))
+                );
+                for path in [&own, &other] {
+                    let shown = flat.address(&path.server, address);
+                    assert_eq!(shown, address_at(&path.server, address));
+                    assert_eq!(flat.resource(&shown), Some((path.server.clone(), address.to_owned())));
+                }
+            }
+            assert_eq!(flat.ambiguous_tool("none"), None);
+            assert_eq!(flat.ambiguous_resource("none://"), None);
+        }
+    }
+
+    #[test]
+    fn a_tool_called_like_the_qualified_name_of_another_gets_no_name_of_that_one() {
+        let taken = flat_name("a-b", "c", true);
+        let copied = taken.strip_prefix("a-").unwrap();
+        let raw = RawObject::new().to_raw();
+        let all = ["a-b:c".to_owned(), "a:b-c".to_owned(), format!("a:{copied}")];
+        let listed = Listed::of(all.iter().map(|path| (path.parse().unwrap(), &*raw)));
+        assert_eq!(listed.items.len(), 3);
+        assert_eq!(listed.get(&taken).map(ToString::to_string), Some("a-b:c".to_owned()));
+    }
+
+    #[test]
+    fn a_tool_that_needs_a_task_is_listed_as_one_that_can_be_called() {
+        let server: ServerName = "s".parse().unwrap();
+        for (execution, expected) in [
+            (r#","execution":{"taskSupport":"required"}"#, ""),
+            (r#","execution":{"taskSupport":"optional","own":1}"#, r#","execution":{"own":1}"#),
+            (r#","execution":{"own":1}"#, r#","execution":{"own":1}"#),
+        ] {
+            let tool = raw(&format!(r#"{{"name":"t"{execution}}}"#));
+            let listed = shown(&tool, &server, &Owners::default());
+            assert_eq!(listed.get(), format!(r#"{{"name":"t"{expected}}}"#));
+        }
     }
 }
