@@ -67,7 +67,7 @@ pub(super) async fn ask(hub: &Hub, change: Change, accepts: bool) -> Result<(), 
 }
 
 pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
-    let watch = if hub.inner.options.passive { None } else { watch(&hub) };
+    let mut watch = if hub.inner.options.passive { None } else { watch(&hub) };
     loop {
         tokio::select! {
             next = asked.recv() => match next {
@@ -83,7 +83,7 @@ pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
                 }
                 None => return,
             },
-            () = changed(watch.as_ref()) => {
+            () = changed(watch.as_mut()) => {
                 let _turn = hub.inner.configured.accepted.turn.lock().await;
                 if caught(async { reload(&hub).await }).await.is_err() {
                     tracing::error!("cannot read the changed configuration; the previous one stays in effect");
@@ -102,7 +102,7 @@ fn watch(hub: &Hub) -> Option<FileWatch> {
         .ok()
 }
 
-async fn changed(watch: Option<&FileWatch>) {
+async fn changed(watch: Option<&mut FileWatch>) {
     match watch {
         Some(watch) => watch.changed().await,
         None => std::future::pending().await,

@@ -299,7 +299,7 @@ pub(super) async fn keep_following(hub: &Hub) {
             tokio::select! {
                 changed = configs.changed() => changed.is_ok(),
                 changed = choices.changed() => changed.is_ok(),
-                () = told(watch.as_ref()) => true,
+                () = told(watch.as_mut()) => true,
                 () = following.chosen.notified() => true,
                 () = tokio::time::sleep(LOOK), if folder.is_some() => true,
                 () = hub.inner.life.end().cancelled() => false,
@@ -315,7 +315,7 @@ pub(super) async fn keep_following(hub: &Hub) {
     }
 }
 
-async fn told(watch: Option<&(PathBuf, FileWatch)>) {
+async fn told(watch: Option<&mut (PathBuf, FileWatch)>) {
     match watch {
         Some((_, watch)) => watch.changed().await,
         None => std::future::pending().await,
