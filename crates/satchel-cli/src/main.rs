@@ -6,6 +6,7 @@ mod args;
 mod bridge;
 mod commands;
 mod control;
+mod keyboard;
 mod logging;
 mod output;
 mod reach;

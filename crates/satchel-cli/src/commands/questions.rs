@@ -1,17 +1,14 @@
 //! Answers servers' elicitations at the terminal, field by field. An empty line accepts a field's default and never means yes.
 //! Refuses forms that ask for anything like a secret.
 
-use std::io::{BufRead, Write, stdin, stdout};
-
-use anyhow::Context;
 use satchel_core::model::{
     asks::{Ask, FieldInput, FormField, QuestionAnswer, ServerQuestion, Wanted},
     request::{AnswerQuestion, AnswerSecret, Done},
 };
 use serde_json::{Map, Value};
 
-use super::secrets;
-use crate::{Usage, args::AnswerWord, output::harmless, reach::Reached};
+use super::{asks::Prompt, secrets};
+use crate::{Usage, args::AnswerWord, keyboard::Typed, output::harmless, reach::Reached};
 
 /// A question as listed: the server's name from the configuration, its own text below.
 pub(crate) fn shown(ask: &Ask, question: &ServerQuestion) -> String {
@@ -149,27 +146,39 @@ pub(crate) fn done(question: &ServerQuestion, answer: &QuestionAnswer) -> String
 }
 
 /// Asks a person at the terminal. Only a typed word counts as approval, not an empty line.
-pub(crate) fn asked(question: &ServerQuestion) -> anyhow::Result<QuestionAnswer> {
+///
+/// # Errors
+/// If the terminal or the hub fails.
+pub(super) async fn asked(
+    question: &ServerQuestion,
+    prompt: &mut Prompt<'_>,
+) -> anyhow::Result<Typed<QuestionAnswer>> {
     let mut content = match &question.wants {
         Wanted::Form { fields } => initial(fields),
-        Wanted::Secret { .. } => return Ok(QuestionAnswer::Decline),
+        Wanted::Secret { .. } => return Ok(Typed::Said(QuestionAnswer::Decline)),
         Wanted::Credential { .. } | Wanted::Page { .. } => Map::new(),
     };
-    let word = line("   Answer it? yes, mute, or no: [no] ")?;
+    let word = match prompt.line("   Answer it? yes, mute, or no: [no] ").await? {
+        Typed::Said(word) => word,
+        unsaid => return Ok(unsaid.map(|_| QuestionAnswer::Decline)),
+    };
     match word.to_lowercase().as_str() {
         "y" | "yes" => {}
-        "mute" => return Ok(QuestionAnswer::Mute),
-        _ => return Ok(QuestionAnswer::Decline),
+        "mute" => return Ok(Typed::Said(QuestionAnswer::Mute)),
+        _ => return Ok(Typed::Said(QuestionAnswer::Decline)),
     }
     if let Wanted::Form { fields } = &question.wants {
         for field in fields {
-            let text = line(&format!("   {}: ", harmless(&field.title)))?;
+            let text = match prompt.line(&format!("   {}: ", harmless(&field.title))).await? {
+                Typed::Said(text) => text,
+                unsaid => return Ok(unsaid.map(|_| QuestionAnswer::Decline)),
+            };
             if !text.is_empty() {
                 content.insert(field.name.clone(), typed(&field.input, &text));
             }
         }
     }
-    Ok(QuestionAnswer::Accept { content })
+    Ok(Typed::Said(QuestionAnswer::Accept { content }))
 }
 
 /// Converts input to the field's type; the hub refuses invalid values, naming the field.
@@ -180,12 +189,4 @@ fn typed(input: &FieldInput, text: &str) -> Value {
         FieldInput::Toggle { .. } => matches!(text.to_lowercase().as_str(), "y" | "yes" | "true").into(),
         FieldInput::Several { .. } => text.split(',').map(str::trim).filter(|one| !one.is_empty()).collect(),
     }
-}
-
-fn line(prompt: &str) -> anyhow::Result<String> {
-    print!("{prompt}");
-    stdout().flush().context("cannot write to the terminal")?;
-    let mut answer = String::new();
-    stdin().lock().read_line(&mut answer).context("cannot read from the terminal")?;
-    Ok(answer.trim().to_owned())
 }
