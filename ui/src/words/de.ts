@@ -1502,7 +1502,7 @@ export const de: Words = {
       reviewOf: (computer: string) => `Einrichtung von ${computer}`,
       reviewText: (same: number) => `Wähle aus, was du übernimmst. ${same} ${some(same, "Teil ist", "Teile sind")} gleich.`,
       nothing: "Nichts ist anders als hier.",
-      parts: { server: "Server", profile: "Profil", setting: "Einstellung", client: "Client" },
+      parts: { server: "Server", profile: "Profil", setting: "Einstellung", client: "Client", secrets: "Versiegelt:" },
       settings: {
         history: "Verlauf",
         otlpEndpoint: "Ziel für Traces",

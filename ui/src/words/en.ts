@@ -1322,7 +1322,7 @@ export const en = {
       reviewOf: (computer: string) => `Setup of ${computer}`,
       reviewText: (same: number) => `Choose what to apply. ${same} ${some(same, "part is", "parts are")} the same.`,
       nothing: "Nothing differs from the setup here.",
-      parts: { server: "Server", profile: "Profile", setting: "Setting", client: "Client" },
+      parts: { server: "Server", profile: "Profile", setting: "Setting", client: "Client", secrets: "Sealed" },
       settings: {
         history: "History",
         otlpEndpoint: "Trace collector",

@@ -19,6 +19,8 @@ pub enum SetupPart {
     Setting,
     /// A user's choices for a client.
     Client,
+    /// Values of the file's encrypted secrets that equal parts reference, and that are not stored here.
+    Secrets,
 }
 
 /// How a part of another setup compares with this one.
@@ -68,6 +70,10 @@ pub struct SetupReview {
     pub differences: Vec<SetupDifference>,
     /// Number of equal parts.
     pub same: usize,
+    /// Number of parts that exist only here, if there are any. They are not differences: nothing is to be taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+    pub only_here: Option<usize>,
     /// Does it contain secrets, encrypted with a passphrase?
     pub sealed: bool,
 }

@@ -98,10 +98,7 @@ async fn show(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
         say("No other computer has written there yet.");
     }
     for other in &followed.others {
-        say(match other.differences.as_slice() {
-            [] => format!("{}: the same as here.", other.computer),
-            all => format!("{}: {}.", other.computer, counted(all.len(), "part differs", "parts differ")),
-        });
+        say(standing(other));
         other.differences.iter().for_each(|one| say(format!("  {}", line(one))));
     }
     if followed.others.iter().any(|other| !other.differences.is_empty()) {
@@ -111,6 +108,18 @@ async fn show(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
     }
     left_out(&followed.troubles);
     Ok(ExitCode::SUCCESS)
+}
+
+/// How another computer's setup compares with this one, in both directions.
+fn standing(other: &SetupReview) -> String {
+    let missing = |count| format!("{} missing there", counted(count, "part of here is", "parts of here are"));
+    let said = match (other.differences.len(), other.only_here) {
+        (0, None) => "the same as here".to_owned(),
+        (0, Some(count)) => format!("nothing to take; {}", missing(count)),
+        (all, None) => counted(all, "part differs", "parts differ"),
+        (all, Some(count)) => format!("{}; {}", counted(all, "part differs", "parts differ"), missing(count)),
+    };
+    format!("{}: {said}.", other.computer)
 }
 
 async fn follow(places: &Places, folder: Option<PathBuf>, json: bool) -> anyhow::Result<ExitCode> {
@@ -142,8 +151,10 @@ async fn take_from(
 ) -> anyhow::Result<ExitCode> {
     let review: SetupReview = hub.ask(ReadSetup { from: from.clone() }).await?;
     let Some(chosen) = looked_at(&review, &parts, "Take", json)? else { return Ok(ExitCode::SUCCESS) };
-    let has_server = chosen.iter().any(|one| one.id.starts_with("server:"));
-    let passphrase = match review.sealed && has_server && terminal::is_there() {
+    // Servers bring the secrets that they reference.
+    let wants_secrets =
+        |one: &SetupChoice| ["server:", "sealed:"].iter().any(|part| one.id.starts_with(part));
+    let passphrase = match review.sealed && chosen.iter().any(wants_secrets) && terminal::is_there() {
         true => Some(secrets::ask_unless_empty("Passphrase of its secrets, or nothing to leave them")?),
         false => None,
     };
@@ -195,7 +206,14 @@ fn looked_at(
         return Ok(None);
     }
     if chosen.is_empty() {
-        done("Nothing differs.", review, json)?;
+        let said = match review.only_here {
+            None => "Nothing differs.".to_owned(),
+            Some(count) => {
+                let only = counted(count, "part exists", "parts exist");
+                format!("Nothing differs; {only} only here and stays as it is.")
+            }
+        };
+        done(&said, review, json)?;
         return Ok(None);
     }
     for one in &chosen {
@@ -240,6 +258,7 @@ fn line(one: &SetupDifference) -> String {
         SetupPart::Profile => "profile",
         SetupPart::Setting => "setting",
         SetupPart::Client => "client",
+        SetupPart::Secrets => "sealed",
     };
     let how = match one.standing {
         SetupStanding::New => "new",
@@ -307,5 +326,23 @@ mod tests {
         assert!(named(&review, "c").is_err());
         assert_eq!(line(&review.differences[2]), "server b: differs on both sides");
         assert_eq!(shown(&review.differences[2].diff), "  {+x+}");
+    }
+
+    #[test]
+    fn a_setup_that_lacks_parts_of_here_is_not_called_the_same() {
+        let review = |differences, only_here| SetupReview {
+            computer: "vm".into(),
+            differences: vec![differing(SetupPart::Server, "a"); differences],
+            only_here,
+            ..SetupReview::default()
+        };
+        for (differences, only_here, said) in [
+            (0, None, "vm: the same as here."),
+            (0, Some(8), "vm: nothing to take; 8 parts of here are missing there."),
+            (1, None, "vm: 1 part differs."),
+            (2, Some(1), "vm: 2 parts differ; 1 part of here is missing there."),
+        ] {
+            assert_eq!(standing(&review(differences, only_here)), said);
+        }
     }
 }

@@ -28,8 +28,8 @@ use crate::{
         control::{Change, Refusal},
         profiles::Profile,
         setup::{
-            FollowedSetup, SetupChoice, SetupDifference, SetupPart, SetupReview, SetupSource, TakenSetup,
-            WrittenSetup,
+            FollowedSetup, SetupChoice, SetupDifference, SetupPart, SetupReview, SetupSource, SetupStanding,
+            TakenSetup, WrittenSetup,
         },
     },
     registry::launch_risks,
@@ -123,7 +123,36 @@ pub(super) async fn write(
 /// A [`Refusal`] if it cannot be read.
 pub(super) async fn review(hub: &Hub, from: &SetupSource) -> Result<SetupReview, Refusal> {
     let (setup, agreed) = read(hub, from).await?;
-    Ok(compared(&portable(hub).parts, &setup, agreed.as_ref()))
+    let ours = portable(hub);
+    let mut review = compared(&ours.parts, &setup, agreed.as_ref());
+    review.differences.extend(missing_secrets(hub, &ours, &setup).await.as_ref().map(of_secrets));
+    Ok(review)
+}
+
+/// Names of encrypted secrets that our parts reference too, and that have no value here. Empty if the secret store
+/// does not say.
+async fn missing_secrets(hub: &Hub, ours: &Portable, theirs: &SetupFile) -> Option<BTreeSet<String>> {
+    theirs.sealed.as_ref()?;
+    let (_, stored) = hub.inner.around.secrets.names().await.ok()?;
+    let (here, there) = (names_in(&ours.parts), names_in(&theirs.parts));
+    let has_value =
+        |name: &String| stored.contains(name) || ours.moved.iter().any(|moved| moved.name == *name);
+    let missing: BTreeSet<String> =
+        here.intersection(&there).filter(|name| !has_value(name)).cloned().collect();
+    (!missing.is_empty()).then_some(missing)
+}
+
+fn of_secrets(missing: &BTreeSet<String>) -> SetupDifference {
+    let (id, names) = (PartId::secrets(), json!(missing));
+    SetupDifference {
+        id: id.to_string(),
+        part: id.part,
+        name: id.name,
+        standing: SetupStanding::New,
+        diff: diff::words("", &readable(Some(&names))),
+        warnings: vec![],
+        seen: seen(None, Some(&names)),
+    }
 }
 
 /// Applies the chosen parts of another setup.
@@ -139,6 +168,7 @@ pub(super) async fn take(
 ) -> Result<TakenSetup, Refusal> {
     let _turn = hub.inner.configured.following.turn.lock().await;
     let (setup, agreed) = read(hub, from).await?;
+    let has_passphrase = passphrase.is_some();
     let sealed = match (&setup.sealed, passphrase) {
         (Some(sealed), Some(passphrase)) => {
             let sealed = sealed.clone();
@@ -155,11 +185,28 @@ pub(super) async fn take(
     };
     let ours = portable(hub);
     let mut taken = TakenSetup::default();
-    let (seen, stale) = as_seen(&compared(&ours.parts, &setup, agreed.as_ref()), chosen);
+    let missing = missing_secrets(hub, &ours, &setup).await;
+    let mut review = compared(&ours.parts, &setup, agreed.as_ref());
+    review.differences.extend(missing.as_ref().map(of_secrets));
+    let (seen, stale) = as_seen(&review, chosen);
     taken.left.extend(stale);
     let before = seen.iter().map(|id| (id.to_string(), as_it_is(hub, id).unwrap_or(Value::Null))).collect();
     let (mut stored, mut parts) = (Vec::new(), Vec::new());
     for id in seen {
+        if id.part == SetupPart::Secrets {
+            if !has_passphrase {
+                let reason = "they need the passphrase of the file".to_owned();
+                taken.left.push(Left { place: id.to_string(), reason });
+                continue;
+            }
+            match with_missing(hub, missing.as_ref(), &sealed, &mut stored).await {
+                Ok(()) => parts.push((id, None)),
+                Err(refusal) => {
+                    taken.left.push(Left { place: id.to_string(), reason: refusal.sentence() });
+                }
+            }
+            continue;
+        }
         let mut value = setup.parts.get(&id).cloned();
         if let Some(Value::Object(entry)) = value.as_mut().filter(|_| id.part == SetupPart::Server) {
             // Plain-text values of the local entry are stored where its reference expects them.
@@ -368,6 +415,7 @@ fn as_it_is(hub: &Hub, id: &PartId) -> Option<Value> {
             let choices = hub.inner.clients.edits.choices(&id.name);
             (choices != Choices::default()).then(|| json!(choices))
         }
+        SetupPart::Secrets => None,
     }
 }
 
@@ -389,6 +437,8 @@ async fn put(hub: &Hub, id: &PartId, value: Option<Value>) -> Result<(), Refusal
             hub.did_here(AuditKind::Policy, &name, "choices taken from another setup");
             return Ok(());
         }
+        // Their values are stored before, and removed by name when this is undone.
+        (SetupPart::Secrets, _) => return Ok(()),
     };
     change::change(hub, change).await
 }
@@ -416,6 +466,20 @@ async fn with_secrets(
         if !there.contains(&under) {
             stored.push(under);
         }
+    }
+    Ok(())
+}
+
+/// Stores the secrets that our parts reference and that have no value here.
+async fn with_missing(
+    hub: &Hub,
+    missing: Option<&BTreeSet<String>>,
+    values: &BTreeMap<String, Secret>,
+    stored: &mut Vec<String>,
+) -> Result<(), Refusal> {
+    for name in missing.into_iter().flatten() {
+        let Some(value) = values.get(name) else { continue };
+        stored.push(import::store(hub, name, value.reveal()).await.map_err(Refusal::from)?);
     }
     Ok(())
 }
@@ -502,7 +566,12 @@ fn compared(ours: &Parts, theirs: &SetupFile, agreed: Option<&Agreed>) -> SetupR
         if own.is_some() && own == other {
             review.same += 1;
         }
-        let Some(standing) = setup::difference(id, own, other, agreed) else { continue };
+        let Some(standing) = setup::difference(id, own, other, agreed) else {
+            if other.is_none() {
+                *review.only_here.get_or_insert_default() += 1;
+            }
+            continue;
+        };
         review.differences.push(SetupDifference {
             id: id.to_string(),
             part: id.part,

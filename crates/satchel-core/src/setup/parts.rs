@@ -43,6 +43,11 @@ impl PartId {
     fn new(part: SetupPart, name: impl Into<String>) -> Self {
         Self { part, name: name.into() }
     }
+
+    /// The encrypted secrets, which are one part.
+    pub fn secrets() -> Self {
+        Self::new(SetupPart::Secrets, "secrets")
+    }
 }
 
 impl fmt::Display for PartId {
@@ -52,6 +57,7 @@ impl fmt::Display for PartId {
             SetupPart::Profile => "profile",
             SetupPart::Setting => "setting",
             SetupPart::Client => "client",
+            SetupPart::Secrets => "sealed",
         };
         write!(f, "{part}:{}", self.name)
     }
@@ -67,6 +73,7 @@ impl FromStr for PartId {
             "profile" => SetupPart::Profile,
             "setting" => SetupPart::Setting,
             "client" => SetupPart::Client,
+            "sealed" => SetupPart::Secrets,
             _ => return Err(()),
         };
         Ok(Self::new(part, name))
@@ -162,6 +169,8 @@ pub(super) fn parts_of(blocks: &Map<String, Value>) -> Parts {
     let known = |(id, value): &(PartId, Value)| match id.part {
         SetupPart::Setting => is_setting(&id.name),
         SetupPart::Server | SetupPart::Profile | SetupPart::Client => value.is_object(),
+        // Not in any block: encrypted beside them.
+        SetupPart::Secrets => false,
     };
     BLOCKS.iter().flat_map(of).filter(known).collect()
 }

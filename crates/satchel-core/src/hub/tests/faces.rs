@@ -184,6 +184,38 @@ async fn a_setup_is_taken_over_part_by_part_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn sealed_secrets_that_are_missing_here_are_offered_though_nothing_else_differs() {
+    let entry = json!({ "url": "http://127.0.0.1:9/mcp", "headers": { "Authorization": "Bearer ${secret:KEY}" }, "startup": "manual" });
+    let house = House::open(json!({ "mcpServers": { "remote": entry } })).await;
+    house.ask(UseVault { passphrase: "correct horse battery".into() }).await.unwrap();
+    house.ask(SetSecret { name: "KEY".into(), value: "s3cret-value".into() }).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.satchel.json");
+    house.ask(WriteSetup { path: path.clone(), passphrase: Some("of the file".into()) }).await.unwrap();
+    let from = SetupSource::File(path);
+    let review = house.ask(ReadSetup { from: from.clone() }).await.unwrap();
+    assert_eq!(review.differences, [], "the value is stored here");
+
+    house.ask(RemoveSecret { name: "KEY".into() }).await.unwrap();
+    let review = house.ask(ReadSetup { from: from.clone() }).await.unwrap();
+    let parts: Vec<_> = review.differences.iter().map(|one| one.id.clone()).collect();
+    assert_eq!(parts, ["sealed:secrets"]);
+    let chosen =
+        [&review.differences[0]].map(|one| SetupChoice { id: one.id.clone(), seen: one.seen.clone() });
+    let take = |passphrase: Option<&str>| TakeSetup {
+        from: from.clone(),
+        parts: chosen.to_vec(),
+        passphrase: passphrase.map(Into::into),
+    };
+    let without = house.ask(take(None)).await.unwrap();
+    assert_eq!((without.taken.len(), without.left.len(), without.secrets), (0, 1, 0));
+    let taken = house.ask(take(Some("of the file"))).await.unwrap();
+    assert_eq!((taken.taken, taken.secrets), (vec!["sealed:secrets".to_owned()], 1));
+    assert!(format!("{:?}", house.ask(ListSecrets {}).await.unwrap()).contains("KEY"));
+    assert_eq!(house.ask(ReadSetup { from }).await.unwrap().differences, []);
+}
+
+#[tokio::test]
 async fn a_file_edited_by_another_hand_is_read_again() {
     let server = TestServer::start(vec![tool("echo", "Says it again.")]).await;
     let house = House::with(&[("notes", &server)]).await;

@@ -971,7 +971,7 @@ export type SetupDifference = { id: string, part: SetupPart, name: string, stand
 /**
  * The kinds of parts of a setup.
  */
-export type SetupPart = "server" | "profile" | "setting" | "client";
+export type SetupPart = "server" | "profile" | "setting" | "client" | "secrets";
 
 /**
  * The differences between another setup and this one.
