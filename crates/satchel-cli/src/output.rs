@@ -145,6 +145,16 @@ pub(crate) fn troubles(servers: &[ServerView], now_ms: u64) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
+/// The tools of servers that were left out, with the reasons; `None` if there are none.
+pub(crate) fn left_out<'a>(servers: impl IntoIterator<Item = &'a ServerView>) -> Option<String> {
+    let lines: Vec<String> = servers
+        .into_iter()
+        .flat_map(|server| server.skipped.iter().map(move |why| (server, why)))
+        .map(|(server, why)| format!("Left out of {}: {}", server.name, one_line(why)))
+        .collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
 /// A count, or a dash if unknown.
 pub(crate) fn count(number: Option<usize>) -> String {
     number.map_or_else(|| "–".into(), |number| number.to_string())

@@ -282,7 +282,22 @@ codes! {
     Clipboard = "clipboard",
 }
 
+/// What a person can do about missing credentials and variables.
+pub fn how_to_set(secrets: &[String], variables: &[String]) -> String {
+    let mut ways: Vec<String> =
+        secrets.iter().map(|name| format!("Store it with `satchel secrets set {name}`.")).collect();
+    if !variables.is_empty() {
+        let names = variables.join(", ");
+        ways.push(format!("Set {names} in the environment that Satchel is started in."));
+    }
+    ways.join(" ")
+}
+
 impl Code {
+    /// What a person can do about one invalid entry of an otherwise valid configuration.
+    pub const INVALID_ENTRY: &str =
+        "Correct its entry in the configuration; this server is off until then, and the others go on.";
+
     /// Does a person have to sign in or complete the sign-in settings?
     pub fn is_sign_in(self) -> bool {
         matches!(self, Code::NeedsSignIn | Code::NeedsMoreRights | Code::NeedsClientId)
@@ -292,7 +307,7 @@ impl Code {
     pub fn action_at_address(self) -> &'static str {
         match self {
             Code::HandshakeTimeout => {
-                "Check that its \"url\" is right and that the service answers; then call again."
+                "Check that its \"url\" is right and that the service answers; if it only needs longer, raise \"discoveryTimeout\" in its entry. Then call again."
             }
             Code::HandshakeRefused => "Check that its \"url\" is the address of an MCP server.",
             Code::ExitedEarly => "Check the address and the network.",
@@ -328,7 +343,7 @@ impl Code {
             Code::SpawnDenied => "Make the file executable, or correct \"command\".",
             Code::ExitedEarly => "Read the last lines of its log, then correct its arguments or environment.",
             Code::HandshakeTimeout => {
-                "Start it by hand to see what it is waiting for; a first download may need a second try."
+                "Start it by hand to see what it is waiting for; if it only needs longer, raise \"discoveryTimeout\" in its entry. A first download may need a second try."
             }
             Code::HandshakeRefused => {
                 "Check that this program is an MCP server and that its arguments are right."
@@ -394,7 +409,7 @@ impl Code {
                 "Review them with `satchel approvals`, and accept them with `satchel approve --settings`."
             }
             Code::UnknownProfile => {
-                "Choose another with `satchel profile use` or in Satchel's window; `satchel profile list` shows them."
+                "`satchel profile list` shows them; `satchel profile use` chooses the active one, `satchel profile bind` and `unbind` that of a client."
             }
             Code::SetupDiffers => {
                 "Review it in Satchel's window, under Settings, or with `satchel setup`; it has no effect before that."
@@ -489,7 +504,17 @@ impl Code {
 mod tests {
     use std::{fs, path::Path};
 
-    use super::Code;
+    use super::{Code, how_to_set};
+
+    #[test]
+    fn each_missing_credential_and_variable_is_named_with_its_own_way() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let secret = "Store it with `satchel secrets set TOK`.";
+        let variable = "Set UNDEFINED_X in the environment that Satchel is started in.";
+        assert_eq!(how_to_set(&names(&["TOK"]), &[]), secret);
+        assert_eq!(how_to_set(&[], &names(&["UNDEFINED_X"])), variable);
+        assert_eq!(how_to_set(&names(&["TOK"]), &names(&["UNDEFINED_X"])), format!("{secret} {variable}"));
+    }
 
     #[test]
     fn no_code_is_one_that_nothing_produces() {

@@ -280,6 +280,10 @@ pub enum Diagnosis {
         program: Whereabouts,
         /// A further remark.
         also: Option<ServerAside>,
+        /// Tools that were left out, each with the reason.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        left_out: Option<Vec<String>>,
     },
 }
 
@@ -380,12 +384,16 @@ impl fmt::Display for Diagnosis {
             Self::SecretsSilent { seconds } => {
                 write!(f, "the keychain did not answer within {seconds} s")
             }
-            Self::ServerSeen { doing, program, also, .. } => {
+            Self::ServerSeen { doing, program, also, left_out, .. } => {
                 let program = program.to_string();
                 // A failed start says it already.
                 match doing.contains(&program) {
                     true => f.write_str(doing)?,
                     false => write!(f, "{doing}; {program}")?,
+                }
+                if let Some(reasons) = left_out {
+                    let what = if reasons.len() == 1 { "definition is" } else { "definitions are" };
+                    write!(f, "; {} {what} left out: {}", reasons.len(), reasons.join("; "))?;
                 }
                 match also {
                     None => Ok(()),

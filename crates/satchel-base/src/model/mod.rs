@@ -31,7 +31,7 @@ pub mod snapshot;
 pub mod trying;
 pub mod words;
 
-pub use code::Code;
+pub use code::{Code, how_to_set};
 pub use name::{NameError, ResourcePath, ServerName, ToolPath};
 pub use origin::Origin;
 pub use server::{ServerConfig, Startup, TransportConfig};

@@ -234,6 +234,7 @@ impl ServerView {
         match self.place {
             _ if code.is_sign_in() => code.action_for(&self.name),
             _ if code == Code::NeedsCredential => self.credential_action(code),
+            _ if matches!(self.state, ServerState::Invalid { .. }) => Code::INVALID_ENTRY.to_owned(),
             Place::Computer => code.action().to_owned(),
             Place::Hosted => code.action_at_address().to_owned(),
         }

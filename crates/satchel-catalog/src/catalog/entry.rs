@@ -72,6 +72,21 @@ impl Offer {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
+    /// Why a tool of this name was left out, if it was.
+    pub fn left_out(&self, name: &str) -> Option<&str> {
+        let is_about = |reason: &str| {
+            let said = match reason.split_once(" of the list: ") {
+                Some((place, said)) if place.starts_with("tool ") => said,
+                _ => reason,
+            };
+            said.contains(&format!("its name \"{name}\" "))
+                || said
+                    .strip_prefix(name)
+                    .is_some_and(|rest| [": ", " (tool ", " and "].iter().any(|next| rest.starts_with(next)))
+        };
+        self.skipped.iter().map(String::as_str).find(|reason| is_about(reason))
+    }
+
     /// The history of a tool, whether or not a rule renamed it.
     pub fn version(&self, tool: &ToolEntry) -> Option<&Version> {
         self.versions.get(tool.own_name.as_ref().unwrap_or(&tool.name))
@@ -327,7 +342,25 @@ fn abbreviated(before: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::shorten;
+    use super::{Offer, shorten};
+
+    #[test]
+    fn the_reason_why_a_tool_was_left_out_is_found_by_its_name() {
+        let skipped = [
+            "tool 2 of the list: bad: it has no inputSchema",
+            "tool 3 of the list: its name \"we ird\" has characters other than letters, digits, _, - and .",
+            "a/b (tool 4 of the list): another tool has this name",
+            "head: its header is not usable",
+            "huge and everything after it: at most 32 MiB are kept",
+        ];
+        let offer = Offer { skipped: skipped.map(ToOwned::to_owned).into(), ..Offer::default() };
+        for (name, at) in [("bad", 0), ("we ird", 1), ("a/b", 2), ("head", 3), ("huge", 4)] {
+            assert_eq!(offer.left_out(name), Some(skipped[at]), "{name}");
+        }
+        for name in ["ba", "it has no inputSchema", "tool", "tool 2 of the list", "a", "its name", ""] {
+            assert_eq!(offer.left_out(name), None, "{name}");
+        }
+    }
 
     #[test]
     fn a_text_is_cut_at_a_sentence_or_between_words() {

@@ -17,7 +17,7 @@ use serde_json::json;
 use super::{done, now_ms, secrets::ask};
 use crate::{
     args::{Add, OnOff, Remove, Sandbox},
-    output::{count, say, say_aside, say_json, state, table, troubles},
+    output::{count, left_out, say, say_aside, say_json, state, table, troubles},
     reach::{Reached, once, reach, refusal, running},
 };
 
@@ -44,7 +44,7 @@ pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Resul
         (Ok(_), Reached::Running(_)) if add.url.is_some() => first_start(&hub, add.name.as_str()).await,
         _ => FirstStart::Fine,
     };
-    let outside = left_out(&hub, add.name.as_str()).await;
+    let outside = outside_profile(&hub, add.name.as_str()).await;
     hub.leave().await;
     let answer = answer?;
     let sentence = match start {
@@ -85,7 +85,7 @@ fn change(add: &Add) -> Change {
 }
 
 /// A hint if the active profile does not include the new server.
-async fn left_out(hub: &Reached, name: &str) -> String {
+async fn outside_profile(hub: &Reached, name: &str) -> String {
     let Ok(snapshot) = hub.ask(GetStatus {}).await else { return String::new() };
     let Some(active) = snapshot.profiles.active else { return String::new() };
     let profile = snapshot.profiles.all.into_iter().find(|profile| profile.name == active);
@@ -213,8 +213,16 @@ pub(crate) async fn restart(places: &Places, name: ServerName, json: bool) -> an
 
 /// Dismisses a server's last failure.
 pub(crate) async fn dismiss(places: &Places, name: ServerName, json: bool) -> anyhow::Result<ExitCode> {
-    let answer = running(places).await?.ask(DismissFailure { server: name.to_string() }).await?;
-    done(&format!("Dismissed the last failure of {name}."), &answer, json)
+    let hub = running(places).await?;
+    let snapshot: Snapshot = hub.ask(GetStatus {}).await?;
+    let known = snapshot.servers.iter().find(|server| server.name == name.as_str());
+    let failed = known.is_some_and(|server| server.last_failure.is_some());
+    let answer = hub.ask(DismissFailure { server: name.to_string() }).await?;
+    let said = match failed {
+        true => format!("Dismissed the last failure of {name}."),
+        false => format!("{name} has no failure to dismiss."),
+    };
+    done(&said, &answer, json)
 }
 
 pub(crate) async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
@@ -254,7 +262,11 @@ fn listed(servers: &[ServerView], now_ms: u64) -> String {
     };
     let rows: Vec<_> = servers.iter().map(row).collect();
     let rows = table(["NAME", "STATE", "TOOLS", "RUNS"], &rows);
-    [Some(rows), troubles(servers, now_ms)].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+    [Some(rows), troubles(servers, now_ms), left_out(servers)]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 #[cfg(test)]
@@ -294,6 +306,17 @@ pub(super) mod tests {
             wake_ms: None,
             usage: Default::default(),
         }
+    }
+
+    #[test]
+    fn tools_that_were_left_out_are_listed_with_the_reason() {
+        let skipped = vec!["tool 2 of the list: bad: it has no inputSchema".to_owned()];
+        let odd = ServerView { skipped, ..server("odd", ServerState::Asleep) };
+        let said = listed(&[odd, server("git", ServerState::Asleep)], 0);
+        assert!(
+            said.ends_with("\n\nLeft out of odd: tool 2 of the list: bad: it has no inputSchema"),
+            "{said}"
+        );
     }
 
     #[test]

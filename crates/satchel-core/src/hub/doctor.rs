@@ -349,10 +349,14 @@ fn look_at_server(
         };
         let variables = needed.clone();
         let (doing, lacks) = (server.sentence(now_ms), server.lacks());
-        let what = Diagnosis::ServerSeen { doing, lacks, variables, program, also };
+        let left_out = Some(server.skipped.clone()).filter(|reasons| !reasons.is_empty());
+        let what = Diagnosis::ServerSeen { doing, lacks, variables, program, also, left_out };
         DoctorFinding::new(Examined::Server, format!("server {}", server.name), verdict, what)
             .with_action(action)
     };
+    if verdict == Health::Fine && !server.skipped.is_empty() {
+        return of_server(Health::Note, None, "Only the author of the server can correct them.".to_owned());
+    }
     let offers = [server.tools, server.resources];
     if verdict == Health::Fine && offers.iter().all(|count| *count == Some(0)) {
         let also = Some(ServerAside::OffersNothing);
@@ -480,6 +484,21 @@ mod tests {
 
     fn view(name: &str) -> ProfileView {
         ProfileView { name: name.into(), ..ProfileView::default() }
+    }
+
+    #[test]
+    fn definitions_that_were_left_out_are_told() {
+        let environment = Environment::new(crate::platform::Platform::Linux, [("", ""); 0]);
+        let skipped = vec!["tool 2 of the list: bad: it has no inputSchema".to_owned()];
+        let server = ServerView { skipped, ..server("odd", ServerState::Asleep) };
+        let looking = SearchContext { dirs: &[], environment: &environment };
+        let found = look_at_server(&server, None, looking, 0);
+        assert_eq!(found.verdict, Health::Note);
+        let said = found.sentence();
+        assert!(
+            said.contains("1 definition is left out: tool 2 of the list: bad: it has no inputSchema"),
+            "{said}"
+        );
     }
 
     #[test]

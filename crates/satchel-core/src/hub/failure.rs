@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::servers::Registered;
 use crate::{
-    model::{Code, ServerName, ToolPath, TransportConfig, control::Refusal},
+    model::{Code, ServerName, ToolPath, TransportConfig, control::Refusal, how_to_set},
     trust::clean,
-    upstream::{LeaseError, Outcome},
+    upstream::{LeaseError, Outcome, secrets_of},
 };
 
 /// A call that failed in the hub. States whether the call may have been executed.
@@ -68,9 +68,15 @@ pub(super) fn refused(server: &ServerName, registered: &Registered, error: &Leas
         }
         LeaseError::Failed(failure) | LeaseError::Waiting { failure, .. } => (
             Some(failure.code),
-            match failure.code.is_sign_in() {
-                true => failure.code.action_for(server.as_str()),
-                false => mend(failure.code).to_owned(),
+            match failure.code {
+                code if code.is_sign_in() => code.action_for(server.as_str()),
+                Code::NeedsCredential if !failure.missing.is_empty() => {
+                    let secrets = secrets_of(&registered.config.transport);
+                    let (secrets, variables) =
+                        failure.missing.iter().cloned().partition::<Vec<_>, _>(|name| secrets.contains(name));
+                    how_to_set(&secrets, &variables)
+                }
+                code => mend(code).to_owned(),
             },
         ),
         LeaseError::Closing => (None, "Try again when Satchel is running.".to_owned()),

@@ -10,7 +10,8 @@ use super::{
 };
 use crate::{
     catalog::{Catalog, ToolEntry},
-    model::{NameError, ResourcePath, ServerName, ToolPath, approvals::Kind, control::Change},
+    model::{Code, NameError, ResourcePath, ServerName, ToolPath, approvals::Kind, control::Change},
+    trust::clean,
     upstream::LeaseError,
 };
 
@@ -72,16 +73,36 @@ pub(super) async fn route_path(hub: &Hub, named: Option<&str>, path: ToolPath) -
     if route.tool().is_none() {
         hub.refuse_hidden_tool(&route.path)?;
         let ToolPath { server, tool } = &route.path;
+        if let Some(failure) = left_out(&route) {
+            return Err(failure);
+        }
         let why = format!("{server} has no tool \"{tool}\"");
         return Err(unknown_tool(hub, &named(&route.path), &why));
     }
     Ok(route)
 }
 
+/// The refusal of a tool whose definition is not usable, with the reason.
+fn left_out(route: &Route) -> Option<CallFailure> {
+    let ToolPath { server, tool } = &route.path;
+    let reason = route.catalog.offer(server.as_str())?.left_out(tool)?;
+    let message = format!("\"{}\" cannot be called: it is left out ({})", route.path, clean::visible(reason));
+    let action = format!("Do without it: {server} has to correct its definition.");
+    Some(CallFailure::not_sent(Some(server), None, message, action))
+}
+
+/// How this caller finds tools: a client, or a person at a shell.
+pub(super) fn how_to_find(hub: &Hub) -> &'static str {
+    match hub.context.is_by_hand() {
+        true => "`satchel tools` lists the tools.",
+        false => "Use discover_mcp_tools to find tools.",
+    }
+}
+
 fn unknown_tool(hub: &Hub, named: &str, why: &str) -> CallFailure {
     let near = hub.catalog().near(named, 3);
     let action = match near.as_slice() {
-        [] => "Use discover_mcp_tools to find tools.".to_owned(),
+        [] => how_to_find(hub).to_owned(),
         near => format!("Did you mean {}?", near.join(", ")),
     };
     CallFailure::not_sent(None, None, format!("\"{named}\" cannot be called: {why}"), action)
@@ -92,9 +113,10 @@ fn unknown_tool(hub: &Hub, named: &str, why: &str) -> CallFailure {
 pub(super) fn read_path(hub: &Hub, path: &str) -> Result<ToolPath, NameError> {
     let usual = path.parse::<ToolPath>();
     let catalog = hub.catalog();
-    let servers = hub.servers();
-    let there: Vec<_> =
-        ToolPath::readings(path).filter(|reading| servers.contains_key(&reading.server)).collect();
+    let (servers, config) = (hub.servers(), hub.config());
+    let is_configured =
+        |name: &ServerName| servers.contains_key(name) || config.faults().contains_key(name.as_str());
+    let there: Vec<_> = ToolPath::readings(path).filter(|reading| is_configured(&reading.server)).collect();
     let known = there.iter().find(|reading| catalog.tool(reading).is_some());
     known.or(there.first()).cloned().map_or(usual, Ok)
 }
@@ -131,6 +153,14 @@ pub(super) fn route_known_server(hub: &Hub, name: &ServerName) -> Result<Registe
 }
 
 fn route_server(hub: &Hub, name: &ServerName) -> Result<Registered, Option<CallFailure>> {
+    if let Some(fault) = hub.config().faults().get(name.as_str())
+        && scope::knows(hub, name.as_str())
+    {
+        let message =
+            format!("\"{name}\" is off, because its entry in the configuration is invalid: {fault}");
+        let (code, action) = (Some(Code::ConfigInvalid), Code::INVALID_ENTRY.to_owned());
+        return Err(Some(CallFailure::not_sent(Some(name), code, message, action)));
+    }
     let known = hub.servers().get(name).cloned();
     let Some(server) = known.filter(|_| scope::knows(hub, name.as_str())) else { return Err(None) };
     if !server.config.enabled {

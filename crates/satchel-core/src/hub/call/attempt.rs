@@ -318,7 +318,7 @@ impl Attempt {
             return Ok(());
         }
         let message = format!("{tool} cannot be called: \"{}\" has no such tool any more", self.server);
-        let action = "Use discover_mcp_tools to find tools.".to_owned();
+        let action = route::how_to_find(hub).to_owned();
         Err(CallFailure::not_sent(Some(&self.server), None, message, action))
     }
 

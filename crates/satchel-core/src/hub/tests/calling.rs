@@ -31,6 +31,45 @@ async fn an_unknown_tool_is_refused_with_the_nearest_names() {
 }
 
 #[tokio::test]
+async fn a_tool_that_was_left_out_is_refused_with_the_reason() {
+    let mut bad = tool("bad", "Has no schema.");
+    bad.as_object_mut().unwrap().remove("inputSchema");
+    let server = TestServer::start(vec![tool("good", "Works."), bad]).await;
+    let house = House::with(&[("odd", &server)]).await;
+    house.until("odd", |view| view.tools == Some(1)).await;
+    let refused = house.call("editor", "odd:bad", json!({})).await.unwrap_err();
+    assert!(refused.contains("left out") && refused.contains("it has no inputSchema"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_call_to_a_server_with_an_invalid_entry_is_refused_with_its_fault() {
+    let server = TestServer::start(vec![tool("echo", "Says it again.")]).await;
+    let invalid = json!({ "command": "x", "args": "--x" });
+    let house = House::open(json!({ "mcpServers": { "notes": server.entry(), "time": invalid } })).await;
+    house.until("notes", |view| view.tools == Some(1)).await;
+    let refused = house.call("editor", "time:now", json!({})).await.unwrap_err();
+    assert!(
+        refused.contains("\"time\" is off") && refused.contains("must be a list of strings"),
+        "{refused}"
+    );
+    let view = house.until("time", |_| true).await;
+    assert_eq!(
+        view.action(),
+        Code::INVALID_ENTRY,
+        "the others go on, and so does a changed entry of this one not"
+    );
+    house.call("editor", "notes:echo", json!({})).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_person_is_told_of_the_command_that_lists_tools_and_a_client_of_the_search() {
+    let house = House::open(json!({})).await;
+    let refused =
+        house.ask(CallTool { tool_path: "nosuch:x".into(), arguments: json!({}) }).await.unwrap_err();
+    assert_eq!(refused.action, "`satchel tools` lists the tools.");
+}
+
+#[tokio::test]
 async fn a_name_that_can_mean_one_tool_only_is_corrected() {
     let (house, server) = notes().await;
     house.call("editor", "notes:createNote", json!({ "text": "a" })).await.unwrap();
