@@ -51,11 +51,28 @@ pub struct Looking<'a> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lens(Vec<Glass>);
 
-#[derive(Debug, Clone, PartialEq)]
+/// What makes a profile apply to a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ChosenBy {
+    Binding,
+    Address,
+    Folder,
+    Active,
+}
+
+#[derive(Debug, Clone)]
 struct Glass {
     name: String,
+    chosen_by: ChosenBy,
     /// The profile, or why it is missing or invalid, in which case nothing passes.
     filter: Result<Arc<Filter>, String>,
+}
+
+/// Equal if the same passes, whatever made the profile apply.
+impl PartialEq for Glass {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.filter) == (&other.name, &other.filter)
+    }
 }
 
 /// A valid profile, prepared for lookups, which every request of a client makes for each server.
@@ -94,12 +111,20 @@ impl Profiles {
     /// The profiles that apply to a client. A client cannot escape the profile that a person bound it to, neither by
     /// its address nor by its roots; roots count only for unbound clients.
     pub fn lens(&self, who: &Looking<'_>) -> Lens {
-        let (first, second) = match (who.bound, who.named) {
-            (Some(bound), named) => (Some(bound), named.filter(|named| *named != bound)),
-            (None, Some(named)) => (Some(named), None),
-            (None, None) => (self.of_folders(who.folders).or(self.active()), None),
+        let by = |name, chosen_by| Some((name, chosen_by));
+        let usual = || {
+            let folder = self.of_folders(who.folders).map(|name| (name, ChosenBy::Folder));
+            folder.or_else(|| Some((self.active()?, ChosenBy::Active)))
         };
-        Lens(first.into_iter().chain(second).map(|name| self.glass(name)).collect())
+        let (first, second) = match (who.bound, who.named) {
+            (Some(bound), named) => (
+                by(bound, ChosenBy::Binding),
+                named.filter(|named| *named != bound).map(|named| (named, ChosenBy::Address)),
+            ),
+            (None, Some(named)) => (by(named, ChosenBy::Address), None),
+            (None, None) => (usual(), None),
+        };
+        Lens(first.into_iter().chain(second).map(|(name, chosen_by)| self.glass(name, chosen_by)).collect())
     }
 
     /// Can anyone use the server, given the profiles that clients are bound to? Clients in bound folders count.
@@ -120,13 +145,13 @@ impl Profiles {
         })
     }
 
-    fn glass(&self, name: &str) -> Glass {
+    fn glass(&self, name: &str, chosen_by: ChosenBy) -> Glass {
         let filter = self.all.get(name).cloned().ok_or_else(|| match self.faults.get(name) {
             Some(fault) => format!("the profile \"{name}\" cannot be used: {fault}"),
             None if name.is_empty() => "its folder has a profile that cannot be used".to_owned(),
             None => format!("there is no profile \"{name}\""),
         });
-        Glass { name: name.to_owned(), filter }
+        Glass { name: name.to_owned(), chosen_by, filter }
     }
 
     /// Parses one of the three fields; `None` for any other. `at` creates an error at a piece of the text.
@@ -212,6 +237,23 @@ impl Lens {
             }
             Ok(_) => None,
         })
+    }
+
+    /// What a person can do to let more pass, as the end of a sentence.
+    pub fn way_out(&self) -> &'static str {
+        let shut = self.0.iter().find(|glass| glass.filter.is_err());
+        match shut.or(self.0.first()).map(|glass| glass.chosen_by) {
+            Some(ChosenBy::Binding) => {
+                "bind this client to another profile with `satchel profile bind`, or to none with `satchel profile unbind`"
+            }
+            Some(ChosenBy::Address) => "name another profile in the address that this client connects to",
+            Some(ChosenBy::Folder) => {
+                "bind its folder to another profile with `satchel profile bind --folder`, or to none with `satchel profile unbind --folder`"
+            }
+            Some(ChosenBy::Active) | None => {
+                "choose another profile, in Satchel or with `satchel profile use`"
+            }
+        }
     }
 
     /// Why a server does not pass; `None` if it does.

@@ -3,13 +3,14 @@
 use std::{process::ExitCode, time::Duration};
 
 use satchel_core::{
+    config::rules::ToolRule,
     files::Places,
     hub::{Hub, origin_here},
     model::{
         ServerView, Startup,
         control::{Change, ToolLine, ToolList},
         nature::{Effect, Permit},
-        request::{GetStatus, ListTools, Restart},
+        request::{GetStatus, ListClients, ListTools, Restart},
     },
 };
 use tokio::task::JoinSet;
@@ -17,8 +18,8 @@ use tokio::task::JoinSet;
 use super::{done, history::ago, now_ms, servers::unread_told};
 use crate::{
     args::{Rule, Tools},
-    output::{count, say, say_json, shortened, table},
-    reach::{Reached, once, reach},
+    output::{count, left_out, say, say_aside, say_json, shortened, table},
+    reach::{Reached, reach},
 };
 
 /// Default number of search results.
@@ -40,7 +41,7 @@ pub(crate) async fn run(places: &Places, tools: Tools, json: bool) -> anyhow::Re
     if let Reached::Here(hub) = &hub {
         learn(hub, server.as_deref()).await;
     }
-    let answer = hub.ask(ListTools { query, server, limit }).await;
+    let answer = hub.ask(ListTools { query, server: server.clone(), limit }).await;
     let snapshot = hub.ask(GetStatus {}).await;
     hub.leave().await;
     let list: ToolList = answer?;
@@ -49,18 +50,63 @@ pub(crate) async fn run(places: &Places, tools: Tools, json: bool) -> anyhow::Re
         false if tools.rules => say(ruled(&list)),
         false => say(listed(&list, tools.explain, tools.long.then(now_ms))),
     }
-    Ok(unread_told(&snapshot?))
+    let snapshot = snapshot?;
+    if !json && let Some(name) = server {
+        let named = snapshot.servers.iter().filter(|server| server.name == name);
+        left_out(named).iter().for_each(|text| say_aside(text));
+    }
+    Ok(unread_told(&snapshot))
 }
 
 pub(crate) async fn rule(places: &Places, rule: Rule, json: bool) -> anyhow::Result<ExitCode> {
     let permit: Option<Permit> = rule.permit.into();
+    let whom = rule.client.as_ref().map(|client| format!(" for {client}")).unwrap_or_default();
     let said = match permit {
-        Some(permit) => format!("{}: {}.", rule.tool, permit.as_str()),
-        None => format!("Removed the rule for {}.", rule.tool),
+        Some(permit) => format!("{}{whom}: {}.", rule.tool, permit.as_str()),
+        None => format!("Removed the rule for {}{whom}.", rule.tool),
     };
-    let change = Change::SetPermit { tool: rule.tool, client: rule.client, permit };
-    let answer = once(places, change).await?;
-    done(&said, &answer, json)
+    let (tool, client) = (rule.tool.clone(), rule.client.clone());
+    let hub = reach(places).await?;
+    let answer = hub.ask(Change::SetPermit { tool, client, permit }).await;
+    let doubts = match permit.is_some() && answer.is_ok() {
+        true => doubts(&hub, &rule).await,
+        false => vec![],
+    };
+    hub.leave().await;
+    let code = done(&said, &answer?, json)?;
+    doubts.iter().for_each(|doubt| say_aside(doubt));
+    Ok(code)
+}
+
+/// What the rule names and nobody knows. It may still be right: a server may be asleep or not added yet.
+async fn doubts(hub: &Reached, rule: &Rule) -> Vec<String> {
+    let all = ListTools { query: String::new(), server: None, limit: ALL };
+    let clients = ListClients { environment: super::clients::environment() };
+    let (Ok(tools), Ok(clients), Ok(snapshot)) =
+        (hub.ask(all).await, hub.ask(clients).await, hub.ask(GetStatus {}).await)
+    else {
+        return vec![];
+    };
+    let clients: Vec<&str> = clients
+        .clients
+        .iter()
+        .map(|client| client.id.as_str())
+        .chain(snapshot.clients.iter().map(|client| client.id.as_str()))
+        .collect();
+    let tools: Vec<&str> = tools.tools.iter().map(|tool| tool.tool_path.as_str()).collect();
+    doubtful(rule, &tools, &clients)
+}
+
+fn doubtful(rule: &Rule, tools: &[&str], clients: &[&str]) -> Vec<String> {
+    let (tool, client) = (rule.tool.clone(), rule.client.clone());
+    let meant = ToolRule { tool, client, ..ToolRule::default() };
+    let no_tool = (!tools.iter().any(|path| meant.is_for(path)))
+        .then(|| format!("No tool that is known now matches {}; the rule counts once one does.", rule.tool));
+    let no_client = rule.client.as_ref().filter(|_| !clients.iter().any(|id| meant.is_for_client(Some(id))));
+    let no_client = no_client.map(|client| {
+        format!("No client that is known now matches {client}; `satchel clients --all` lists them.")
+    });
+    no_tool.into_iter().chain(no_client).collect()
 }
 
 /// What tools do, and whether they may be called.
@@ -224,6 +270,22 @@ git:commit  writing  complex  2 min ago    1 s ago (version 3)  7       Commits.
 TOOL     DOES  PERMIT  RULE
 git:log  ?     ask     tools that delete: ask first";
         assert_eq!(ruled(&ToolList { tools: vec![tool("git:log", "", None)], total: 1 }), expected);
+    }
+
+    #[test]
+    fn a_rule_for_nothing_that_is_known_is_doubted_and_not_refused() {
+        let check = |tool: &str, client: Option<&str>, doubts: &[&str]| {
+            let (tool, client) = (tool.to_owned(), client.map(ToOwned::to_owned));
+            let rule = Rule { tool, permit: crate::args::Ruling::Off, client };
+            let said = doubtful(&rule, &["git:log", "git:commit"], &["cursor"]);
+            assert_eq!(said.len(), doubts.len(), "{said:?}");
+            assert!(said.iter().zip(doubts).all(|(said, names)| said.contains(names)), "{said:?}");
+        };
+        check("git:*", Some("cursor"), &[]);
+        check("git:log", None, &[]);
+        check("odd2:nosuch", None, &["odd2:nosuch"]);
+        check("git:log", Some("nosuchclient"), &["nosuchclient"]);
+        check("x:y", Some("nosuchclient"), &["x:y", "nosuchclient"]);
     }
 
     #[test]

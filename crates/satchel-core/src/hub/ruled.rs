@@ -43,7 +43,7 @@ pub(super) fn server_off(hub: &Hub, server: &str) -> Option<String> {
 /// Refuses a server that is switched off as a whole.
 pub(super) fn refuse_server_off(hub: &Hub, server: &ServerName) -> Result<(), CallFailure> {
     if let Some(why) = hub.lens().keeps_out(server.as_str()) {
-        return Err(out_of_profile(server, &format!("\"{server}\""), &why));
+        return Err(out_of_profile(server, &format!("\"{server}\""), &why, &hub.lens()));
     }
     server_off(hub, server.as_str()).map_or(Ok(()), |rule| {
         let message = format!("\"{server}\" cannot be used: it is switched off ({rule})");
@@ -78,8 +78,9 @@ pub(super) fn refuse_hidden_tool(hub: &Hub, path: &ToolPath) -> Result<(), CallF
     approved::refuse_held(hub, &path.server, Kind::Tool, &path.tool)?;
     let (config, all) = (hub.config(), hub.inner.servers.catalog());
     let there = all.tool(path).map_or(path.tool.as_str(), ToolEntry::name_there);
-    if let Some(why) = scope::lens_of(hub, &config).keeps_out_tool(path.server.as_str(), there) {
-        return Err(out_of_profile(&path.server, &path.to_string(), &why));
+    let lens = scope::lens_of(hub, &config);
+    if let Some(why) = lens.keeps_out_tool(path.server.as_str(), there) {
+        return Err(out_of_profile(&path.server, &path.to_string(), &why, &lens));
     }
     let off = match all.tool(path) {
         Some(tool) => {
@@ -114,9 +115,9 @@ fn rules(config: &Config) -> Rules<'_> {
     Rules::of(config)
 }
 
-fn out_of_profile(server: &ServerName, what: &str, why: &str) -> CallFailure {
+fn out_of_profile(server: &ServerName, what: &str, why: &str, lens: &Lens) -> CallFailure {
     let message = format!("{} cannot be used: {why}", clean::visible(what));
-    let action = Code::NotInProfile.action().to_owned();
+    let action = format!("Do without it, or let the user {}.", lens.way_out());
     CallFailure::not_sent(Some(server), Some(Code::NotInProfile), message, action)
 }
 

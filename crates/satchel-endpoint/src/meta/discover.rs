@@ -37,7 +37,10 @@ pub(crate) async fn discover(hub: &Hub, visit: &Visit, arguments: &RawObject, ty
     if answer.tools.is_empty() {
         hints = vec![nothing_found(hub, server.as_deref())];
     }
+    // A new server would not be in the profile either.
+    let kept_out = answer.tools.is_empty() && hub.lens().is_shut().is_some();
     if server.is_none()
+        && !kept_out
         && let Some(name) = hub.suggested_server(&query, &answer).await
     {
         let unless = if answer.tools.is_empty() { "The" } else { "If none of these fits, the" };
@@ -118,7 +121,7 @@ fn nothing_found(hub: &Hub, server: Option<&str>) -> String {
     let mut hint = match names.as_slice() {
         [] if usable.is_empty() => match (hub.lens().is_shut(), hub.lens().narrows()) {
             (Some(why), _) => {
-                format!("No tools are available: {why}. The user can choose another profile in Satchel.")
+                format!("No tools are available: {why}. The user can {}.", hub.lens().way_out())
             }
             (None, true) => "No server of the active profile is switched on in Satchel.".to_owned(),
             (None, false) => "No server is switched on in Satchel.".to_owned(),

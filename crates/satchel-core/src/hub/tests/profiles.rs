@@ -1,5 +1,6 @@
 //! Profiles: which servers and tools a client may use.
 
+use satchel_mcp::RawObject;
 use serde_json::json;
 
 use super::{
@@ -7,6 +8,7 @@ use super::{
     server::{TestServer, tool},
 };
 use crate::{
+    bridge::Caller,
     hub::Scope,
     model::{Code, control::Change, profiles::Profile, request::BindClient},
 };
@@ -147,4 +149,22 @@ async fn choosing_a_profile_that_is_not_there_is_refused() {
     let bind = BindClient { client: "cursor".into(), profile: Some("nowhere".into()) };
     assert_eq!(house.ask(bind).await.unwrap_err().code, Code::UnknownProfile);
     assert_eq!(house.tools_of("editor").len(), 4);
+}
+
+#[tokio::test]
+async fn a_client_bound_to_a_profile_that_is_gone_is_told_what_helps() {
+    let (house, _servers) = two_servers().await;
+    house.change(put("writing", of(&["notes"], &[]))).await;
+    house.ask(BindClient { client: "cursor".into(), profile: Some("writing".into()) }).await.unwrap();
+    let mut config = house.config();
+    config["profiles"] = json!({});
+    std::fs::write(&house.hub.places().config_file, config.to_string()).unwrap();
+    let hub = house.hub.seen_by("cursor");
+    house.until("notes", |_| hub.lens().is_shut().is_some()).await;
+    let way = hub.lens().way_out();
+    assert!(way.contains("satchel profile bind") && way.contains("satchel profile unbind"), "{way}");
+    let refused = house.hub.execute_tool(&Caller::alone("cursor"), "notes:echo", RawObject::new()).await;
+    let refused = refused.unwrap_err();
+    assert!(refused.action.contains("satchel profile unbind"), "{refused:?}");
+    assert!(!house.hub.seen_by("editor").lens().narrows(), "nobody else is affected");
 }
