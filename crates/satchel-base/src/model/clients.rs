@@ -226,6 +226,10 @@ pub struct FoundServer {
     pub transport: String,
     /// Is it enabled there?
     pub enabled: bool,
+    /// Is it enabled there, and will be off here until a person corrects its entry? Absent if not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub switched_off: Option<bool>,
     /// Where it was found, as `client: file`.
     pub places: Vec<String>,
     /// Its name in Satchel, if it has been added already.

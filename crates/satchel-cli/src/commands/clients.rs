@@ -60,14 +60,29 @@ pub(crate) async fn list(places: &Places, all: bool, json: bool) -> anyhow::Resu
             say(format!("\n{} is bound to the profile {profile}.", client.name));
         }
         for twice in &client.duplicates {
-            say(format!(
-                "\n{} still starts \"{}\" itself, which is \"{}\" here. `satchel import --from {} --move` \
-                 removes it there.",
-                client.name, twice.there, twice.here, client.id
-            ));
+            say(twice_told(client, &twice.there, &twice.here));
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A server that a client starts beside Satchel. It can be removed there only once the client is connected.
+fn twice_told(client: &KnownClient, there: &str, here: &str) -> String {
+    let (name, id) = (&client.name, &client.id);
+    let first = match client.state {
+        ClientState::Added | ClientState::Connected { .. } => String::new(),
+        ClientState::Paste => {
+            format!("add Satchel there (`satchel connect {id}` shows how), then remove it by hand")
+        }
+        ClientState::NotConnected | ClientState::NeedsYou { .. } | ClientState::Unreadable { .. } => {
+            format!("`satchel connect {id}` first, then ")
+        }
+    };
+    let way = match client.state {
+        ClientState::Paste => format!("To have it once, {first}."),
+        _ => format!("To have it once: {first}`satchel import --from {id} --move` removes it there."),
+    };
+    format!("\n{name} still starts \"{there}\" itself, which is \"{here}\" here. {way}")
 }
 
 /// Sets a client's surface.

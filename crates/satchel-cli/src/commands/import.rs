@@ -171,6 +171,7 @@ fn row(server: &FoundServer) -> [String; 4] {
     }
     let state = match (&server.known, server.enabled) {
         (Some(known), _) => format!("here as \"{known}\""),
+        (None, true) if server.switched_off == Some(true) => "off after the import".into(),
         (None, true) => "on".into(),
         (None, false) => "off".into(),
     };

@@ -935,6 +935,7 @@ fn shown(offer: &Offer) -> FoundServer {
         }
         .into(),
         enabled: server.enabled,
+        switched_off: is_switched_off(server, &entry).then_some(true),
         places: origins
             .iter()
             .map(|origin| format!("{}: {}", origin.client, origin.path.display()))
@@ -946,6 +947,11 @@ fn shown(offer: &Offer) -> FoundServer {
         warnings: offer.warnings.clone(),
         omitted: import::omitted(server).into_iter().map(|what| Remark::on(name, what)).collect(),
     }
+}
+
+/// Is it on there, and off as this entry?
+fn is_switched_off(server: &FoundEntry, entry: &Map<String, Value>) -> bool {
+    server.enabled && entry.get("enabled") == Some(&Value::Bool(false))
 }
 
 /// Each variable with its value; what goes to the keychain, by name.
@@ -1031,6 +1037,22 @@ fn bundled(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_will_be_switched_off_is_not_shown_as_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("mcp.json");
+        let text = r#"{"mcpServers": {"a": {"command": "x", "args": ["${workspaceFolder}"]}, "b": {"command": "x"}}}"#;
+        std::fs::write(&file, text).unwrap();
+        let sources = import::Source::of_file(table::client("cursor").unwrap(), &file);
+        let servers = sources[0].read(crate::platform::Platform::Linux).unwrap().servers;
+        let off = |server: &FoundEntry| {
+            let (entry, ..) = into_config(server, &server.name, literal);
+            (server.name.clone(), is_switched_off(server, &entry))
+        };
+        let off: Vec<_> = servers.iter().map(off).collect();
+        assert_eq!(off, [("a".to_owned(), true), ("b".to_owned(), false)]);
+    }
 
     #[test]
     fn the_environment_is_shown_with_values_except_credentials() {

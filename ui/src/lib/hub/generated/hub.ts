@@ -231,7 +231,7 @@ export type DismissFailure = { server: string, };
 /**
  * A finding about one thing.
  */
-export type DoctorFinding = { about: Examined, subject: string, verdict: Health, message: string, action: string, } & ({ "code": "config_read", file: string, servers: number, } | { "code": "config_damaged", file: string, why: string, } | { "code": "rules_invalid", file: string, why: Array<string>, } | { "code": "config_absent", file: string, } | { "code": "config_unreadable", file: string, why: string, } | { "code": "search_by_words" } | { "code": "search_by_words_here", variable: string, } | { "code": "search_with_service", model: string, url: string, } | { "code": "search_with_model", file: string, } | { "code": "search_without_model" } | { "code": "search_without_multilingual", file: string, } | { "code": "hub_absent" } | { "code": "hub_unreachable", why: string, } | { "code": "hub_runs", pid: number, url: string | null, } | { "code": "noticed", notice: Code, why: string, } | { "code": "port_closed" } | { "code": "port_usual", port: number, url: string, } | { "code": "port_other", usual: number, url: string, } | { "code": "search_path", dirs: Array<string>, } | { "code": "runtime", program: Whereabouts, install: MissingRuntime | null, } | { "code": "client_waits", file: string, next: string | null, } | { "code": "client_connected", file: string, doubled: Array<string>, } | { "code": "client_troubled", client: string, trouble: string, why: string, } | { "code": "profile_damaged", why: string, } | { "code": "profile_unknown", servers: Array<string>, } | { "code": "secrets_kept", store: StoreKind, count: number, } | { "code": "secrets_silent", seconds: number, } | { "code": "secrets_unusable", trouble: Code | null, why: string, } | { "code": "server_seen", doing: string, lacks: Array<string>, variables: Array<string>, program: Whereabouts, also: ServerAside | null, });
+export type DoctorFinding = { about: Examined, subject: string, verdict: Health, message: string, action: string, } & ({ "code": "config_read", file: string, servers: number, } | { "code": "config_damaged", file: string, why: string, } | { "code": "rules_invalid", file: string, why: Array<string>, } | { "code": "config_absent", file: string, } | { "code": "config_unreadable", file: string, why: string, } | { "code": "search_by_words" } | { "code": "search_by_words_here", variable: string, } | { "code": "search_with_service", model: string, url: string, } | { "code": "search_with_model", file: string, } | { "code": "search_without_model" } | { "code": "search_without_multilingual", file: string, } | { "code": "hub_absent" } | { "code": "hub_unreachable", why: string, } | { "code": "hub_runs", pid: number, url: string | null, } | { "code": "noticed", notice: Code, why: string, } | { "code": "port_closed" } | { "code": "port_usual", port: number, url: string, } | { "code": "port_other", usual: number, url: string, } | { "code": "search_path", dirs: Array<string>, } | { "code": "runtime", program: Whereabouts, install: MissingRuntime | null, } | { "code": "client_waits", file: string, next: string | null, } | { "code": "client_connected", file: string, doubled: Array<string>, } | { "code": "client_troubled", client: string, trouble: string, why: string, } | { "code": "profile_damaged", why: string, } | { "code": "profile_unknown", servers: Array<string>, } | { "code": "secrets_kept", store: StoreKind, count: number, } | { "code": "secrets_silent", seconds: number, } | { "code": "secrets_unusable", trouble: Code | null, why: string, } | { "code": "server_seen", doing: string, lacks: Array<string>, variables: Array<string>, program: Whereabouts, also: ServerAside | null, left_out?: Array<string>, });
 
 /**
  * An empty answer.
@@ -346,7 +346,7 @@ export type FormField = { name: string, title: string, description: string, requ
 /**
  * One server found in other programs' files.
  */
-export type FoundServer = { name: string, runs: string, sets: Array<string>, transport: string, enabled: boolean, places: Array<string>, known: string | null, secrets: Array<string>, needs: Array<NeededAnswer>, remote: string | null, warnings: Array<Caution>, omitted: Array<Remark>, };
+export type FoundServer = { name: string, runs: string, sets: Array<string>, transport: string, enabled: boolean, switched_off?: boolean, places: Array<string>, known: string | null, secrets: Array<string>, needs: Array<NeededAnswer>, remote: string | null, warnings: Array<Caution>, omitted: Array<Remark>, };
 
 /**
  * Where to look for servers to import.
@@ -976,7 +976,7 @@ export type SetupPart = "server" | "profile" | "setting" | "client" | "secrets";
 /**
  * The differences between another setup and this one.
  */
-export type SetupReview = { computer: string, written_ms: number, differences: Array<SetupDifference>, same: number, sealed: boolean, };
+export type SetupReview = { computer: string, written_ms: number, differences: Array<SetupDifference>, same: number, only_here?: number, sealed: boolean, };
 
 /**
  * Selects a setup.
