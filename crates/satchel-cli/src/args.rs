@@ -333,7 +333,7 @@ pub(crate) enum SetupAct {
         #[command(flatten)]
         parts: SetupParts,
     },
-    /// Follow a folder: write this setup there after every change, without secrets, and show what other computers write
+    /// Follow a folder: while a hub runs, write this setup there after every change, without secrets, and show what other computers write; without a hub, `satchel setup` does both
     Follow {
         /// The folder
         #[arg(required_unless_present = "stop")]
@@ -420,6 +420,15 @@ impl From<AnswerWord> for AskAnswer {
             AnswerWord::Always => AskAnswer::Always,
             AnswerWord::Mute => AskAnswer::Mute,
         }
+    }
+}
+
+/// A number of items; none would be no question.
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("it must be at least 1".to_owned()),
+        Ok(number) => Ok(number),
+        Err(error) => Err(format!("{error}")),
     }
 }
 
@@ -642,8 +651,8 @@ pub(crate) struct Tools {
     /// Only the tools of this server
     #[arg(long, value_name = "NAME")]
     pub(crate) server: Option<ServerName>,
-    /// Maximum number; default for a search: 20
-    #[arg(long, value_name = "N")]
+    /// Maximum number, at least 1; default for a search: 20
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) limit: Option<usize>,
     /// Also show why each tool was found
     #[arg(long)]
@@ -887,8 +896,8 @@ pub(crate) struct History {
     /// Only calls through this profile
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// Maximum number
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    /// Maximum number, at least 1
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
 }
 
@@ -933,8 +942,8 @@ pub(crate) enum OnOff {
 #[derive(Debug, Group)]
 pub(crate) struct Logs {
     pub(crate) name: ServerName,
-    /// Number of lines
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
+    /// Number of lines, at least 1
+    #[arg(short = 'n', long, value_name = "N", value_parser = at_least_one, default_value_t = 50)]
     pub(crate) lines: usize,
 }
 
@@ -1022,8 +1031,8 @@ pub(crate) struct Search {
     /// Sort order
     #[arg(long, value_enum, default_value_t = SearchSort::Best)]
     pub(crate) sort: SearchSort,
-    /// Maximum number
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    /// Maximum number, at least 1
+    #[arg(long, value_name = "N", value_parser = at_least_one, default_value_t = 20)]
     pub(crate) limit: usize,
     /// Query the registries now; default: at most once an hour
     #[arg(long)]
@@ -1236,6 +1245,16 @@ mod tests {
             assert!(Args::try_parse_from([&["satchel"], &line[..]].concat()).unwrap().json);
         }
         assert!(!Args::try_parse_from(["satchel", "add", "x", "--", "y", "--json"]).unwrap().json);
+    }
+
+    #[test]
+    fn a_limit_of_nothing_is_refused_everywhere() {
+        for words in [&["tools", "--limit"][..], &["history", "--limit"], &["logs", "x", "--lines"]] {
+            for (number, accepted) in [("0", false), ("1", true)] {
+                let line = ["satchel"].iter().chain(words).chain([&number]);
+                assert_eq!(Args::try_parse_from(line).is_ok(), accepted, "{words:?} {number}");
+            }
+        }
     }
 
     #[test]

@@ -89,7 +89,7 @@ fn judged(verdict: &AuditVerdict) -> String {
     let head = verdict.head.as_ref();
     let mut said = match head {
         Some(head) if verdict.problems.is_empty() => format!(
-            "{}, {} to {}, {} written.\nStore this head elsewhere to verify the log later: {head}",
+            "{}, {} to {}, {}.\nStore this head elsewhere to verify the log later: {head}",
             if verdict.records == 1 {
                 "The one record".to_owned()
             } else {
@@ -119,7 +119,7 @@ mod tests {
         let head = AuditHead { seq: 9, hash: "ab".repeat(32) };
         let whole = AuditVerdict { records: 9, first: 1, head: Some(head), problems: vec![] };
         let said = judged(&whole);
-        assert!(said.starts_with("All 9 records, 1 to 9, are intact written."), "{said}");
+        assert!(said.starts_with("All 9 records, 1 to 9, are intact."), "{said}");
         assert!(said.ends_with(&format!("9:{}", "ab".repeat(32))), "{said}");
         let cut = AuditVerdict { problems: vec!["record 3 is not as it was written".into()], ..whole };
         assert_eq!(

@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use satchel_core::{
     files::Places,
     hub::Handle,
@@ -21,8 +21,12 @@ use crate::{
     Usage,
     args::Secrets,
     output::{say, say_json},
-    reach::{once, reach, refusal, running},
+    reach::{Reached, once, reach, refusal, running},
 };
+
+/// A file is unlocked only while a hub runs.
+const UNLOCK_WITHOUT_HUB: &str = "No hub is running: start one with `satchel serve`, then unlock the file with \
+                                  `satchel secrets unlock`; or repeat this at a terminal, which asks for the passphrase.";
 
 pub(crate) async fn run(places: &Places, secrets: Secrets, json: bool) -> anyhow::Result<ExitCode> {
     match secrets {
@@ -46,14 +50,19 @@ pub(crate) async fn run(places: &Places, secrets: Secrets, json: bool) -> anyhow
 }
 
 async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
-    let names = once(places, ListSecrets {}).await?;
+    let hub = reach(places).await?;
+    let is_running = matches!(hub, Reached::Running(_));
+    let names = hub.ask(ListSecrets {}).await;
+    hub.leave().await;
+    let names = names?;
     match (json, names.names.as_slice()) {
         (true, _) => say_json(&names)?,
         (false, []) => say("No secrets are stored. Store one with `satchel secrets set NAME`."),
         (false, stored) => say(stored.join("\n")),
     }
     if names.locked && !json {
-        say(format!("The encrypted secrets file is locked. {}", Code::VaultLocked.action()));
+        let action = if is_running { Code::VaultLocked.action() } else { UNLOCK_WITHOUT_HUB };
+        say(format!("The encrypted secrets file is locked. {action}"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -78,8 +87,13 @@ async fn unlocking<R: Handle + Clone>(places: &Places, request: R) -> anyhow::Re
             Err(error) => Err(error),
         };
     }
+    let is_running = matches!(hub, Reached::Running(_));
     hub.leave().await;
-    answer
+    match answer {
+        // Unlocked for this command alone, it would be of no use.
+        Err(error) if is_locked(&error) && !is_running => Err(anyhow!("{error}. {UNLOCK_WITHOUT_HUB}")),
+        answer => answer,
+    }
 }
 
 fn is_locked(error: &anyhow::Error) -> bool {

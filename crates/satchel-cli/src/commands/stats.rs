@@ -80,7 +80,8 @@ fn subtraction(savings: &Savings) -> String {
         spent.wrapping,
         savings.net,
     );
-    if let Some(searches) = savings.break_even_searches {
+    // Rounded to zero, it would say nothing.
+    if let Some(searches) = savings.break_even_searches.filter(|searches| *searches >= 0.05) {
         text.push_str(&format!("\n  A session pays off up to {searches:.1} searches."));
     }
     if savings.left_out > 0 {
@@ -225,5 +226,8 @@ Tokens of x. How this is counted: satchel stats --how
 
 - So.";
         assert_eq!(in_words(&report, true), expected);
+        let savings = Savings { break_even_searches: Some(0.04), ..report.savings.clone() };
+        let said = in_words(&Report { savings, ..report }, true);
+        assert!(!said.contains("pays off"), "up to 0.0 searches says nothing: {said}");
     }
 }

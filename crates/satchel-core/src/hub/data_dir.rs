@@ -99,7 +99,10 @@ async fn lock_within(places: &Places, patience: Duration) -> Result<File, OpenEr
     open.create(true).truncate(false).write(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut open, 0o600);
-    let file = open.open(&path).map_err(OpenError::Files)?;
+    let file = open.open(&path).map_err(|error| {
+        let message = format!("cannot open {}: {error}", path.display());
+        OpenError::Files(io::Error::new(error.kind(), message))
+    })?;
     let deadline = tokio::time::Instant::now() + patience;
     let mut looks = 0;
     loop {
