@@ -1696,7 +1696,7 @@ export const de: Words = {
     keychain_locked: "Öffne den Schlüsselbund und versuche es noch einmal, oder wähle in den Einstellungen eine verschlüsselte Datei.",
     keychain_absent: "Starte einen Schlüsselbund wie gnome-keyring, oder wähle in den Einstellungen eine verschlüsselte Datei.",
     vault_locked: "Öffne sie in den Einstellungen mit ihrem Passwort.",
-    config_invalid: "Berichtige die Datei an der genannten Stelle. Was vorher lief, läuft solange weiter.",
+    config_invalid: "Berichtige die Datei an der genannten Stelle. Ein fehlerhafter Eintrag ist bis dahin aus, alles andere läuft weiter.",
     rule_invalid: "Berichtige sie in der Datei; bis dahin sind Werkzeuge, die sie meinen könnte, aus, oder jeder Aufruf fragt.",
     socket_not_opened: "Berichtige seinen Pfad unter „sockets“ in der Konfiguration.",
     port_taken: "Verbinde die Clients neu mit der neuen Adresse, oder mache den Port frei und starte neu.",

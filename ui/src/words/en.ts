@@ -32,7 +32,7 @@ const remedy: Partial<Record<Code, string>> = {
   keychain_locked: "Unlock the keyring, then try again, or choose an encrypted file in Settings.",
   keychain_absent: "Start a keyring service such as gnome-keyring, or choose an encrypted file in Settings.",
   vault_locked: "Unlock it in Settings with its passphrase.",
-  config_invalid: "Correct the file at the place named. What ran before goes on meanwhile.",
+  config_invalid: "Correct the file at the place named. An entry with a fault is off until then; everything else goes on.",
   rule_invalid: "Correct it in the file. Until then, tools that it could be about are off, or each call asks.",
   socket_not_opened: "Correct its path under \"sockets\" in the configuration.",
   port_taken: "Connect clients again with the new address, or free the port and start again.",

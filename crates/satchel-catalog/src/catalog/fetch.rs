@@ -88,7 +88,7 @@ pub async fn read(
         "tools" => {
             let list = if offered { all_pages(link, "tools/list", "tools").await? } else { List::default() };
             let mut list = list.unframed("tools/list", offer);
-            tell(repair::tools(&mut list.items));
+            tell(repair::tools(&mut list.items, &hello.revision));
             let (mut tools, mut skipped) = validate::tools(list.items);
             if hosted && hello.is_modern() {
                 tools.retain(|tool| match tool.header_fault() {

@@ -3,7 +3,7 @@
 //! a definition without a fault keeps its bytes, and unknown fields stay. Whether a tool can be offered is decided in
 //! [`super::validate`].
 
-use satchel_mcp::{Raw, RawObject};
+use satchel_mcp::{Raw, RawObject, era};
 
 use super::ResourceEntry;
 
@@ -82,13 +82,22 @@ const PROMPT: &[Field] = &[
 ];
 
 /// Corrects tools. Returns a line for each corrected one.
-pub(super) fn tools(items: &mut [Box<Raw>]) -> Vec<String> {
+///
+/// Since 2026-07-28, a result may be any JSON value and an output schema any schema (`2026-07-28/server/tools.mdx#output-schema`).
+pub(super) fn tools(items: &mut [Box<Raw>], revision: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for (at, raw) in items.iter_mut().enumerate() {
         let Ok(mut fields) = RawObject::parse(raw) else { continue };
-        let corrected = correct(&mut fields, TOOL);
+        let any_schema = (!era::is_legacy(revision)).then(|| fields.remove("outputSchema")).flatten();
+        let mut corrected = correct(&mut fields, TOOL);
+        if any_schema.as_ref().is_some_and(|schema| schema.get() == "null") {
+            corrected.push("outputSchema");
+        }
         if corrected.is_empty() {
             continue;
+        }
+        if let Some(schema) = any_schema.filter(|schema| schema.get() != "null") {
+            fields.set("outputSchema", schema);
         }
         lines.push(line("tool", at, fields.text("name"), &corrected));
         *raw = fields.to_raw();
@@ -316,6 +325,19 @@ fn properties(raw: &Raw) -> Checked {
 mod tests {
     use super::*;
 
+    const LEGACY: &str = "2025-11-25";
+
+    #[test]
+    fn an_output_schema_of_the_newest_revision_may_be_of_any_type() {
+        for schema in [r#"{"type":"array"}"#, "{}", "true"] {
+            let text = format!(r#"{{"name":"t","inputSchema":{{"type":"object"}},"outputSchema":{schema}}}"#);
+            let mut items = vec![raw(&text)];
+            assert_eq!((tools(&mut items, "2026-07-28").len(), items[0].get()), (0, text.as_str()));
+            let mut items = vec![raw(&text.replace("{\"name", "{\"title\":null,\"name"))];
+            assert_eq!((tools(&mut items, "2026-07-28").len(), items[0].get()), (1, text.as_str()));
+        }
+    }
+
     fn raw(json: &str) -> Box<Raw> {
         Raw::from_string(json.to_owned()).unwrap()
     }
@@ -323,7 +345,7 @@ mod tests {
     /// The tool with these fields beside its name.
     fn tool(fields: &str) -> (String, usize) {
         let mut items = vec![raw(&format!(r#"{{"name":"t",{fields}}}"#))];
-        let lines = tools(&mut items);
+        let lines = tools(&mut items, LEGACY);
         let text = items[0].get().to_owned();
         (text.strip_prefix(r#"{"name":"t","#).unwrap_or(&text).trim_end_matches('}').to_owned(), lines.len())
     }
@@ -352,7 +374,7 @@ mod tests {
             for key in ["inputSchema", "outputSchema"] {
                 let expected = format!(r#"{{"name":"t","{key}":{expected}}}"#);
                 let mut items = vec![raw(&format!(r#"{{"name":"t","{key}":{schema}}}"#))];
-                assert_eq!(tools(&mut items).len(), 1, "{schema}");
+                assert_eq!(tools(&mut items, LEGACY).len(), 1, "{schema}");
                 assert_eq!(items[0].get(), expected);
             }
         }
@@ -396,7 +418,7 @@ mod tests {
             "icons":[{"src":"data:,","sizes":["1x1"],"theme":"dark"}],"outputSchema":{"type":"object"},"_meta":{"a":null}"#;
         let mut items = vec![raw(&format!(r#"{{"name":"t",{fields}}}"#)), raw("null"), raw("[]")];
         let before: Vec<_> = items.iter().map(|raw| raw.get().to_owned()).collect();
-        assert_eq!(tools(&mut items), Vec::<String>::new());
+        assert_eq!(tools(&mut items, LEGACY), Vec::<String>::new());
         assert_eq!(items.iter().map(|raw| raw.get()).collect::<Vec<_>>(), before);
     }
 
@@ -405,7 +427,7 @@ mod tests {
         for schema in ["null", "true", r#"{"type":"array"}"#, r#"{"type":"object","required":"a"}"#] {
             let text = format!(r#"{{"name":"t","inputSchema":{schema}}}"#);
             let mut items = vec![raw(&text)];
-            assert_eq!((tools(&mut items).len(), items[0].get()), (0, text.as_str()));
+            assert_eq!((tools(&mut items, LEGACY).len(), items[0].get()), (0, text.as_str()));
         }
     }
 

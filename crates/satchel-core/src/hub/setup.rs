@@ -195,14 +195,13 @@ pub(super) async fn take(
     for id in seen {
         if id.part == SetupPart::Secrets {
             if !has_passphrase {
-                let reason = "they need the passphrase of the file".to_owned();
-                taken.left.push(Left { place: id.to_string(), reason });
+                taken.left.push(Left::new(id.to_string(), "they need the passphrase of the file"));
                 continue;
             }
             match with_missing(hub, missing.as_ref(), &sealed, &mut stored).await {
                 Ok(()) => parts.push((id, None)),
                 Err(refusal) => {
-                    taken.left.push(Left { place: id.to_string(), reason: refusal.sentence() });
+                    taken.left.push(Left::refused(id.to_string(), refusal));
                 }
             }
             continue;
