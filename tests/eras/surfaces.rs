@@ -109,6 +109,8 @@ async fn prompts_resources_templates_completions_icons_and_apps_are_on_every_sur
             let mut client = client_at(&hub, path, era).await;
             client.open().await;
             let own = |name: &str| named(path, name);
+            // Both servers have it.
+            let address = |uri: &str| if path == "/direct" { format!("new|{uri}") } else { uri.to_owned() };
             all_listed(&client, &own("test_app")).await;
 
             let tools = list(&client, "tools/list").await;
@@ -132,15 +134,17 @@ async fn prompts_resources_templates_completions_icons_and_apps_are_on_every_sur
             assert_eq!(said, "Prompt with arguments: arg1='a', arg2='b'", "{what}");
 
             let resources = list(&client, "resources/list").await;
-            find(&resources, "uri", "test://static-text");
+            find(&resources, "uri", &address("test://static-text"));
             let templates = list(&client, "resources/templates/list").await;
-            find(&templates, "uriTemplate", "test://template/{id}/data");
-            let read = client.request("resources/read", json!({ "uri": "test://template/7/data" })).await;
+            let template = address("test://template/{id}/data");
+            find(&templates, "uriTemplate", &template);
+            let seventh = json!({ "uri": address("test://template/7/data") });
+            let read = client.request("resources/read", seventh).await;
             assert!(read.result()["contents"][0]["text"].as_str().is_some_and(|text| text.contains("ID: 7")));
 
             for reference in [
                 json!({ "type": "ref/prompt", "name": prompt["name"] }),
-                json!({ "type": "ref/resource", "uri": "test://template/{id}/data" }),
+                json!({ "type": "ref/resource", "uri": template }),
             ] {
                 let params = json!({ "ref": reference, "argument": { "name": "arg1", "value": "par" } });
                 let completed = client.request("completion/complete", params).await;
@@ -170,17 +174,18 @@ async fn two_servers_with_the_same_address_are_kept_apart() {
             client.request("resources/read", json!({ "uri": page })).await.result();
         }
 
-        // The second one's resource is watched under the name in its list.
+        // Each one's resource is watched under the name in the list, and is nobody's under the name that both have.
         let resources = list(&client, "resources/list").await;
-        let second = resources.iter().filter_map(|resource| resource["uri"].as_str());
-        let second = second.filter(|uri| uri.ends_with("|test://watched-resource")).collect::<Vec<_>>();
-        assert_eq!(second.len(), 1, "{resources:?}");
-        let server = second[0].split('|').next().expect("a server");
-        let mut stream = client.listen(second[0]).await;
-        let tool = format!("{server}-test_update_watched_resource");
+        let watched = resources.iter().filter_map(|resource| resource["uri"].as_str());
+        let watched = watched.filter(|uri| uri.ends_with("test://watched-resource")).collect::<Vec<_>>();
+        assert_eq!(watched, ["new|test://watched-resource", "old|test://watched-resource"]);
+        let both = client.request("resources/read", json!({ "uri": "test://watched-resource" })).await;
+        let refused = both.outcome.expect_err("it could be either's").message;
+        assert!(watched.iter().all(|uri| refused.contains(uri)), "{refused}");
+        let mut stream = client.listen(watched[1]).await;
         let mut heard = None;
         for _ in 0..20 {
-            client.call(&tool, json!({})).await.result();
+            client.call("old-test_update_watched_resource", json!({})).await.result();
             let wait = std::time::Duration::from_secs(3);
             let updated = stream.until("notifications/resources/updated");
             if let Ok((message, _)) = tokio::time::timeout(wait, updated).await {
@@ -188,7 +193,7 @@ async fn two_servers_with_the_same_address_are_kept_apart() {
                 break;
             }
         }
-        assert_eq!(heard.expect("it is heard of")["params"]["uri"], second[0], "{era:?}");
+        assert_eq!(heard.expect("it is heard of")["params"]["uri"], watched[1], "{era:?}");
     }
 }
 

@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(
             shown(std::slice::from_ref(&line), 120_000),
             "\
-ID  WHEN       CLIENT  CALLED    RULE                                 ANSWER
+ID  WHEN       CLIENT  CALLED    RULE                                        ANSWER
 7   2 min ago  cursor  git:push  tools that delete: ask first; allowed once  ok"
         );
         let csv = line.to_csv();
