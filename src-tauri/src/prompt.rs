@@ -51,17 +51,32 @@ pub(crate) fn set_in_page(app: &AppHandle, id: u64, shown: bool) {
         *here = shown.then_some(id);
     }
     drop(here);
-    follow(app);
+    follow_soon(app, Duration::ZERO);
 }
 
 /// The page is a new one.
 pub(crate) fn forget_page(app: &AppHandle) {
     *app.state::<QuestionInPage>().0.lock() = None;
-    follow(app);
+    follow_soon(app, Duration::ZERO);
 }
 
-/// Shows waiting questions, or closes the window if there are none.
+/// Like [`follow`], from any thread.
+pub(crate) fn follow_soon(app: &AppHandle, after: Duration) {
+    let app = app.clone();
+    app.state::<Tasks>().inner().clone().spawn(async move {
+        tokio::time::sleep(after).await;
+        follow(&app);
+    });
+}
+
+/// One thread at a time opens and closes the window.
+#[derive(Debug, Default)]
+pub(crate) struct Following(Mutex<()>);
+
+/// Shows waiting questions, or closes the window if there are none. Not on the main thread, which makes the window.
 pub(crate) fn follow(app: &AppHandle) {
+    let following = app.state::<Following>();
+    let _alone = following.0.lock();
     let asks = elsewhere(app);
     match (app.get_webview_window(LABEL), asks.as_slice()) {
         (None, []) => {}
@@ -99,11 +114,7 @@ pub(crate) fn elsewhere(app: &AppHandle) -> Vec<Ask> {
         if ask.client != WINDOW || left.is_zero() {
             return true;
         }
-        let app = app.clone();
-        app.state::<Tasks>().inner().clone().spawn(async move {
-            tokio::time::sleep(left).await;
-            follow(&app);
-        });
+        follow_soon(app, left);
         false
     });
     asks
@@ -155,7 +166,7 @@ fn show(window: &WebviewWindow, height: f64) -> tauri::Result<()> {
         return window.show();
     }
     // The page knows its height only once it is shown. A window that a person moved stays there.
-    if *window.state::<Place>().0.lock() == Some(window.outer_position()?) {
+    if *window.state::<PromptPosition>().0.lock() == Some(window.outer_position()?) {
         return place(window, window.current_monitor()?, height);
     }
     Ok(())
@@ -163,13 +174,13 @@ fn show(window: &WebviewWindow, height: f64) -> tauri::Result<()> {
 
 /// Where the window was put.
 #[derive(Debug, Default)]
-pub(crate) struct Place(Mutex<Option<PhysicalPosition<i32>>>);
+pub(crate) struct PromptPosition(Mutex<Option<PhysicalPosition<i32>>>);
 
 /// Centers the window on the screen. The system's own way would go by the size of a window that is not there yet.
 fn place(window: &WebviewWindow, screen: Option<Monitor>, height: f64) -> tauri::Result<()> {
     let Some(screen) = screen else { return window.center() };
     let position = centered(&screen, height);
-    *window.state::<Place>().0.lock() = Some(position);
+    *window.state::<PromptPosition>().0.lock() = Some(position);
     window.set_position(position)
 }
 
@@ -227,7 +238,7 @@ fn open(app: &AppHandle) -> tauri::Result<()> {
             let app = own.app_handle().clone();
             let tasks = own.state::<Tasks>().inner().clone();
             tasks.spawn(webkit::rest_after(app.clone(), window::KEPT_HIDDEN));
-            tasks.spawn(async move { follow(&app) });
+            follow_soon(&app, Duration::ZERO);
         }
         _ => {}
     });

@@ -158,7 +158,7 @@ fn hide(window: &WebviewWindow) {
         tracing::error!("cannot hide the window: {error}");
     }
     // A question within its page would be out of sight.
-    prompt::follow(window.app_handle());
+    prompt::follow_soon(window.app_handle(), Duration::ZERO);
     dock::follows(window.app_handle(), false);
     window.state::<Tasks>().spawn(give_back(window.clone()));
 }

@@ -222,7 +222,7 @@ impl Http {
             let session = self.session.lock().clone();
             let response = match self.send(&outgoing).await {
                 Ok(response) if response.status().is_success() => break Ok(response),
-                Ok(response) => Refused::read(response).await,
+                Ok(response) => HttpRefusal::read(response).await,
                 Err(error) => return self.link.fail(id, error.into()),
             };
             if session.is_none() || !response.lost_session() {
@@ -454,8 +454,8 @@ impl Http {
         }
     }
 
-    fn refusal(&self, id: u64, refused: Refused) {
-        let Refused { status, later, elsewhere, kind, bytes } = refused;
+    fn refusal(&self, id: u64, refused: HttpRefusal) {
+        let HttpRefusal { status, later, elsewhere, kind, bytes } = refused;
         let text = String::from_utf8_lossy(&bytes);
         // A JSON-RPC error may come with any status.
         if let Ok(Message::Response { id: answered, outcome: Err(error) }) = Message::parse(&text)
@@ -603,7 +603,7 @@ impl Http {
 
 /// A response other than success, read to its end.
 #[derive(Debug)]
-struct Refused {
+struct HttpRefusal {
     status: StatusCode,
     /// The requested pause before trying again.
     later: Option<Duration>,
@@ -613,7 +613,7 @@ struct Refused {
     bytes: Vec<u8>,
 }
 
-impl Refused {
+impl HttpRefusal {
     async fn read(response: Response) -> Self {
         Self {
             status: response.status(),
