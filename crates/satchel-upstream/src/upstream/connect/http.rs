@@ -222,11 +222,15 @@ impl Http {
             let session = self.session.lock().clone();
             let response = match self.send(&outgoing).await {
                 Ok(response) if response.status().is_success() => break Ok(response),
-                Ok(response) => HttpRefusal::read(response).await,
+                Ok(response) => response,
                 Err(error) => return self.link.fail(id, error.into()),
             };
-            if session.is_none() || !response.lost_session() {
-                break Err(response);
+            // Nothing else is read of a 404: others may be waiting for the new session.
+            if session.is_none() || response.status() != StatusCode::NOT_FOUND {
+                let refused = HttpRefusal::read(response).await;
+                if session.is_none() || !refused.lost_session() {
+                    break Err(refused);
+                }
             }
             // The session expired, and the request was not executed
             // (`2025-11-25/basic/transports.mdx#session-management`).
@@ -624,23 +628,20 @@ impl HttpRefusal {
         }
     }
 
-    /// Did the server not know the session that was sent? The specification demands 404
-    /// (`2025-11-25/basic/transports.mdx#session-management`). Servers after the examples of the TypeScript SDK, the
+    /// Did the server not know the session that was sent, though it did not answer 404 as the specification demands
+    /// (`2025-11-25/basic/transports.mdx#session-management`)? Servers after the examples of the TypeScript SDK, the
     /// reference server among them, answer 400 with an error that belongs to no request.
     fn lost_session(&self) -> bool {
-        match self.status {
-            StatusCode::NOT_FOUND => true,
-            StatusCode::BAD_REQUEST => {
-                let Ok(Message::Response { id: None, outcome: Err(error) }) =
-                    Message::parse(&String::from_utf8_lossy(&self.bytes))
-                else {
-                    return false;
-                };
-                let message = error.message.to_lowercase();
-                message.contains("session") || message.contains("not initialized")
-            }
-            _ => false,
+        if self.status != StatusCode::BAD_REQUEST {
+            return false;
         }
+        let Ok(Message::Response { id: None, outcome: Err(error) }) =
+            Message::parse(&String::from_utf8_lossy(&self.bytes))
+        else {
+            return false;
+        };
+        let message = error.message.to_lowercase();
+        message.contains("session") || message.contains("not initialized")
     }
 }
 
