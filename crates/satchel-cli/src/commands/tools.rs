@@ -78,7 +78,8 @@ pub(crate) async fn rule(places: &Places, rule: Rule, json: bool) -> anyhow::Res
     Ok(code)
 }
 
-/// What the rule names and nobody knows. It may still be right: a server may be asleep or not added yet.
+/// Warns of a tool or client that the rule names and the hub does not know. The rule may still be right: a server may
+/// be asleep or not added yet.
 async fn doubts(hub: &Reached, rule: &Rule) -> Vec<String> {
     let all = ListTools { query: String::new(), server: None, limit: ALL };
     let clients = ListClients { environment: super::clients::environment() };

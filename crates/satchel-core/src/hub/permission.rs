@@ -169,12 +169,12 @@ pub(super) fn permission(
         return Ok(Permitted::Freely);
     }
     if hub.inner.prompts.is_granted(client, path) {
-        hub.context.observer.decided(&format!("{rule}; allowed for this session"));
+        hub.context.observer.decided(&format!("{rule}; {}", Consent::Session.as_str()));
         return Ok(Permitted::Freely);
     }
     let answers = params.get("requestState").is_some() || params.get("inputResponses").is_some();
     if answers && hub.inner.prompts.is_back(client, path, &arguments(params)) {
-        hub.context.observer.decided(&format!("{rule}; allowed once"));
+        hub.context.observer.decided(&format!("{rule}; {}", Consent::Once.as_str()));
         return Ok(Permitted::Again);
     }
     let admitted = hub.inner.prompts.admit_question(client, path.server.as_str());

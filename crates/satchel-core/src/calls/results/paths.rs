@@ -82,7 +82,7 @@ impl Paths {
         let left = CancellationToken::new();
         let _leaves = left.clone().drop_guard();
         let work = move || {
-            // As long as it runs, it counts, whether or not somebody still waits for it.
+            // The work holds its permit until it ends, also after the client left.
             let _permit = permit;
             excerpt(&text, &path, (from, until), &|| left.is_cancelled())
         };
