@@ -119,14 +119,33 @@ async fn lock_within(places: &Places, patience: Duration) -> Result<File, OpenEr
         }
         let running = RunningHub::read(places);
         // A short-lived command or a starting hub holds the lock without an address. With a pipe's address, a process
-        // may hold it briefly to check for a hub.
-        let serves = running.as_ref().is_some_and(|running| !running.is_pipe() || looks >= LOOKS);
+        // may hold it briefly to check for a hub. On a busy computer, a killed hub, or a process that it was just starting,
+        // may hold it for seconds.
+        let serves = match &running {
+            Some(running) if running.is_pipe() => looks >= LOOKS,
+            Some(running) => accepts(&running.socket).await,
+            None => false,
+        };
         if serves || tokio::time::Instant::now() >= deadline {
             let (pid, url) = running.map(|running| (running.pid, running.url)).unzip();
             return Err(OpenError::HeldBy { pid, url, data: places.data.clone() });
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+/// Does a process listen on this socket? If that cannot be told, yes.
+#[cfg(unix)]
+async fn accepts(socket: &std::path::Path) -> bool {
+    let nobody = [io::ErrorKind::NotFound, io::ErrorKind::ConnectionRefused];
+    tokio::net::UnixStream::connect(socket)
+        .await
+        .map_or_else(|error| !nobody.contains(&error.kind()), |_| true)
+}
+
+#[cfg(not(unix))]
+async fn accepts(_socket: &std::path::Path) -> bool {
+    true
 }
 
 /// Removes temporary files of interrupted writes. Called under the lock, so nothing else writes here.
@@ -216,13 +235,33 @@ mod tests {
         };
         let (hub, ()) = tokio::join!(lock_within(&places, HUB_PATIENCE), ends);
         let hub = hub.unwrap();
-        let running = RunningHub { pid: 7, url: "http://127.0.0.1:1/mcp".into(), socket: PathBuf::new() };
+        let socket = places.data.join("hub.sock");
+        #[cfg(unix)]
+        let _listening = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let running = RunningHub { pid: 7, url: "http://127.0.0.1:1/mcp".into(), socket };
         files::replace(&places.address_file(), &serde_json::to_vec(&running).unwrap()).unwrap();
         let before = tokio::time::Instant::now();
         let refused = lock_within(&places, HUB_PATIENCE).await.unwrap_err();
         assert!(matches!(refused, OpenError::HeldBy { pid: Some(7), .. }), "{refused}");
         assert_eq!(before, tokio::time::Instant::now(), "a hub that serves is not waited for");
         drop(hub);
+    }
+
+    #[cfg(unix)]
+    #[tokio::test(start_paused = true)]
+    async fn a_killed_hub_that_the_system_has_not_cleared_away_is_waited_for() {
+        let (_dir, places) = home();
+        let killed = lock_within(&places, HUB_PATIENCE).await.unwrap();
+        let socket = places.data.join("hub.sock");
+        drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+        let stale = RunningHub { pid: 7, url: "http://127.0.0.1:1/mcp".into(), socket };
+        files::replace(&places.address_file(), &serde_json::to_vec(&stale).unwrap()).unwrap();
+        let cleared = async move {
+            tokio::time::sleep(Duration::from_secs(3)).await;
+            drop(killed);
+        };
+        let (hub, ()) = tokio::join!(lock_within(&places, HUB_PATIENCE), cleared);
+        hub.unwrap();
     }
 
     #[tokio::test(start_paused = true)]
