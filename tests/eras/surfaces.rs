@@ -315,22 +315,40 @@ async fn a_clients_extensions_are_passed_to_the_server() {
 }
 
 #[tokio::test]
-async fn a_non_object_value_is_not_sent_to_clients_that_would_reject_it() {
+async fn a_non_object_value_reaches_older_clients_as_text_and_without_its_schema() {
     let station = Station::start(Speaks::Modern, |asked: &Asked| {
-        let mut result = text("[1,2]");
-        result["structuredContent"] = json!([1, 2]);
-        result["resultType"] = json!("complete");
-        (asked.method() == "tools/call").then(|| asked.result(&result))
+        let result = match asked.method() {
+            "tools/call" => json!({ "content": [], "structuredContent": [1, 2], "resultType": "complete" }),
+            "tools/list" => json!({
+                "tools": [{
+                    "name": "work",
+                    "inputSchema": { "type": "object" },
+                    "outputSchema": { "type": "array", "items": { "type": "integer" } },
+                }],
+                "resultType": "complete",
+            }),
+            _ => return None,
+        };
+        Some(asked.result(&result))
     })
     .await;
     let home = Home::with_servers(json!({ "far": { "url": station.url } }));
     let hub = home.start_hub().await;
     for era in BOTH {
-        let mut client = client_at(&hub, "/server/far", era).await;
-        client.open().await;
-        let told = client.call("work", json!({})).await;
-        assert_eq!(told.text(), "[1,2]");
-        let expected = if era == Era::Modern { json!([1, 2]) } else { Value::Null };
-        assert_eq!(told.result()["structuredContent"], expected, "{era:?}");
+        for surface in ["/server/far", "/direct"] {
+            let mut client = client_at(&hub, surface, era).await;
+            client.open().await;
+            let listed = client.request("tools/list", json!({})).await;
+            let listed = listed.result();
+            let has_schema = listed["tools"][0]["outputSchema"].is_object();
+            assert_eq!(has_schema, era == Era::Modern, "{surface} {era:?}: {listed}");
+            let told = client.call("work", json!({})).await;
+            let told = told.result();
+            let (text, value) = (&told["content"][0]["text"], &told["structuredContent"]);
+            match era {
+                Era::Modern => assert_eq!((text, value), (&Value::Null, &json!([1, 2])), "{surface}"),
+                Era::Legacy => assert_eq!((text, value), (&json!("[1,2]"), &Value::Null), "{surface}"),
+            }
+        }
     }
 }

@@ -228,7 +228,8 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
         _ => match surface::list_key(method) {
             Some(key) => {
                 let asked = Asked { server: None, key, modern: asker.caller.modern };
-                let list = || finished(hub, asker, surface::list(key, &flat.items(method)));
+                let list =
+                    || finished(hub, asker, of_revision(asker, key, surface::list(key, &flat.items(method))));
                 Reply::List(catalog.list(&asked, list))
             }
             None => unknown_method(method),
@@ -247,7 +248,8 @@ fn list_of_server(
     let list = || {
         let list = surface::list_of(offer, method, key);
         let older = is_newer(offer) && !asker.caller.modern;
-        finished(hub, asker, if older { metadata::legacy_result(&list) } else { list })
+        let list = if older { metadata::legacy_result(&list) } else { list };
+        finished(hub, asker, of_revision(asker, key, list))
     };
     let catalog = hub.catalog();
     // The offer may have changed; then the list is not shared.
@@ -413,6 +415,14 @@ fn unowned_task() -> Option<String> {
     let mut random = [0u8; 16];
     getrandom::fill(&mut random).ok()?;
     Some(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A list as the client's revision has it.
+fn of_revision(asker: &Asker, key: &str, list: Box<Raw>) -> Box<Raw> {
+    match key == "tools" && !asker.caller.modern {
+        true => metadata::legacy_tools(list),
+        false => list,
+    }
 }
 
 /// Is the server stateless?

@@ -74,17 +74,52 @@ pub fn complete_request(params: &mut RawObject, client: &Raw, capabilities: &Raw
     params.set("_meta", meta.to_raw());
 }
 
-/// Converts a result of a stateless revision to an older one. Cache hints are dropped, and structured content has to
-/// be an object.
+/// Converts a result of a stateless revision to an older one. Cache hints are dropped. Structured content has to be an
+/// object there; another value becomes text, unless the result has content already.
 pub fn legacy_result(result: &Raw) -> Box<Raw> {
     let Ok(mut fields) = RawObject::parse(result) else { return result.to_owned() };
     for key in ["resultType", "ttlMs", "cacheScope"] {
         fields.remove(key);
     }
     strip(&mut fields);
-    if fields.get("structuredContent").is_some_and(|value| !value.get().starts_with('{')) {
-        fields.remove("structuredContent");
+    if fields.get("structuredContent").is_some_and(|value| !value.get().starts_with('{'))
+        && let Some(value) = fields.remove("structuredContent")
+    {
+        let content: Vec<&Raw> = fields.read("content").unwrap_or_default();
+        if content.is_empty() {
+            // Strings always serialize.
+            let _ = fields.put("content", &json!([{ "type": "text", "text": value.get() }]));
+        }
     }
+    fields.to_raw()
+}
+
+/// Converts a list of tools to an older revision, where an output schema describes an object
+/// (`2025-11-25/schema.mdx#tool`). Clients of those reject the whole list otherwise; without a schema, they take any result.
+pub fn legacy_tools(list: Box<Raw>) -> Box<Raw> {
+    const SCHEMA: &str = "outputSchema";
+    if !list.get().contains(SCHEMA) {
+        return list;
+    }
+    let Ok(mut fields) = RawObject::parse(&list) else { return list };
+    let mut tools: Vec<Box<Raw>> = fields.read("tools").unwrap_or_default();
+    let mut changed = false;
+    for tool in tools.iter_mut().filter(|tool| tool.get().contains(SCHEMA)) {
+        let Ok(mut definition) = RawObject::parse(tool) else { continue };
+        let is_of_object = |schema: &Raw| {
+            RawObject::parse(schema).is_ok_and(|schema| schema.text("type").as_deref() == Some("object"))
+        };
+        if definition.get(SCHEMA).is_some_and(|schema| !is_of_object(schema)) {
+            definition.remove(SCHEMA);
+            *tool = definition.to_raw();
+            changed = true;
+        }
+    }
+    if !changed {
+        return list;
+    }
+    // Raw values always serialize.
+    let _ = fields.put("tools", &tools);
     fields.to_raw()
 }
 
@@ -206,8 +241,25 @@ mod tests {
         assert!(!asking.get().contains("ttlMs") && asks_for_input(&asking) && !asks_for_input(&modern));
         assert_eq!(
             legacy_result(&raw(r#"{"structuredContent":[1],"content":[]}"#)).get(),
-            r#"{"content":[]}"#
+            r#"{"content":[{"type":"text","text":"[1]"}]}"#
         );
+        assert_eq!(
+            legacy_result(&raw(r#"{"content":[{"type":"text","text":"one"}],"structuredContent":1}"#)).get(),
+            r#"{"content":[{"type":"text","text":"one"}]}"#
+        );
+    }
+
+    #[test]
+    fn older_clients_get_no_output_schema_but_that_of_an_object() {
+        let list = |schema: &str| {
+            raw(&format!(r#"{{"tools":[{{"name":"a","x":1.0}},{{"name":"b"{schema},"y":2}}],"z":3}}"#))
+        };
+        for schema in [r#"{"type":"array"}"#, r#"{"anyOf":[{"type":"object"}]}"#, "true"] {
+            let legacy = legacy_tools(list(&format!(r#","outputSchema":{schema}"#)));
+            assert_eq!(legacy.get(), list("").get(), "{schema}");
+        }
+        let kept = list(r#","outputSchema":{"type":"object","properties":{}}"#);
+        assert_eq!(legacy_tools(kept.clone()).get(), kept.get());
     }
 
     #[test]
