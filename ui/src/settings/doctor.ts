@@ -44,6 +44,8 @@ export function codeOf(finding: DoctorFinding, server?: ServerView): Code | unde
       return finding.notice;
     case "rules_invalid":
       return "rule_invalid";
+    case "settings_invalid":
+      return "setting_invalid";
     case "secrets_unusable":
       return finding.trouble ?? undefined;
     case "secrets_silent":

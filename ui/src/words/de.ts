@@ -50,6 +50,7 @@ function diagnosis(one: DoctorFinding, doing?: string): string {
     case "config_damaged":
       return `${one.file}, ${one.why}`;
     case "rules_invalid":
+    case "settings_invalid":
       return `${one.file}, ${one.why.join("; ")}`;
     case "config_absent":
       return `${one.file} gibt es noch nicht; sie entsteht beim ersten Start`;
@@ -137,6 +138,7 @@ const notices: Partial<Record<Code, string>> = {
   vault_locked: "die verschlüsselte Datei mit den Zugangsdaten ist verschlossen",
   config_invalid: "die Konfiguration ist fehlerhaft",
   rule_invalid: "eine Regel für Werkzeuge ist fehlerhaft",
+  setting_invalid: "eine Einstellung in der Konfiguration ist fehlerhaft",
   set_aside: "eine beschädigte Datei wurde beiseitegelegt",
   ledger_unusable: "Aufrufe werden nicht aufgezeichnet",
   approvals_lost: "deine Freigaben gingen verloren",
@@ -144,7 +146,7 @@ const notices: Partial<Record<Code, string>> = {
   setup_differs: "auf einem anderen Computer ist etwas anders eingerichtet",
 };
 /** Of these the hub's own words say what and where. */
-const details = new Set<Code>(["port_taken", "socket_not_opened", "keychain_absent", "vault_locked", "config_invalid", "rule_invalid", "set_aside", "ledger_unusable"]);
+const details = new Set<Code>(["port_taken", "socket_not_opened", "keychain_absent", "vault_locked", "config_invalid", "rule_invalid", "setting_invalid", "set_aside", "ledger_unusable"]);
 
 function noticed({ code, message }: { code: Code; message: string }): string {
   const said = notices[code];
@@ -1698,6 +1700,7 @@ export const de: Words = {
     vault_locked: "Öffne sie in den Einstellungen mit ihrem Passwort.",
     config_invalid: "Berichtige die Datei an der genannten Stelle. Ein fehlerhafter Eintrag ist bis dahin aus, alles andere läuft weiter.",
     rule_invalid: "Berichtige sie in der Datei; bis dahin sind Werkzeuge, die sie meinen könnte, aus, oder jeder Aufruf fragt.",
+    setting_invalid: "Berichtige sie in der Datei; bis dahin gilt der vorsichtigste Wert.",
     socket_not_opened: "Berichtige seinen Pfad unter „sockets“ in der Konfiguration.",
     port_taken: "Verbinde die Clients neu mit der neuen Adresse, oder mache den Port frei und starte neu.",
     no_tools: "Lies sein Log und seine Anleitung. Viele Server bieten erst mit einem Argument oder Zugang etwas an.",

@@ -34,6 +34,7 @@ const remedy: Partial<Record<Code, string>> = {
   vault_locked: "Unlock it in Settings with its passphrase.",
   config_invalid: "Correct the file at the place named. An entry with a fault is off until then; everything else goes on.",
   rule_invalid: "Correct it in the file. Until then, tools that it could be about are off, or each call asks.",
+  setting_invalid: "Correct it in the file. Until then, its most cautious value applies.",
   socket_not_opened: "Correct its path under \"sockets\" in the configuration.",
   port_taken: "Connect clients again with the new address, or free the port and start again.",
   no_tools: "Read its log and its documentation. Many servers offer something only with an argument or a credential.",

@@ -40,6 +40,7 @@ const table: Record<Code, Said> = {
   vault_locked: { said: "die verschlüsselte Datei ist verschlossen" },
   config_invalid: { said: "die Konfiguration ist fehlerhaft", more },
   rule_invalid: { said: "eine Regel für Werkzeuge ist fehlerhaft", more },
+  setting_invalid: { said: "eine Einstellung in der Konfiguration ist fehlerhaft", more },
   port_taken: { said: "ein anderes Programm benutzt den Port", more },
   socket_not_opened: { said: "der Socket eines Clients war nicht zu öffnen", more },
   no_tools: { said: "er läuft, bietet aber nichts an" },

@@ -59,6 +59,8 @@ pub const OFFICIAL_REGISTRY: &str = "https://registry.modelcontextprotocol.io";
 const USUAL_RESULT_CAP: usize = 100_000;
 /// Key of the switch for fetching servers' icons.
 pub const PICTURES: &str = "pictures";
+/// Days that the history is kept while nobody can tell how many were meant.
+const ALL_DAYS: u32 = 36_500;
 /// The command that always means the running Satchel program.
 pub const OWN_COMMAND: &str = "satchel";
 
@@ -92,6 +94,7 @@ pub struct Config {
     servers: BTreeMap<ServerName, ServerConfig>,
     faults: BTreeMap<String, ConfigError>,
     rule_faults: Vec<ConfigError>,
+    setting_faults: Vec<ConfigError>,
     request_bytes: usize,
     history: History,
     debug_status: bool,
@@ -187,6 +190,7 @@ impl Default for Config {
             servers: BTreeMap::new(),
             faults: BTreeMap::new(),
             rule_faults: Vec::new(),
+            setting_faults: Vec::new(),
             request_bytes: limits::BODY_BYTES,
             history: History::default(),
             debug_status: true,
@@ -226,8 +230,8 @@ impl Config {
     /// Parses a configuration. An empty text is an empty configuration.
     ///
     /// # Errors
-    /// [`ConfigError`] with the position of the first fault. Faults in servers' entries and in rules are no errors; see
-    /// [`Config::faults`] and [`Config::rule_faults`].
+    /// [`ConfigError`] with the position of the first fault. Faults in servers' entries, in rules and in settings are no
+    /// errors: see [`Config::faults`], [`Config::rule_faults`] and [`Config::setting_faults`].
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let written = text;
         let text = &*without_comments(text.strip_prefix('\u{feff}').unwrap_or(text));
@@ -237,92 +241,55 @@ impl Config {
         let reader = ConfigReader { text };
         // Check the syntax of the whole document first, so that a syntax error has the right position.
         let document: Value = serde_json::from_str(text).map_err(|error| reader.syntax(&error))?;
-        let (mut servers, mut request_bytes) = (BTreeMap::new(), limits::BODY_BYTES);
-        let (mut history, mut debug_status, mut meaning) = (History::default(), true, true);
-        let (mut rules, mut otlp_endpoint, mut embedding) = (Vec::new(), None, None);
-        let (mut tool_defaults, mut faults) = (Defaults::default(), BTreeMap::new());
-        let mut rule_faults = Vec::new();
-        let (mut registries, mut profiles) = (RegistrySource::usual(), Profiles::default());
-        let (mut pictures, mut suggests, mut sockets) = (false, true, BTreeMap::new());
-        let mut search_model = SearchModel::default();
+        let holds_new_servers = document.get(NEW_SERVERS).and_then(Value::as_str) == Some("hold");
+        let mut config = Self { text: written.to_owned(), document, holds_new_servers, ..Self::default() };
         let root = reader.object(text, "the configuration")?;
         reader.has_its_block(&root)?;
         for (key, value) in root {
-            if key == MAX_REQUEST {
-                request_bytes = reader.request_bytes(value)?;
+            if key == SERVERS {
+                (config.servers, config.faults) = reader.servers(value)?;
+            } else {
+                config.read_setting(&reader, &key, value);
             }
-            if key == HISTORY {
-                history = reader.history(value)?;
+        }
+        for name in config.servers.keys().filter(|name| name.in_path() != name.as_str()) {
+            config.rules = ToolRule::as_in_paths(config.rules, name);
+        }
+        Ok(config)
+    }
+
+    /// Reads one of the settings beside the servers. One with a fault is listed in `setting_faults`, and means the most
+    /// cautious of what could have been meant until it is corrected.
+    fn read_setting<'a>(&mut self, reader: &ConfigReader<'a>, key: &str, value: &'a Raw) {
+        let faults = &mut self.setting_faults;
+        match key {
+            MAX_REQUEST => {
+                self.request_bytes = reader.request_bytes(value).or_listed(faults, limits::BODY_BYTES);
             }
-            if key == OTLP_ENDPOINT {
-                otlp_endpoint = reader.collector(value)?;
+            HISTORY => self.history = reader.history(value, faults),
+            OTLP_ENDPOINT => self.otlp_endpoint = reader.collector(value).or_listed(faults, None),
+            EMBEDDING => self.embedding = reader.embedding(value).or_listed(faults, None),
+            SEARCH => {
+                (self.meaning, self.suggests, self.search_model) = reader.search(value, faults);
             }
-            if key == EMBEDDING {
-                embedding = reader.embedding(value)?;
-            }
-            if key == SEARCH {
-                meaning = reader.search_switch(value, "meaning")?;
-                suggests = reader.search_switch(value, "suggest")?;
-                search_model = reader.search_model(value)?;
-            }
-            if key == DEBUG_STATUS {
-                debug_status = reader.switch(&key, value)?;
-            }
-            if key == PICTURES {
-                pictures = reader.switch(&key, value)?;
-            }
-            if key == SOCKETS {
-                sockets = reader.sockets(value)?;
-            }
-            if key == RESULT_CAP {
-                reader.caps(value)?;
-            }
-            if key == TOOL_RULES {
-                rules = reader.rules(value, &mut rule_faults);
-            }
-            if key == TOOL_DEFAULTS {
-                tool_defaults = reader.tool_defaults(value, &mut rule_faults);
-            }
-            if key == REGISTRIES {
-                registries = reader.registries(value)?;
-            }
-            profiles.read(&key, value, &|part, message| reader.at(part, message))?;
-            if key == NEW_SERVERS && !matches!(value.get(), "\"offer\"" | "\"hold\"") {
+            DEBUG_STATUS => self.debug_status = reader.switch(key, value).or_listed(faults, false),
+            PICTURES => self.pictures = reader.switch(key, value).or_listed(faults, false),
+            SOCKETS => self.sockets = reader.sockets(value, faults),
+            RESULT_CAP => reader.caps(value).or_listed(faults, ()),
+            TOOL_RULES => self.rules = reader.rules(value, &mut self.rule_faults),
+            TOOL_DEFAULTS => self.tool_defaults = reader.tool_defaults(value, &mut self.rule_faults),
+            // Without one of them, another registry could decide what a name means.
+            REGISTRIES => self.registries = reader.registries(value).or_listed(faults, Vec::new()),
+            NEW_SERVERS if !matches!(value.get(), "\"offer\"" | "\"hold\"") => {
+                self.holds_new_servers = true;
                 let message = format!("\"{NEW_SERVERS}\" must be \"offer\" or \"hold\"");
-                return Err(reader.at(value.get(), message));
+                faults.push(reader.at(value.get(), message));
             }
-            if key != SERVERS {
-                continue;
+            _ => {
+                let read = self.profiles.read(key, value, &|part, message| reader.at(part, message));
+                read.or_listed(faults, ());
             }
-            (servers, faults) = reader.servers(value)?;
         }
-        for name in servers.keys().filter(|name| name.in_path() != name.as_str()) {
-            rules = ToolRule::as_in_paths(rules, name);
-        }
-        let holds_new_servers = document.get(NEW_SERVERS).and_then(Value::as_str) == Some("hold");
-        Ok(Self {
-            text: written.to_owned(),
-            holds_new_servers,
-            registries,
-            pictures,
-            profiles,
-            sockets,
-            unaccepted: None,
-            document,
-            servers,
-            faults,
-            rule_faults,
-            request_bytes,
-            history,
-            debug_status,
-            otlp_endpoint,
-            embedding,
-            meaning,
-            search_model,
-            suggests,
-            rules,
-            tool_defaults,
-        })
     }
 
     /// The text to write to disk: the user's own formatting, except where something was changed.
@@ -343,6 +310,11 @@ impl Config {
     /// Faults of invalid rules and defaults. Stricter ones are in effect in their place; they stay in the file.
     pub fn rule_faults(&self) -> &[ConfigError] {
         &self.rule_faults
+    }
+
+    /// Faults in settings beside the servers: each means the most cautious of what could have been meant.
+    pub fn setting_faults(&self) -> &[ConfigError] {
+        &self.setting_faults
     }
 
     /// A server's entry as written, including unknown fields.
@@ -511,7 +483,8 @@ impl Config {
             self.faults.get(*name).is_none_or(|known| known.message != fault.message)
                 || self.entry(name) != after.entry(name)
         };
-        if let Some(fault) = after.new_rule_fault(self) {
+        let added = new_fault(&self.rule_faults, &after.rule_faults);
+        if let Some(fault) = added.or_else(|| new_fault(&self.setting_faults, &after.setting_faults)) {
             return Err(fault.clone());
         }
         match after.faults.iter().find(is_new).map(|(name, _)| name.clone()) {
@@ -521,13 +494,25 @@ impl Config {
     }
 }
 
-impl Config {
-    /// A fault in a rule that the other configuration does not have.
-    fn new_rule_fault(&self, before: &Config) -> Option<&ConfigError> {
-        let mut known: Vec<&str> = before.rule_faults.iter().map(|fault| fault.message.as_str()).collect();
-        self.rule_faults.iter().find(|fault| {
-            let same = known.iter().position(|message| *message == fault.message);
-            same.map(|at| known.swap_remove(at)).is_none()
+/// The first fault that was not there before.
+fn new_fault<'a>(before: &[ConfigError], after: &'a [ConfigError]) -> Option<&'a ConfigError> {
+    let mut known: Vec<&str> = before.iter().map(|fault| fault.message.as_str()).collect();
+    after.iter().find(|fault| {
+        let same = known.iter().position(|message| *message == fault.message);
+        same.map(|at| known.swap_remove(at)).is_none()
+    })
+}
+
+/// What was read, or a cautious value and a line in the list of faults.
+trait OrListed<T> {
+    fn or_listed(self, faults: &mut Vec<ConfigError>, cautious: T) -> T;
+}
+
+impl<T> OrListed<T> for Result<T, ConfigError> {
+    fn or_listed(self, faults: &mut Vec<ConfigError>, cautious: T) -> T {
+        self.unwrap_or_else(|fault| {
+            faults.push(fault);
+            cautious
         })
     }
 }
@@ -890,24 +875,33 @@ impl<'a> ConfigReader<'a> {
         })
     }
 
-    fn history(&self, block: &'a Raw) -> Result<History, ConfigError> {
+    /// With a fault, nothing is recorded or learned that was perhaps not to be, and nothing stored is deleted.
+    fn history(&self, block: &'a Raw, faults: &mut Vec<ConfigError>) -> History {
+        let Ok(fields) =
+            self.object(block.get(), &format!("\"{HISTORY}\"")).map_err(|fault| faults.push(fault))
+        else {
+            return History { record: false, learn: false, days: ALL_DAYS, bytes: u64::MAX };
+        };
         let mut history = History::default();
-        for (key, value) in self.object(block.get(), &format!("\"{HISTORY}\""))? {
+        for (key, value) in fields {
             let number = || {
                 let number = serde_json::from_str::<u32>(value.get()).ok().filter(|number| *number > 0);
                 number
                     .ok_or_else(|| self.at(value.get(), format!("\"{key}\" must be a positive whole number")))
             };
             match key.as_str() {
-                "record" => history.record = self.switch(&key, value)?,
-                "learn" => history.learn = self.switch(&key, value)?,
-                "days" => history.days = number()?,
-                "megabytes" => history.bytes = u64::from(number()?) * 1024 * 1024,
+                "record" => history.record = self.switch(&key, value).or_listed(faults, false),
+                "learn" => history.learn = self.switch(&key, value).or_listed(faults, false),
+                "days" => history.days = number().or_listed(faults, ALL_DAYS),
+                "megabytes" => {
+                    let bytes = number().map(|megabytes| u64::from(megabytes) * 1024 * 1024);
+                    history.bytes = bytes.or_listed(faults, u64::MAX);
+                }
                 // Stays in the file, like every unknown field.
                 _ => {}
             }
         }
-        Ok(history)
+        history
     }
 
     fn object(&self, json: &'a str, what: &str) -> Result<Fields<'a>, ConfigError> {
@@ -929,19 +923,26 @@ impl<'a> ConfigReader<'a> {
         })
     }
 
-    /// Whole paths, by the client that each socket is for.
-    fn sockets(&self, value: &'a Raw) -> Result<BTreeMap<String, String>, ConfigError> {
-        let sockets = self.map(SOCKETS, value)?;
+    /// Whole paths, by the client that each socket is for. One with a fault is not opened.
+    fn sockets(&self, value: &'a Raw, faults: &mut Vec<ConfigError>) -> BTreeMap<String, String> {
+        let all = self.object(value.get(), &format!("\"{SOCKETS}\"")).or_listed(faults, Vec::new());
         let is_whole = |path: &str| path.starts_with("~/") || path.starts_with('/');
-        match sockets.iter().find(|(client, path)| client.trim().is_empty() || !is_whole(path)) {
-            None => Ok(sockets),
-            Some((client, path)) => {
-                let message = format!(
-                    "\"{SOCKETS}\" names a client and the whole path of its socket, but has {client:?}: {path:?}"
-                );
-                Err(self.at(value.get(), message))
+        let mut sockets = BTreeMap::new();
+        for (client, value) in all {
+            let path = self.text_of(&client, value).and_then(|path| match is_whole(&path) {
+                true if !client.trim().is_empty() => Ok(path),
+                _ => {
+                    let message = format!(
+                        "\"{SOCKETS}\" names a client and the whole path of its socket, but has {client:?}: {path:?}"
+                    );
+                    Err(self.at(value.get(), message))
+                }
+            });
+            if let Some(path) = path.map(Some).or_listed(faults, None) {
+                sockets.insert(client, path);
             }
         }
+        sockets
     }
 
     fn collector(&self, value: &Raw) -> Result<Option<String>, ConfigError> {
@@ -962,19 +963,30 @@ impl<'a> ConfigReader<'a> {
         }
     }
 
-    /// A switch of the block `search`; on by default.
-    fn search_switch(&self, block: &'a Raw, wanted: &str) -> Result<bool, ConfigError> {
-        let fields = self.object(block.get(), &format!("\"{SEARCH}\""))?;
-        let field = fields.iter().find(|(key, _)| key == wanted);
-        field.map_or(Ok(true), |(key, value)| self.switch(key, value))
+    /// Whether to search by meaning, whether to suggest servers, and by which model.
+    fn search(&self, block: &'a Raw, faults: &mut Vec<ConfigError>) -> (bool, bool, SearchModel) {
+        let Ok(fields) =
+            self.object(block.get(), &format!("\"{SEARCH}\"")).map_err(|fault| faults.push(fault))
+        else {
+            return (false, false, SearchModel::default());
+        };
+        let (mut meaning, mut suggests, mut model) = (true, true, SearchModel::default());
+        for (key, value) in fields {
+            match key.as_str() {
+                "meaning" => meaning = self.switch(&key, value).or_listed(faults, false),
+                "suggest" => suggests = self.switch(&key, value).or_listed(faults, false),
+                "model" => model = self.search_model(value).or_listed(faults, SearchModel::default()),
+                _ => {}
+            }
+        }
+        (meaning, suggests, model)
     }
 
-    fn search_model(&self, block: &'a Raw) -> Result<SearchModel, ConfigError> {
-        let fields = self.object(block.get(), &format!("\"{SEARCH}\""))?;
-        match fields.iter().find(|(key, _)| key == "model").map(|(_, value)| (value, value.get())) {
-            None | Some((_, "\"english\"")) => Ok(SearchModel::English),
-            Some((_, "\"multilingual\"")) => Ok(SearchModel::Multilingual),
-            Some((value, _)) => {
+    fn search_model(&self, value: &Raw) -> Result<SearchModel, ConfigError> {
+        match value.get() {
+            "\"english\"" => Ok(SearchModel::English),
+            "\"multilingual\"" => Ok(SearchModel::Multilingual),
+            _ => {
                 let message =
                     format!("the \"model\" of \"{SEARCH}\" must be \"english\" or \"multilingual\"");
                 Err(self.at(value.get(), message))
@@ -1121,6 +1133,12 @@ fn kind(json: &str) -> impl fmt::Display {
 mod tests {
     use super::*;
 
+    /// Parses a configuration that has no fault in any setting.
+    fn faultless(text: &str) -> Result<Config, ConfigError> {
+        let config = Config::parse(text)?;
+        config.setting_faults().first().cloned().map_or(Ok(config), Err)
+    }
+
     fn server(entry: &str) -> ServerConfig {
         let config = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap();
         config.servers()["x"].clone()
@@ -1146,7 +1164,7 @@ mod tests {
 
     #[test]
     fn registries_are_named_by_address_and_the_official_one_is_the_usual() {
-        let registries = |text: &str| Config::parse(text).map(|config| config.registries().to_vec());
+        let registries = |text: &str| faultless(text).map(|config| config.registries().to_vec());
         assert_eq!(registries("{}").unwrap()[0].url, OFFICIAL_REGISTRY);
         assert_eq!(registries(r#"{"registries": []}"#).unwrap(), []);
         let named = registries(
@@ -1208,7 +1226,7 @@ mod tests {
     #[test]
     fn a_socket_is_for_one_client_and_has_a_whole_path() {
         let sockets = |value: &str| {
-            let config = Config::parse(&format!(r#"{{"mcpServers": {{}}, "sockets": {value}}}"#));
+            let config = faultless(&format!(r#"{{"mcpServers": {{}}, "sockets": {value}}}"#));
             config.map(|config| config.sockets().clone())
         };
         let expected = [("box".to_owned(), "/run/user/1/box.sock".to_owned())].into();
@@ -1249,7 +1267,7 @@ mod tests {
 
     #[test]
     fn searching_by_meaning_is_on_unless_it_is_switched_off() {
-        let read = |block: &str| Config::parse(&format!(r#"{{"search": {block}}}"#));
+        let read = |block: &str| faultless(&format!(r#"{{"search": {block}}}"#));
         for (block, expected) in
             [("{}", true), (r#"{"meaning": true, "x": 1}"#, true), (r#"{"meaning": false}"#, false)]
         {
@@ -1261,7 +1279,7 @@ mod tests {
 
     #[test]
     fn a_search_goes_by_the_english_model_unless_another_is_chosen() {
-        let read = |block: &str| Config::parse(&format!(r#"{{"search": {block}}}"#));
+        let read = |block: &str| faultless(&format!(r#"{{"search": {block}}}"#));
         for (block, expected) in [
             ("{}", SearchModel::English),
             (r#"{"model": "english"}"#, SearchModel::English),
@@ -1276,7 +1294,7 @@ mod tests {
 
     #[test]
     fn a_source_of_embeddings_has_an_address_and_a_model() {
-        let read = |block: &str| Config::parse(&format!(r#"{{"embedding": {block}}}"#));
+        let read = |block: &str| faultless(&format!(r#"{{"embedding": {block}}}"#));
         let named = read(r#"{"url": "http://127.0.0.1:11434", "model": "m", "note": 1}"#).unwrap();
         let source = EmbeddingSource { url: "http://127.0.0.1:11434".into(), model: "m".into() };
         assert_eq!((named.embedding(), Config::default().embedding()), (Some(&source), None));
@@ -1293,8 +1311,52 @@ mod tests {
     }
 
     #[test]
+    fn a_setting_with_a_fault_means_the_most_cautious_and_hides_nothing() {
+        let wrong = r#"{
+            "resultCap": "lots", "maxRequestMiB": 1, "history": { "record": "no", "days": -1, "megabytes": 50 },
+            "otlpEndpoint": 1, "embedding": 1, "search": { "meaning": "no" }, "debugStatus": 1, "pictures": "no",
+            "sockets": { "box": "box.sock", "pod": "/run/pod.sock" }, "newServers": "ofer",
+            "registries": [{ "url": "https://r.example" }, { "url": "r.example" }],
+            "activeProfile": 5, "folderProfiles": [], "profiles": { "a": { "servers": ["x"] } },
+            "mcpServers": { "x": { "command": "x" } }
+        }"#;
+        let config = Config::parse(wrong).unwrap();
+        let lines: Vec<usize> = config.setting_faults().iter().map(|fault| fault.line).collect();
+        assert_eq!(lines, [2, 2, 2, 2, 3, 3, 3, 3, 3, 4, 4, 5, 6, 6], "{:?}", config.setting_faults());
+        assert_eq!(config.servers().len(), 1);
+        assert_eq!((config.result_cap("cursor"), config.request_bytes()), (100_000, limits::BODY_BYTES));
+        let history = History { record: false, learn: true, days: ALL_DAYS, bytes: 50 * 1024 * 1024 };
+        assert_eq!(config.history(), history);
+        assert_eq!((config.otlp_endpoint(), config.embedding()), (None, None));
+        assert!(!config.searches_by_meaning() && !config.debug_status() && !config.shows_pictures());
+        assert_eq!(config.sockets().keys().collect::<Vec<_>>(), ["pod"]);
+        assert!(config.holds_new_servers() && config.registries().is_empty());
+        assert_eq!(config.profiles().active(), Some("5"));
+        let folders = ["/home/me/web".to_owned()];
+        let looking = super::super::profiles::Looking { folders: &folders, ..Default::default() };
+        assert!(config.profiles().lens(&looking).is_shut().is_some());
+
+        let whole = r#"{"history": [], "search": 1, "sockets": 1, "registries": {}, "profiles": 3}"#;
+        let config = Config::parse(whole).unwrap();
+        assert_eq!(config.setting_faults().len(), 5);
+        assert!(!config.history().record && !config.searches_by_meaning() && !config.suggests_servers());
+        assert!(config.sockets().is_empty() && config.registries().is_empty());
+    }
+
+    #[test]
+    fn a_fault_in_a_setting_stays_and_keeps_nothing_from_being_edited() {
+        let config =
+            Config::parse(r#"{"resultCap": "lots", "mcpServers": {"x": {"command": "x"}}}"#).unwrap();
+        let edited =
+            config.edited(|servers| drop(servers.insert("y".into(), json!({ "command": "y" })))).unwrap();
+        assert!(edited.to_text().contains(r#""resultCap": "lots""#) && edited.servers().len() == 2);
+        let worse = config.edited_whole(|root| drop(root.insert("pictures".into(), json!("no"))));
+        assert!(worse.unwrap_err().message.contains("must be true or false"));
+    }
+
+    #[test]
     fn larger_requests_are_accepted_where_the_configuration_says_so_within_a_bound() {
-        let bytes = |text: &str| Config::parse(text).map(|config| config.request_bytes() / 1024 / 1024);
+        let bytes = |text: &str| faultless(text).map(|config| config.request_bytes() / 1024 / 1024);
         assert_eq!(bytes("{}"), Ok(4));
         for (asked, mib) in [("4", 4), ("64", 64)] {
             assert_eq!(bytes(&format!(r#"{{"maxRequestMiB": {asked}}}"#)), Ok(mib));

@@ -62,6 +62,10 @@ impl Guarded {
     /// Does `next` only add restrictions? Then it needs no approval.
     pub fn is_tightened_by(&self, next: &Guarded) -> bool {
         let (Some(before), Some(after)) = (self.as_config(), next.as_config()) else { return false };
+        // A value that cannot be read says nothing about what is meant; until it is corrected, the cautious one applies.
+        if !after.setting_faults().is_empty() {
+            return false;
+        }
         let address = |key: &str| next.0.get(key).is_none() || next.0.get(key) == self.0.get(key);
         let defaults = self.0.get(TOOL_DEFAULTS) == next.0.get(TOOL_DEFAULTS);
         let holds = after.holds_new_servers() || !before.holds_new_servers();
@@ -169,6 +173,27 @@ mod tests {
             (json!({ "registries": [{ "url": "https://r.example" }] }), json!({}), false),
         ] {
             assert_eq!(guarded(&before).is_tightened_by(&guarded(&after)), tighter, "{before} → {after}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_read_is_not_accepted_and_loosens_nothing() {
+        let before = json!({ "newServers": "hold", "registries": [{ "url": "https://r.example" }] });
+        for (key, value) in [
+            ("newServers", json!("ofer")),
+            ("pictures", json!("yes")),
+            ("embedding", json!("here")),
+            ("otlpEndpoint", json!(7)),
+            ("registries", json!([{ "url": "https://r.example" }, "https://other.example"])),
+        ] {
+            let mut after = before.clone();
+            after[key] = value;
+            assert!(!guarded(&before).is_tightened_by(&guarded(&after)), "{after}");
+            let forced = config(&after).under(&guarded(&before));
+            assert!(forced.holds_new_servers() && !forced.shows_pictures(), "{after}");
+            assert_eq!((forced.embedding(), forced.otlp_endpoint()), (None, None), "{after}");
+            let registries = if key == "registries" { 0 } else { 1 };
+            assert_eq!(forced.registries().len(), registries, "{after}");
         }
     }
 

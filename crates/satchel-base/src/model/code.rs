@@ -81,6 +81,8 @@ codes! {
     ConfigInvalid = "config_invalid",
     /// A rule over tools in the configuration is invalid.
     RuleInvalid = "rule_invalid",
+    /// A setting beside the servers in the configuration is invalid.
+    SettingInvalid = "setting_invalid",
     /// Another program uses the default port.
     PortTaken = "port_taken",
     /// A client's own socket cannot be opened.
@@ -376,6 +378,7 @@ impl Code {
             Code::RuleInvalid => {
                 "Correct it in the file; until then, tools that it could be about are off, or each call asks."
             }
+            Code::SettingInvalid => "Correct it in the file; until then, its most cautious value applies.",
             Code::SocketNotOpened => "Correct its path under \"sockets\" in the configuration.",
             Code::PortTaken => "Connect clients again with the new address, or free the port and restart.",
             Code::NoTools => {

@@ -129,6 +129,13 @@ pub enum Diagnosis {
         /// The line and the fault of each.
         why: Vec<String>,
     },
+    /// The configuration is valid but for settings beside the servers.
+    SettingsInvalid {
+        /// Where it is.
+        file: String,
+        /// The line and the fault of each.
+        why: Vec<String>,
+    },
     /// There is no configuration file yet.
     ConfigAbsent {
         /// Where it will be created.
@@ -335,7 +342,9 @@ impl fmt::Display for Diagnosis {
         match self {
             Self::ConfigRead { file, servers } => write!(f, "{file}; servers: {servers}"),
             Self::ConfigDamaged { file, why } => write!(f, "{file}, {why}"),
-            Self::RulesInvalid { file, why } => write!(f, "{file}, {}", why.join("; ")),
+            Self::RulesInvalid { file, why } | Self::SettingsInvalid { file, why } => {
+                write!(f, "{file}, {}", why.join("; "))
+            }
             Self::ConfigAbsent { file } => {
                 write!(f, "{file} does not exist yet; the first start creates it")
             }

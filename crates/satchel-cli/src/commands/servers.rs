@@ -237,7 +237,8 @@ pub(crate) async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode
 
 /// Reports why the configuration cannot be read, in whole or in part; what was valid is shown then.
 pub(super) fn unread_told(snapshot: &Snapshot) -> ExitCode {
-    for notice in snapshot.notices.iter().filter(|notice| notice.code == Code::RuleInvalid) {
+    let in_part = [Code::RuleInvalid, Code::SettingInvalid];
+    for notice in snapshot.notices.iter().filter(|notice| in_part.contains(&notice.code)) {
         say_aside(&format!("satchel: {}\n  {}", notice.message, notice.action));
     }
     match unread(snapshot) {

@@ -71,6 +71,9 @@ fn left_out_of_all(config: &Config) -> Vec<Left> {
     for fault in config.rule_faults() {
         left.push(Left::new("toolRules", format!("an invalid rule: {fault}")));
     }
+    for fault in config.setting_faults() {
+        left.push(Left::new("settings", format!("an invalid setting: {fault}")));
+    }
     if *config.tool_defaults() != crate::config::rules::Defaults::default() {
         left.push(left_out("toolDefaults", "the defaults for calls that no rule matches"));
     }

@@ -10,7 +10,7 @@ use super::{Hub, USUAL_PORT, clients, view};
 use crate::{
     clock::now_ms,
     config::{
-        Config,
+        Config, ConfigError,
         file::{OWN_COMMAND, SearchModel, text_of},
     },
     files::Places,
@@ -84,7 +84,7 @@ fn look(
     findings.push(look_at_search(&config, &model, hub.places()));
     findings.push(look_at_hub(&snapshot, hub.inner.options.passive));
     // Faults of the configuration were found in the file itself.
-    let in_the_file = [Code::ConfigInvalid, Code::RuleInvalid];
+    let in_the_file = [Code::ConfigInvalid, Code::RuleInvalid, Code::SettingInvalid];
     for notice in snapshot.notices.iter().filter(|notice| !in_the_file.contains(&notice.code)) {
         let what = Diagnosis::Noticed { notice: notice.code, why: notice.message.clone() };
         let finding = DoctorFinding::new(Examined::Hub, "hub", Health::Note, what);
@@ -234,10 +234,14 @@ fn look_at_config(path: &Path) -> (Vec<DoctorFinding>, Config) {
     let found =
         |subject: &str, verdict, what| DoctorFinding::new(Examined::Configuration, subject, verdict, what);
     let mut findings = vec![found("configuration", verdict, what)];
-    let why: Vec<String> = config.rule_faults().iter().map(ToString::to_string).collect();
-    if !why.is_empty() {
-        let invalid = found("rules", Health::Wrong, Diagnosis::RulesInvalid { file, why });
-        findings.push(invalid.with_action(Code::RuleInvalid.action()));
+    let why = |faults: &[ConfigError]| faults.iter().map(ToString::to_string).collect::<Vec<_>>();
+    if !config.rule_faults().is_empty() {
+        let what = Diagnosis::RulesInvalid { file: file.clone(), why: why(config.rule_faults()) };
+        findings.push(found("rules", Health::Wrong, what).with_action(Code::RuleInvalid.action()));
+    }
+    if !config.setting_faults().is_empty() {
+        let what = Diagnosis::SettingsInvalid { file, why: why(config.setting_faults()) };
+        findings.push(found("settings", Health::Wrong, what).with_action(Code::SettingInvalid.action()));
     }
     (findings, config)
 }

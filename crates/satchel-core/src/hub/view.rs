@@ -89,7 +89,7 @@ pub(super) fn compose(hub: &Hub) -> Snapshot {
     Snapshot {
         version: hub.inner.faces.snapshot().version,
         endpoint: view.endpoint.clone(),
-        notices: view.notices.iter().cloned().chain(invalid_rules(hub, &config)).collect(),
+        notices: view.notices.iter().cloned().chain(invalid_parts(hub, &config)).collect(),
         servers,
         clients,
         avoided,
@@ -102,14 +102,18 @@ pub(super) fn compose(hub: &Hub) -> Snapshot {
     }
 }
 
-/// The notice about rules that are invalid, if any are.
-fn invalid_rules(hub: &Hub, config: &Config) -> Option<Notice> {
+/// A notice about invalid rules and one about other settings, if any are.
+fn invalid_parts(hub: &Hub, config: &Config) -> impl Iterator<Item = Notice> {
     let said = |fault: &ConfigError| {
         let ConfigError { line, column, message } = fault;
         format!("{message} (line {line}, column {column} of {})", hub.places().config_file.display())
     };
-    let faults: Vec<String> = config.rule_faults().iter().map(said).collect();
-    (!faults.is_empty()).then(|| Notice::new(Code::RuleInvalid, faults.join("; ")))
+    let notice = |(code, faults): (Code, &[ConfigError])| {
+        let faults: Vec<String> = faults.iter().map(said).collect();
+        (!faults.is_empty()).then(|| Notice::new(code, faults.join("; ")))
+    };
+    let parts = [(Code::RuleInvalid, config.rule_faults()), (Code::SettingInvalid, config.setting_faults())];
+    parts.map(notice).into_iter().flatten()
 }
 
 fn show(

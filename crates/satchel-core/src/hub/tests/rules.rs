@@ -206,3 +206,26 @@ async fn an_invalid_rule_restricts_its_tools_and_nothing_else_and_is_told() {
     let notices = house.ask(GetStatus {}).await.unwrap().notices;
     assert!(notices.iter().all(|notice| notice.code != Code::RuleInvalid), "{notices:?}");
 }
+
+#[tokio::test]
+async fn a_setting_that_cannot_be_read_is_cautious_and_told_and_its_servers_go_on() {
+    let server = TestServer::start(vec![tool("echo", "Says it again.")]).await;
+    let config = json!({
+        "mcpServers": { "files": server.entry() }, "resultCap": "lots", "history": { "record": "no" },
+    });
+    let house = House::open(config).await;
+    house.until("files", |view| view.tools == Some(1)).await;
+    house.call("editor", "files:echo", json!({})).await.unwrap();
+    let snapshot = house.ask(GetStatus {}).await.unwrap();
+    assert!(!snapshot.ledger.records);
+    let told: Vec<&str> = snapshot
+        .notices
+        .iter()
+        .filter(|notice| notice.code == Code::SettingInvalid)
+        .map(|one| one.message.as_str())
+        .collect();
+    assert!(
+        matches!(told[..], [message] if message.contains("\"resultCap\"") && message.contains("\"record\"")),
+        "{told:?}"
+    );
+}
