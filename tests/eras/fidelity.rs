@@ -91,11 +91,18 @@ fn same(sent: &str, came: &str, server: Era, client: Era) -> bool {
     if (server, client) == (Era::Legacy, Era::Legacy) {
         return sent == came;
     }
-    // Before 2026-07-28 it has to be an object; the text beside it has the same value.
+    // Before 2026-07-28 it has to be an object; the text beside it has the same value, or becomes it.
     if (server, client) == (Era::Modern, Era::Legacy)
-        && sent.get("structuredContent").is_some_and(|value| !value.trim_start().starts_with('{'))
+        && let Some(value) =
+            sent.get("structuredContent").filter(|value| !value.trim_start().starts_with('{'))
     {
+        let text = json!([{ "type": "text", "text": value }]).to_string();
         sent = sent.without("structuredContent");
+        for (name, value) in &mut sent.0 {
+            if name == "content" && value == "[]" {
+                value.clone_from(&text);
+            }
+        }
     }
     sent.without_era() == came.without_era()
 }

@@ -342,7 +342,8 @@ async fn a_non_object_value_reaches_older_clients_as_text_and_without_its_schema
             let listed = listed.result();
             let has_schema = listed["tools"][0]["outputSchema"].is_object();
             assert_eq!(has_schema, era == Era::Modern, "{surface} {era:?}: {listed}");
-            let told = client.call("work", json!({})).await;
+            let name = listed["tools"][0]["name"].as_str().expect("a name");
+            let told = client.call(name, json!({})).await;
             let told = told.result();
             let (text, value) = (&told["content"][0]["text"], &told["structuredContent"]);
             match era {
