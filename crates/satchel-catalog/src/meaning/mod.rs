@@ -384,6 +384,9 @@ impl Meanings {
             }
         }
         self.take_in(giver, &vectors).await;
+        if let Giver::BuiltIn(sentences) = giver {
+            sentences.rest_after_tools();
+        }
         !failed
     }
 

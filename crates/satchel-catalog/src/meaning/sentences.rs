@@ -86,6 +86,8 @@ struct Loaded {
     /// Loaded by the first caller that needs it; others wait.
     model: Arc<OnceLock<Option<Model>>>,
     used: Option<Instant>,
+    /// A request used it, so the next one may come soon.
+    requested: bool,
 }
 
 impl Sentences {
@@ -105,6 +107,7 @@ impl Sentences {
 
     /// The same for a request: first the whole text, then its parts.
     pub(super) fn of_request(&self, request: &[String]) -> Option<Vec<Vec<f32>>> {
+        self.loaded().requested = true;
         self.with_model(|model| model.embed_request(request))
     }
 
@@ -135,6 +138,14 @@ impl Sentences {
             *loaded = Loaded::default();
         }
         loaded.used.is_some()
+    }
+
+    /// Unloads the model once the tools have their vectors, unless it serves requests or takes long to load.
+    pub(super) fn rest_after_tools(&self) {
+        let mut loaded = self.loaded();
+        if !loaded.requested && !self.any_language {
+            *loaded = Loaded::default();
+        }
     }
 
     fn loaded(&self) -> parking_lot::MutexGuard<'_, Loaded> {
@@ -188,5 +199,21 @@ mod tests {
         tokio::time::advance(IDLE).await;
         assert!(!sentences.rest());
         assert_eq!(sentences.of_request(&texts).unwrap(), before);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_stays_for_requests_and_not_for_tools() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join(FILE);
+        std::fs::write(&file, satchel_embed::toy(&[&["read"], &["file"]])).unwrap();
+        let sentences = open(&file).unwrap();
+        let texts = ["read a file".to_owned()];
+        sentences.of_tools(&texts).unwrap();
+        sentences.rest_after_tools();
+        assert!(!sentences.rest(), "nobody searched");
+        sentences.of_request(&texts).unwrap();
+        sentences.of_tools(&texts).unwrap();
+        sentences.rest_after_tools();
+        assert!(sentences.rest());
     }
 }
