@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     client::{Client, Era},
     pairs::client_at,
-    station::{Asked, Speaks, Station, text},
+    station::{Asked, Speaks, Station},
 };
 
 const BOTH: [Era; 2] = [Era::Legacy, Era::Modern];
