@@ -59,7 +59,7 @@ pub const OFFICIAL_REGISTRY: &str = "https://registry.modelcontextprotocol.io";
 const USUAL_RESULT_CAP: usize = 100_000;
 /// Key of the switch for fetching servers' icons.
 pub const PICTURES: &str = "pictures";
-/// Days that the history is kept while nobody can tell how many were meant.
+/// Replaces a number of days in `history` that cannot be read, so that nothing is deleted.
 const ALL_DAYS: u32 = 36_500;
 /// The command that always means the running Satchel program.
 pub const OWN_COMMAND: &str = "satchel";

@@ -102,19 +102,21 @@ impl Sentences {
 
     /// One vector per tool's text; `None` if the file has changed. CPU-bound, so call it on a blocking thread.
     pub(super) fn of_tools(&self, texts: &[String]) -> Option<Vec<Vec<f32>>> {
-        self.with_model(|model| texts.iter().map(|text| model.embed(Role::Passage, text, TOKENS)).collect())
+        self.with_model(false, |model| {
+            texts.iter().map(|text| model.embed(Role::Passage, text, TOKENS)).collect()
+        })
     }
 
     /// The same for a request: first the whole text, then its parts.
     pub(super) fn of_request(&self, request: &[String]) -> Option<Vec<Vec<f32>>> {
-        self.loaded().requested = true;
-        self.with_model(|model| model.embed_request(request))
+        self.with_model(true, |model| model.embed_request(request))
     }
 
-    fn with_model<T>(&self, compute: impl FnOnce(&Model) -> T) -> Option<T> {
+    fn with_model<T>(&self, is_request: bool, compute: impl FnOnce(&Model) -> T) -> Option<T> {
         let model = {
             let mut loaded = self.loaded();
             loaded.used = Some(Instant::now());
+            loaded.requested |= is_request;
             loaded.model.clone()
         };
         let model = model.get_or_init(|| {
@@ -163,6 +165,15 @@ mod tests {
         Sentences::open(file, SearchModel::English)
     }
 
+    /// A model that knows two words, in a directory that has to stay.
+    fn toy() -> (tempfile::TempDir, Sentences) {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join(FILE);
+        std::fs::write(&file, satchel_embed::toy(&[&["read"], &["file"]])).unwrap();
+        let sentences = open(&file).unwrap();
+        (home, sentences)
+    }
+
     #[test]
     fn a_model_is_found_in_the_data_and_beside_the_program() {
         let home = tempfile::tempdir().unwrap();
@@ -188,10 +199,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn its_memory_is_given_back_and_it_is_read_again() {
-        let home = tempfile::tempdir().unwrap();
-        let file = home.path().join(FILE);
-        std::fs::write(&file, satchel_embed::toy(&[&["read"], &["file"]])).unwrap();
-        let sentences = open(&file).unwrap();
+        let (_home, sentences) = toy();
         assert!(!sentences.rest());
         let texts = ["read a file".to_owned()];
         let before = sentences.of_tools(&texts).unwrap();
@@ -203,10 +211,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn it_stays_for_requests_and_not_for_tools() {
-        let home = tempfile::tempdir().unwrap();
-        let file = home.path().join(FILE);
-        std::fs::write(&file, satchel_embed::toy(&[&["read"], &["file"]])).unwrap();
-        let sentences = open(&file).unwrap();
+        let (_home, sentences) = toy();
         let texts = ["read a file".to_owned()];
         sentences.of_tools(&texts).unwrap();
         sentences.rest_after_tools();
