@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use satchel_core::model::ServerView;
+use satchel_core::model::{ServerView, shell};
 use satchel_mcp::exact;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -136,7 +136,7 @@ pub(crate) fn troubles(servers: &[ServerView], now_ms: u64) -> Option<String> {
         .map(|server| {
             let action = server.action();
             let dismiss = match server.last_failure {
-                Some(_) => format!(" `satchel dismiss {}` hides this.", server.name),
+                Some(_) => format!(" `satchel dismiss {}` hides this.", shell::word(&server.name)),
                 None => String::new(),
             };
             format!("! {}: {}\n  {action}{dismiss}", server.name, one_line(&server.sentence(now_ms)))

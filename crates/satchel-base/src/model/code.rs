@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::shell;
+
 /// Declares the codes and their spellings.
 macro_rules! codes {
     ($($(#[$about:meta])* $code:ident = $spelling:literal,)*) => {
@@ -286,8 +288,10 @@ codes! {
 
 /// What a person can do about missing credentials and variables.
 pub fn how_to_set(secrets: &[String], variables: &[String]) -> String {
-    let mut ways: Vec<String> =
-        secrets.iter().map(|name| format!("Store it with `satchel secrets set {name}`.")).collect();
+    let mut ways: Vec<String> = secrets
+        .iter()
+        .map(|name| format!("Store it with `satchel secrets set {}`.", shell::word(name)))
+        .collect();
     if !variables.is_empty() {
         let names = variables.join(", ");
         ways.push(format!("Set {names} in the environment that Satchel is started in."));
@@ -323,7 +327,11 @@ impl Code {
 
     /// What a person can do about it, for this server.
     pub fn action_for(self, server: &str) -> String {
-        if self.is_sign_in() { self.action().replace("NAME", server) } else { self.action().to_owned() }
+        if self.is_sign_in() {
+            self.action().replace("NAME", &shell::word(server))
+        } else {
+            self.action().to_owned()
+        }
     }
 
     /// What a person can do about it, in one sentence; empty if it depends on the case.

@@ -27,6 +27,7 @@ pub mod request;
 pub mod secret;
 pub mod server;
 pub mod setup;
+pub mod shell;
 pub mod snapshot;
 pub mod trying;
 pub mod words;

@@ -7,6 +7,8 @@ use std::{borrow::Cow, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
+use super::shell;
+
 /// Separates server and tool in a [`ToolPath`].
 pub const TOOL_SEPARATOR: char = ':';
 /// Separates server and URI in a [`ResourcePath`].
@@ -56,6 +58,11 @@ impl ServerName {
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The name as a word of a command, quoted where a shell needs it.
+    pub fn in_shell(&self) -> Cow<'_, str> {
+        shell::word(&self.0)
     }
 
     /// The name with separators escaped, for use in a path.

@@ -9,6 +9,7 @@ use super::{
     oauth::{SignInState, SignInView},
     profiles::ProfilesView,
     server::Startup,
+    shell,
 };
 
 /// The state of the hub at one moment.
@@ -246,8 +247,9 @@ impl ServerView {
             return code.action().to_owned();
         };
         let secrets = names.iter().filter(|name| !variables.contains(name));
-        let mut ways: Vec<String> =
-            secrets.map(|name| format!("Store it with `satchel secrets set {name}`.")).collect();
+        let mut ways: Vec<String> = secrets
+            .map(|name| format!("Store it with `satchel secrets set {}`.", shell::word(name)))
+            .collect();
         if !variables.is_empty() {
             let names = variables.join(", ");
             ways.push(format!("Set {names} in the environment that Satchel is started in."));

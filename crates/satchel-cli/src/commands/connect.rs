@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use satchel_core::{
     files::Places,
-    model::{control::Connection, request::MakeToken},
+    model::{control::Connection, request::MakeToken, shell},
 };
 use serde_json::json;
 
@@ -48,7 +48,7 @@ fn instructions(connection: &Connection) -> String {
     let entry = json!({"mcpServers": {"satchel": {"type": "http", "url": url, "headers": headers}}});
     let flags: Vec<String> = headers
         .iter()
-        .map(|(name, value)| format!(" --header {}", quoted(&format!("{name}: {value}"))))
+        .map(|(name, value)| format!(" --header {}", shell::word(&format!("{name}: {value}"))))
         .collect();
     format!(
         "{}\n\n\
@@ -59,14 +59,9 @@ fn instructions(connection: &Connection) -> String {
         Anyone who has the token can use your servers. A new token for the same client revokes this one.",
         plain(connection),
         flags.concat(),
-        quoted(&json!({"name": "satchel", "type": "http", "url": url, "headers": headers}).to_string()),
+        shell::word(&json!({"name": "satchel", "type": "http", "url": url, "headers": headers}).to_string()),
         json!({"mcpServers": {"satchel": {"command": "satchel", "args": ["bridge"]}}}),
     )
-}
-
-/// The text quoted for a shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

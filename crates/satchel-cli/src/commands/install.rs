@@ -11,6 +11,7 @@ use satchel_core::{
         control::Change,
         listings::{AskRegistries, Input, InstallAsk, InstallPlan, Installed},
         request::{InstallListed, KeepDeleted, ListInstalled, ListOwnSecrets, RemoveSecret},
+        shell,
     },
 };
 use serde_json::{Value, json};
@@ -338,7 +339,10 @@ fn tell(plan: &InstallPlan, installed: &Installed, json: bool) -> anyhow::Result
         ));
     }
     if *held {
-        say_aside(&format!("It is held back until you review it: `satchel approve {server}`."));
+        say_aside(&format!(
+            "It is held back until you review it: `satchel approve {}`.",
+            shell::word(server)
+        ));
     }
     plan.runtime
         .iter()

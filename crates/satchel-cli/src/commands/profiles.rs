@@ -13,6 +13,7 @@ use satchel_core::{
         control::Change,
         profiles::{Profile, ProfileView, ProfilesView},
         request::{BindClient, GetStatus},
+        shell,
     },
 };
 
@@ -35,7 +36,7 @@ pub(crate) async fn run(places: &Places, act: ProfileAct, json: bool) -> anyhow:
             changed(places, Change::UseProfile { name }, &sentence, json).await
         }
         ProfileAct::Add { name, servers, only, except } => {
-            let sentence = format!("Added {name}. Use it with `satchel profile use \"{name}\"`.");
+            let sentence = format!("Added {name}. Use it with `satchel profile use {}`.", shell::word(&name));
             let profile = Profile { servers, only, except };
             let hub = reach(places).await?;
             let answer = put(&hub, name, None, profile).await;

@@ -10,6 +10,7 @@ use satchel_core::{
         control::{Change, Target},
         oauth::client_secret_name,
         request::{DismissFailure, GetStatus, ListOwnSecrets, OwnSecrets, RemoveSecret, Restart, SetSecret},
+        shell,
     },
 };
 use serde_json::json;
@@ -49,12 +50,22 @@ pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Resul
     let answer = answer?;
     let sentence = match start {
         FirstStart::WantsSignIn => {
-            format!("Added {0}. It needs a sign-in: run `satchel login {0}`.", add.name)
+            format!(
+                "Added {}. It needs a sign-in: run `satchel login {}`.",
+                add.name,
+                shell::word(add.name.as_str())
+            )
         }
         FirstStart::Failed => {
             format!("Added {}, but it cannot be used yet: `satchel list` shows why.", add.name)
         }
-        FirstStart::Fine => format!("Added {0}. Try it with `satchel tools --server \"{0}\"`.", add.name),
+        FirstStart::Fine => {
+            format!(
+                "Added {}. Try it with `satchel tools --server {}`.",
+                add.name,
+                shell::word(add.name.as_str())
+            )
+        }
     };
     done(&format!("{sentence}{outside}"), &answer, json)
 }
@@ -92,7 +103,9 @@ async fn outside_profile(hub: &Reached, name: &str) -> String {
     match profile.is_some_and(|one| one.profile.servers.iter().any(|server| server == name)) {
         true => String::new(),
         false => format!(
-            " Clients do not see it: it is not in the profile {active}. `satchel profile edit \"{active}\" --add \"{name}\"` puts it in."
+            " Clients do not see it: it is not in the profile {active}. `satchel profile edit {} --add {}` puts it in.",
+            shell::word(&active),
+            shell::word(name)
         ),
     }
 }

@@ -19,6 +19,7 @@ use crate::{
         },
         server::Sandbox,
         setup::SetupSource,
+        shell,
     },
     upstream::ancestry::{Caller, Process},
 };
@@ -79,12 +80,12 @@ pub(super) fn of_approval(_: &Hub, Approve { server, items }: &Approve) -> Optio
     let count = items.len();
     let what = if count == 1 { "1 definition".to_owned() } else { format!("{count} definitions") };
     let what = format!("approving {what} of \"{server}\"");
-    Some(Loosening::new(what, format!("satchel approve {server}")))
+    Some(Loosening::new(what, format!("satchel approve {}", shell::word(server))))
 }
 
 pub(super) fn of_look(_: &Hub, LookedAt { server }: &LookedAt) -> Option<Loosening> {
     let what = format!("approving what \"{server}\" offers");
-    Some(Loosening::new(what, format!("satchel approve {server}")))
+    Some(Loosening::new(what, format!("satchel approve {}", shell::word(server))))
 }
 
 pub(super) fn of_settings(_: &Hub, _: &ApproveSettings) -> Option<Loosening> {
@@ -111,7 +112,9 @@ pub(super) fn of_question(_: &Hub, AnswerQuestion { id, answer }: &AnswerQuestio
 pub(super) fn of_hidden(hub: &Hub, SetHidden { client, path, hidden }: &SetHidden) -> Option<Loosening> {
     let shows = !hidden && hub.inner.clients.edits.choices(client).hidden.contains(path);
     let what = || format!("showing \"{path}\" to {client} again");
-    shows.then(|| Loosening::new(what(), format!("satchel show {client} {path}")))
+    shows.then(|| {
+        Loosening::new(what(), format!("satchel show {} {}", shell::word(client), shell::word(path)))
+    })
 }
 
 pub(super) fn of_resume(_: &Hub, _: &Resume) -> Option<Loosening> {
@@ -152,7 +155,7 @@ pub(super) fn of_kept_setup(_: &Hub, KeepSetup { computer, .. }: &KeepSetup) -> 
 
 pub(super) fn of_followed_setup(_: &Hub, FollowSetup { folder }: &FollowSetup) -> Option<Loosening> {
     let command = match folder {
-        Some(folder) => format!("satchel setup follow {}", folder.display()),
+        Some(folder) => format!("satchel setup follow {}", shell::word(&folder.to_string_lossy())),
         None => "satchel setup follow --stop".to_owned(),
     };
     Some(Loosening::new("choosing the folder that the setup follows", command))
@@ -160,7 +163,7 @@ pub(super) fn of_followed_setup(_: &Hub, FollowSetup { folder }: &FollowSetup) -
 
 pub(super) fn of_kept(_: &Hub, KeepDeleted { server }: &KeepDeleted) -> Option<Loosening> {
     let what = format!("keeping \"{server}\" running, which its registry has deleted");
-    Some(Loosening::new(what, format!("satchel update {server} --keep")))
+    Some(Loosening::new(what, format!("satchel update {} --keep", shell::word(server))))
 }
 
 pub(super) fn of_history(_: &Hub, _: &DeleteHistory) -> Option<Loosening> {
@@ -174,12 +177,12 @@ pub(super) fn of_change(hub: &Hub, change: &Change) -> Option<Loosening> {
             let strictest = config.tool_defaults().hides();
             loosens(config.tool_rules(), strictest, tool, client.as_deref(), *permit).then(|| {
                 let word = permit.map_or("usual", Permit::as_str);
-                let of = client.as_ref().map(|client| format!(" --client {client}")).unwrap_or_default();
+                let of = client.as_ref().map(|client| format!(" --client {}", shell::word(client))).unwrap_or_default();
                 let what = match permit {
                     Some(Permit::Allow) => format!("allowing calls of {tool} without a question"),
                     Some(Permit::Ask | Permit::Off) | None => format!("loosening the rule for {tool}"),
                 };
-                Loosening::new(what, format!("satchel rule {tool} {word}{of}"))
+                Loosening::new(what, format!("satchel rule {} {word}{of}", shell::word(tool)))
             })
         }
         Change::SetSandbox { name, sandbox } => {
@@ -189,7 +192,7 @@ pub(super) fn of_change(hub: &Hub, change: &Change) -> Option<Loosening> {
             if let Some(container) = wanted.filter(|_| wanted != before.and_then(|before| before.container.as_ref())) {
                 return Some(Loosening::new(
                     format!("running \"{name}\" in a container of {}", container.image),
-                    format!("satchel sandbox {name} on --container {} …", container.image),
+                    format!("satchel sandbox {} on --container {} …", shell::word(name), shell::word(&container.image)),
                 ));
             }
             let before = before?;
@@ -197,11 +200,11 @@ pub(super) fn of_change(hub: &Hub, change: &Change) -> Option<Loosening> {
                 Some(sandbox) if is_within(sandbox, before) => None,
                 Some(_) => Some(Loosening::new(
                     format!("widening the sandbox of \"{name}\""),
-                    format!("satchel sandbox {name} on …"),
+                    format!("satchel sandbox {} on …", shell::word(name)),
                 )),
                 None => Some(Loosening::new(
                     format!("taking \"{name}\" out of its sandbox"),
-                    format!("satchel sandbox {name} off"),
+                    format!("satchel sandbox {} off", shell::word(name)),
                 )),
             }
         }

@@ -23,6 +23,7 @@ use crate::{
         profiles::{ProfileView, ProfilesView},
         request::StoreKind,
         server::ContainerEngine,
+        shell,
     },
     platform::Environment,
     registry::{pinning, runtimes},
@@ -201,7 +202,7 @@ fn look_at_client(client: &KnownClient) -> Option<DoctorFinding> {
         }
         ClientState::NeedsYou { what, message } => {
             let (client, trouble, why) = (client.id.clone(), what.clone(), message.clone());
-            let action = format!("Connect it again with `satchel connect {client}`.");
+            let action = format!("Connect it again with `satchel connect {}`.", shell::word(&client));
             (Health::Wrong, Diagnosis::ClientTroubled { client, trouble, why }, action)
         }
     };
@@ -370,11 +371,18 @@ fn look_at_server(
         && let Some(package) = wanted.and_then(|wanted| pinning::floating(&wanted.transport))
     {
         let also = Some(ServerAside::Floats(package));
-        return of_server(Health::Note, also, format!("Pin one, with `satchel pin {}`.", server.name));
+        return of_server(
+            Health::Note,
+            also,
+            format!("Pin one, with `satchel pin {}`.", shell::word(&server.name)),
+        );
     }
     let action = match &server.state {
         _ if verdict == Health::Note && server.not_started.is_some() => {
-            format!("Review it with `satchel approvals`, then `satchel approve {}`.", server.name)
+            format!(
+                "Review it with `satchel approvals`, then `satchel approve {}`.",
+                shell::word(&server.name)
+            )
         }
         ServerState::NeedsCredential { .. } => server.action(),
         ServerState::Off

@@ -60,8 +60,12 @@ pub(super) fn refused(server: &ServerName, registered: &Registered, error: &Leas
     let hosted = matches!(registered.config.transport, TransportConfig::Http { .. });
     let mend = |code: Code| if hosted { code.action_at_address() } else { code.action() };
     let (code, action): (Option<Code>, String) = match error {
-        LeaseError::Off => (None, format!("Switch it on in Satchel, or with `satchel enable {server}`.")),
-        LeaseError::Manual => (None, format!("Start it in Satchel, or with `satchel restart {server}`.")),
+        LeaseError::Off => {
+            (None, format!("Switch it on in Satchel, or with `satchel enable {}`.", server.in_shell()))
+        }
+        LeaseError::Manual => {
+            (None, format!("Start it in Satchel, or with `satchel restart {}`.", server.in_shell()))
+        }
         LeaseError::GivenUp => (None, "Call it again to restart it.".to_owned()),
         LeaseError::StillStarting { .. } => {
             (None, "It is still starting; call it again in a moment.".to_owned())

@@ -223,6 +223,7 @@ pub(super) fn renew(hub: &Hub) {
 /// Why a server's registry entry stops it from starting; `None` if nothing does.
 fn withdrawn(hub: &Hub, server: &ServerName) -> Option<String> {
     let why = hub.inner.configured.entries.listings.withdrawn(server.as_str())?;
+    let server = server.in_shell();
     Some(format!(
         "{why}; `satchel uninstall {server}` removes it, `satchel update {server} --keep` keeps it running"
     ))

@@ -9,6 +9,7 @@ use crate::{
         Code, ServerName, TransportConfig,
         control::{Change, Refusal},
         package::{PackageView, Pinned},
+        shell,
     },
     registry::{fetched, pinning},
 };
@@ -23,7 +24,7 @@ fn one_of(versions: &[String], package: &str, server: &str) -> Result<String, Re
             format!("several versions of {package} are here ({})", several.join(", ")),
         ),
     };
-    Err(Refusal::new(code, message, format!("Name one: `satchel pin {server} VERSION`.")))
+    Err(Refusal::new(code, message, format!("Name one: `satchel pin {} VERSION`.", shell::word(server))))
 }
 
 /// The package that a server's launcher fetches; `None` if it fetches nothing with versions.

@@ -8,7 +8,7 @@ use satchel_core::{
         answer::{Answer, Asked},
     },
     hub::Hub,
-    model::{ServerState, ServerView},
+    model::{ServerState, ServerView, shell},
     stats::event::Visit,
 };
 use satchel_mcp::{Raw, RawObject};
@@ -110,7 +110,7 @@ fn nothing_found(hub: &Hub, server: Option<&str>) -> String {
         .map(|view| match view.not_started {
             Some(waits) => format!("{} ({})", view.name, waits.sentence()),
             None if matches!(view.state, ServerState::NeedsSignIn { .. }) => {
-                format!("{0} (needs a sign-in: `satchel login {0}`)", view.name)
+                format!("{} (needs a sign-in: `satchel login {}`)", view.name, shell::word(&view.name))
             }
             None => format!("{} ({})", view.name, view.state.name()),
         })

@@ -1,7 +1,8 @@
 //! Formats what waits for approval for a terminal.
 
-use satchel_core::model::approvals::{
-    ApprovalItem, Mark, Part, ServerApprovals, SettingsChange, Unseen, Why,
+use satchel_core::model::{
+    approvals::{ApprovalItem, Mark, Part, ServerApprovals, SettingsChange, Unseen, Why},
+    shell,
 };
 
 use super::group::{Group, grouped};
@@ -31,7 +32,7 @@ pub(super) fn shown(server: &ServerApprovals, by: As) -> String {
     lines.retain(|line| !line.is_empty());
     let held = server.items.iter().any(|item| item.held.is_some());
     if held || server.unseen.is_some() {
-        lines.push(format!("  Approve it with `satchel approve {}`.", server.server));
+        lines.push(format!("  Approve it with `satchel approve {}`.", shell::word(&server.server)));
     }
     lines.join("\n")
 }
@@ -66,6 +67,7 @@ fn group_shown(server: &str, group: &Group<'_>) -> String {
     if more > 0 {
         lines.push(format!("    and {more} more"));
     }
+    let server = shell::word(server);
     lines.push(format!("    `satchel approve {server} --resources` approves these, and `satchel approvals {server} --each` shows each in full."));
     lines.join("\n")
 }

@@ -18,6 +18,7 @@ use crate::{
         caution::CautionCode,
         control::Refusal,
         listings::{InstallPlan, InstalledServer},
+        shell,
     },
     registry::{
         plan::{self, Choice},
@@ -83,7 +84,8 @@ pub(super) fn source(
         Some(other) => {
             let parts = [server, &found.release.version, &other, &source.package];
             let why = CautionCode::UpdateHeld.with(parts);
-            let action = format!("If you trust it, `satchel uninstall {server}` and install it anew.");
+            let action =
+                format!("If you trust it, `satchel uninstall {}` and install it anew.", shell::word(server));
             return Err(Refusal::because(Code::PackageSwapped, why, action));
         }
         None => {
