@@ -4,7 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { describe, expect, test } from "vitest";
 
 import App from "./App.svelte";
-import type { HubState, Remark } from "./lib/hub/generated";
+import type { ActivityPage, HubState, Remark } from "./lib/hub/generated";
 import { fakeHub, open as serve, server, snapshot, type Telling } from "./lib/hub/fake";
 import { clients as known, nature } from "./lib/hub/pretend";
 import { speak, words } from "./words";
@@ -139,7 +139,7 @@ describe("the catalog", () => {
 });
 
 describe("activity", () => {
-  const ledger = { newest: 5000, calls_hour: 1, failures_hour: 0, net_today: 0, records: true, learns: true, days: 30 };
+  const ledger = { newest: 5000, counted: 1, calls_hour: 1, failures_hour: 0, net_today: 0, records: true, learns: true, days: 30 };
   const busy = () => serve(snapshot([], { ledger }));
 
   test("is empty in words, not in zeros", async () => {
@@ -189,6 +189,29 @@ describe("activity", () => {
     expect(made(hub, "activity").length).toBe(before);
     hub.become(serve(snapshot([], { version: 3, ledger: { ...ledger, newest: 5001 } })));
     await waitFor(() => expect(made(hub, "activity").length).toBe(before + 1));
+  });
+
+  test("shows tokens as soon as they are counted, and adds no call to a paused list for it", async () => {
+    history.replaceState(null, "", "#/activity");
+    const hub = fakeHub(busy(), { calls: 3 });
+    const ask = hub.ask.bind(hub);
+    let counted = false;
+    hub.ask = async (request) => {
+      const answer = await ask(request);
+      if (request.do !== "activity") return answer;
+      const found = answer as ActivityPage;
+      return { ...found, calls: found.calls.map((call) => ({ ...call, tokens: counted ? 4_321 : null })) } as typeof answer;
+    };
+    render(App, { hub });
+    const list = await screen.findByRole("list", { name: "Calls" });
+    expect(list.textContent).not.toContain("4.3");
+    await userEvent.click(screen.getByRole("button", { name: "Pause the list" }));
+    const newest = made(hub, "activity").at(-1);
+    expect(newest).toMatchObject({ before: null });
+    counted = true;
+    hub.become(serve(snapshot([], { version: 2, ledger: { ...ledger, newest: 5001, counted: 2 } })));
+    await waitFor(() => expect(list.textContent).toContain("4.3"));
+    expect(made(hub, "activity").at(-1)).toMatchObject({ before: 4 });
   });
 
   test("what cannot be read says why, and can be tried again", async () => {

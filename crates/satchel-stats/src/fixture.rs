@@ -421,6 +421,24 @@ fn calls_beyond_the_amounts_that_may_wait_for_a_count_are_recorded_as_not_counte
 }
 
 #[test]
+fn the_view_changes_when_tokens_of_recorded_calls_are_counted_and_not_otherwise() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut store = open(&path);
+    let client = visit(Some(1), "cursor", "Cursor", "2.0");
+    let read = || activity::page(&path, &ActivityAsk::default(), NOON).unwrap().calls.remove(0).tokens;
+    store.record(&[executed(&client, NOON, "big:a", 5)]).unwrap();
+    let before = store.view(NOON).unwrap();
+    assert_eq!(read(), None);
+    assert_eq!(store.view(NOON).unwrap(), before);
+    count(&mut store);
+    let after = store.view(NOON).unwrap();
+    assert!(read().is_some());
+    assert_eq!(after.newest, before.newest);
+    assert!(after.counted > before.counted, "{before:?} {after:?}");
+}
+
+#[test]
 fn a_persons_own_calls_neither_cost_nor_save() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");

@@ -78,6 +78,8 @@ struct State {
     counts: HashMap<Hash, i64>,
     minutes: VecDeque<(u64, Minute)>,
     newest: i64,
+    /// How often amounts were settled.
+    settled: u64,
     now_ms: u64,
 }
 
@@ -321,6 +323,7 @@ impl Store {
             counts: HashMap::new(),
             minutes: Self::minutes(&connection, now_ms)?,
             newest,
+            settled: 0,
             now_ms,
         };
         Ok(Self { path: path.to_owned(), connection, tokenizer: tokenizer.to_owned(), state })
@@ -493,6 +496,7 @@ impl Store {
         }
         sums.write(&transaction)?;
         transaction.commit()?;
+        self.state.settled += 1;
         let mut at = 0;
         self.state.dues.retain(|due| {
             at += 1;
@@ -522,6 +526,7 @@ impl Store {
         let net_today = self.connection.prepare_cached(net)?.query_row([today], |row| row.get(0))?;
         Ok(LedgerView {
             newest: self.state.newest,
+            counted: self.state.settled,
             calls_hour: self.state.minutes.iter().map(|(_, minute)| minute.calls).sum(),
             failures_hour: self.state.minutes.iter().map(|(_, minute)| minute.failures).sum(),
             net_today,

@@ -82,7 +82,7 @@ describe("what was sent and answered", () => {
   });
 });
 
-const ledger = { newest: 30, calls_hour: 1, failures_hour: 0, net_today: 0, records: true, learns: true, days: 30 };
+const ledger = { newest: 30, counted: 1, calls_hour: 1, failures_hour: 0, net_today: 0, records: true, learns: true, days: 30 };
 const servers = ["github", "playwright", "context7", "sentry", "filesystem", "fetch"].map((name) => server(name, { state: "asleep" }));
 
 async function open(id: number, telling: Telling = {}) {

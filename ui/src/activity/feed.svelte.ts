@@ -1,6 +1,7 @@
-// The calls that are shown: the newest page is asked for again whenever there is a newer call, older pages are added
-// below. Nobody asks while nothing happens.
-import type { ActivityAsk, ActivityPage, CallLine, Minute, Refusal, SessionLine } from "../lib/hub/generated";
+// The calls that are shown: the newest page is asked for again whenever there is a newer call or tokens were counted,
+// older pages are added below. Nobody asks while nothing happens.
+import { untrack } from "svelte";
+import type { ActivityAsk, ActivityPage, CallLine, LedgerView, Minute, Refusal, SessionLine } from "../lib/hub/generated";
 import type { HubView } from "../lib/hub/state.svelte";
 
 export const page = 200;
@@ -28,22 +29,27 @@ export class Feed {
   #view: HubView;
   #filter: () => Filter;
 
-  /** `newest` is the number of the newest call; while `following` is false the list does not change. */
-  constructor(view: HubView, filter: () => Filter, newest: () => number | undefined, following: () => boolean) {
+  /** While `following` is false no call is added; the tokens of those in view still are. */
+  constructor(view: HubView, filter: () => Filter, ledger: () => Pick<LedgerView, "newest" | "counted"> | undefined, following: () => boolean) {
     this.#view = view;
     this.#filter = filter;
     let last: string | undefined;
-    const latest = $derived(newest());
+    let counted: number | undefined;
+    const latest = $derived(ledger()?.newest);
+    const counts = $derived(ledger()?.counted);
     $effect(() => {
       const only = filter();
       const kind = `${JSON.stringify(only)} ${this.#again}`;
       const fresh = kind !== last;
-      // A paused list is not reloaded, except for a new filter or a retry.
-      if (!fresh && !following()) return;
-      void latest;
+      // A paused list is not reloaded, except for a new filter, a retry, or the tokens of its own calls.
+      const paused = !fresh && !following();
+      if (paused && counts === counted) return;
+      if (!paused) void latest;
       last = kind;
+      counted = counts;
       let late = false;
-      void this.#ask({ ...everything, ...only }).then((found) => {
+      const top = paused ? untrack(() => this.calls)?.[0] : undefined;
+      void this.#ask({ ...everything, before: top ? top.id + 1 : null, ...only }).then((found) => {
         if (late || !found) return;
         this.#take(found, fresh);
       });

@@ -9,7 +9,7 @@ import { outcome } from "./credentials";
 import { fault, placeOf, rows, withRows } from "./environment";
 import { fits, level, read } from "./log";
 
-const ledger = { newest: 200, calls_hour: 1, failures_hour: 0, net_today: 0, records: true, learns: true, days: 30 };
+const ledger = { newest: 200, counted: 1, calls_hour: 1, failures_hour: 0, net_today: 0, records: true, learns: true, days: 30 };
 async function open(place: string, more: Parameters<typeof server>[2] = {}, telling: Telling = {}) {
   history.replaceState(null, "", `#/servers/github${place}`);
   const hub = fakeHub(serve(snapshot([server("github", { state: "asleep" }, more)], { ledger })), telling);

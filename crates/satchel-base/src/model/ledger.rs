@@ -492,6 +492,10 @@ pub struct CallDetail {
 pub struct LedgerView {
     /// The newest call's id: a page that shows another one is out of date.
     pub newest: i64,
+    /// How often since the hub started amounts of tokens were added to recorded calls and sessions: tokens are counted
+    /// after the call, and a page that was read before the last count lacks them.
+    #[serde(default)]
+    pub counted: u64,
     /// Calls in the last hour.
     pub calls_hour: u64,
     /// Those of them that failed or were refused.

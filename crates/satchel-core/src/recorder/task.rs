@@ -303,6 +303,8 @@ impl Writer {
                 later @ (Order::Flush(_) | Order::Delete(..)) => self.postponed.push(later),
             }
         }
+        // The newest calls are shown before their tokens are known.
+        self.show().await;
     }
 
     async fn tidy(&mut self) {

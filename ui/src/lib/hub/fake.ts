@@ -64,7 +64,7 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
 }
 
 export function snapshot(servers: ServerView[], more: Partial<Snapshot> = {}): Snapshot {
-  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, calls_hour: 0, failures_hour: 0, net_today: 0, records: true, learns: true, days: 30 }, paused: null, asks: [], profiles: { active: null, all: [], folders: [] }, pictures: { shown: false, mark: "" }, listed: 0, ...more };
+  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, counted: 1, calls_hour: 0, failures_hour: 0, net_today: 0, records: true, learns: true, days: 30 }, paused: null, asks: [], profiles: { active: null, all: [], folders: [] }, pictures: { shown: false, mark: "" }, listed: 0, ...more };
 }
 
 /** A hub that serves. */

@@ -84,7 +84,7 @@ function lived(more: Partial<Snapshot> = {}): HubState {
         { id: "vscode", requests: 31, last_call: null, last_seen_ms: now - 3_600_000 },
       ],
       avoided: { clients: 3, processes: 8, memory_bytes: 612_000_000, formula: "(clients - 1) x what is awake" },
-      ledger: { newest: 420, calls_hour: 170, failures_hour: 9, net_today: 83_214, records: true, learns: true, days: 30 },
+      ledger: { newest: 420, counted: 1, calls_hour: 170, failures_hour: 9, net_today: 83_214, records: true, learns: true, days: 30 },
       ...more,
     }),
   );
@@ -184,7 +184,7 @@ export const scenes: Record<string, () => HubState> = {
       ]),
     ),
   usual: () => lived(),
-  many: () => lived({ ledger: { newest: 5000, calls_hour: 170, failures_hour: 9, net_today: 83_214, records: true, learns: true, days: 30 } }),
+  many: () => lived({ ledger: { newest: 5000, counted: 1, calls_hour: 170, failures_hour: 9, net_today: 83_214, records: true, learns: true, days: 30 } }),
   early: () => lived(),
   slow: () => lived(),
   paused: () => lived({ paused: { until_ms: now + 3_600_000 } }),

@@ -487,7 +487,7 @@ export type LastFailure = { code: Code, message: string, at_ms: number, during: 
 /**
  * The part of the ledger that every snapshot includes.
  */
-export type LedgerView = { newest: number, calls_hour: number, failures_hour: number, net_today: number, records: boolean, learns: boolean, days: number, };
+export type LedgerView = { newest: number, counted: number, calls_hour: number, failures_hour: number, net_today: number, records: boolean, learns: boolean, days: number, };
 
 /**
  * Something that was left out, and why.
