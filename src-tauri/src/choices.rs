@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use satchel_core::model::{Code, control::Refusal};
 use serde::{Deserialize, Serialize};
 
-use crate::language::Language;
+use crate::{appearance::Appearance, language::Language};
 
 /// Which notifications are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +53,8 @@ pub(crate) struct Choices {
     pub(crate) updates: LookForUpdates,
     /// The window's language, for tray and notifications; unknown before a window was open.
     pub(crate) language: Option<Language>,
+    /// The window's theme, for what it shows before its page is drawn.
+    pub(crate) appearance: Appearance,
 }
 
 impl Default for Choices {
@@ -63,6 +65,7 @@ impl Default for Choices {
             tray: true,
             updates: LookForUpdates::default(),
             language: None,
+            appearance: Appearance::default(),
         }
     }
 }
@@ -106,6 +109,7 @@ mod tests {
             tray: false,
             updates: LookForUpdates::On,
             language: Some(Language::De),
+            appearance: Appearance::Dark,
         };
         chosen.set(wanted).unwrap();
         assert_eq!(chosen.get(), wanted);

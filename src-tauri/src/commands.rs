@@ -15,7 +15,7 @@ use serde_json::Value;
 use tauri::{AppHandle, Manager, State, WebviewWindow};
 
 use crate::{
-    autostart,
+    appearance, autostart,
     choices::{Choices, Chosen},
     chooser::{self, WantedFile},
     clipboard::Clipboard,
@@ -169,6 +169,12 @@ pub(crate) fn choose(app: AppHandle, chosen: State<'_, Chosen>, choices: Choices
     tray::appear(&app, choices.tray);
     if before.language != choices.language {
         app.state::<LanguageChanges>().0.notify_one();
+    }
+    if before.appearance != choices.appearance {
+        for window in app.webview_windows().values() {
+            appearance::paint(window)
+                .map_err(|error| Refusal::new(Code::Unwritable, error.to_string(), ""))?;
+        }
     }
     if before.updates != choices.updates {
         app.state::<Updates>().wake();

@@ -4,6 +4,7 @@
 //! on a runtime beside it ([`serving`]), and its state goes out to both ([`events`]). Quit, a signal, or a request from
 //! another face ends the serving task; only then does the program end, with the exit code 0.
 
+mod appearance;
 mod args;
 mod autostart;
 mod choices;

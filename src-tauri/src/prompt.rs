@@ -24,7 +24,7 @@ use tauri::{
     WebviewWindowBuilder, WindowEvent,
 };
 
-use crate::{language::Language, links, serving::Serving, tasks::Tasks, webkit, window};
+use crate::{appearance, language::Language, links, serving::Serving, tasks::Tasks, webkit, window};
 
 /// The window's label in Tauri.
 pub(crate) const LABEL: &str = "prompt";
@@ -216,12 +216,13 @@ fn open(app: &AppHandle) -> tauri::Result<()> {
         .visible_on_all_workspaces(true)
         .focused(false)
         .visible(false)
+        .background_color(appearance::first_background(app))
         .zoom_hotkeys_enabled(true)
         .data_directory(window::pages(app))
         .on_navigation(window::is_ours)
         .on_new_window(|_, _| tauri::webview::NewWindowResponse::Deny)
         .build()?;
-    window::paint(&window)?;
+    appearance::paint(&window)?;
     #[cfg(target_os = "linux")]
     leave_the_keyboard(&window)?;
     window.state::<Tasks>().spawn(show_in_any_case(window.clone()));

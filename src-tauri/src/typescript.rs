@@ -5,6 +5,7 @@ use std::{fs, path::Path};
 use ts_rs::{Config, TS};
 
 use crate::{
+    appearance::Appearance,
     choices::{Choices, Closing, LookForUpdates, Notify},
     chooser::WantedFile,
     commands::About,
@@ -44,6 +45,7 @@ fn text() -> String {
         of::<Closing>(),
         of::<LookForUpdates>(),
         of::<Language>(),
+        of::<Appearance>(),
         of::<UpdatesView>(),
         of::<ReplacedBy>(),
         of::<Standing>(),

@@ -10,10 +10,11 @@ use parking_lot::Mutex;
 
 use tauri::{
     AppHandle, Emitter, Manager, Url, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent,
-    webview::{Color, NewWindowResponse, PermissionResponse},
+    webview::{NewWindowResponse, PermissionResponse},
 };
 
 use crate::{
+    appearance,
     choices::{Chosen, Closing},
     dock, prompt,
     serving::Serving,
@@ -29,9 +30,6 @@ pub(crate) const KEPT_HIDDEN: Duration = Duration::from_secs(600);
 const SETTLED: Duration = Duration::from_secs(15);
 /// By then, a window that is to be destroyed is gone.
 const UNTIL_DESTROYED: Duration = Duration::from_secs(2);
-/// `--bg` of `ui/src/style/tokens.css`, so that nothing flashes before the first paint.
-const LIGHT: Color = Color(247, 246, 243, 255);
-const DARK: Color = Color(20, 19, 18, 255);
 
 /// What a page should show. The page fetches it on an event and after loading, so that nothing is lost before it
 /// listens.
@@ -94,6 +92,7 @@ fn open(app: &AppHandle) -> tauri::Result<WebviewWindow> {
         .inner_size(1180.0, 760.0)
         .min_inner_size(760.0, 520.0)
         .visible(false)
+        .background_color(appearance::first_background(app))
         .zoom_hotkeys_enabled(true)
         .data_directory(pages(app))
         // Frames ask here, too.
@@ -101,7 +100,7 @@ fn open(app: &AppHandle) -> tauri::Result<WebviewWindow> {
         .on_permission_request(|_, _| PermissionResponse::Deny)
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .build()?;
-    paint(&window)?;
+    appearance::paint(&window)?;
     hide_when_closed(&window);
     crate::deep::take_drops(&window);
     Ok(window)
@@ -115,12 +114,6 @@ pub(crate) fn pages(app: &AppHandle) -> PathBuf {
 /// The window shows only its own pages.
 pub(crate) fn is_ours(url: &Url) -> bool {
     url.scheme() == "tauri" || url.host_str() == Some("tauri.localhost")
-}
-
-/// Sets the background color of its page.
-pub(crate) fn paint(window: &WebviewWindow) -> tauri::Result<()> {
-    let dark = window.theme().is_ok_and(|theme| theme == tauri::Theme::Dark);
-    window.set_background_color(Some(if dark { DARK } else { LIGHT }))
 }
 
 /// The first time, the page says what closing means and asks. After that, and if the page does not respond and is

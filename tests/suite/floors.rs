@@ -85,7 +85,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("fancy_regex", &["crates/satchel-tokens/src/lib.rs"]),
     ("fuse_rust", &["crates/satchel-catalog/src/catalog/search/", "crates/satchel-listings/src/registry/"]),
     ("futures_util", &["crates/satchel-endpoint/"]),
-    ("gtk", &["src-tauri/src/prompt.rs"]),
+    ("gtk", &["src-tauri/src/appearance.rs", "src-tauri/src/prompt.rs"]),
     ("httpdate", &["crates/satchel-upstream/src/upstream/connect/http.rs"]),
     ("hyper*", &["crates/satchel-endpoint/"]),
     ("image", &["crates/satchel-core/src/icons/"]),

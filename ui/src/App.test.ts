@@ -344,10 +344,12 @@ describe("settings", () => {
   });
 
   test("a chosen theme shows at once and is kept", async () => {
-    const { user } = await open(serving(), "/settings/window");
+    const { hub, user } = await open(serving(), "/settings/window");
     await user.click(await screen.findByRole("radio", { name: "Dark" }));
     await waitFor(() => expect(document.documentElement.dataset.theme).toBe("dark"));
     expect(localStorage.getItem("theme")).toBe("dark");
+    // The program paints windows in it before they have a page.
+    await waitFor(async () => expect(await hub.choices()).toMatchObject({ appearance: "dark", closing: "serve" }));
   });
 
   test("the tray can lead here", async () => {

@@ -469,7 +469,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
     }
   };
 
-  let chosen: Choices = { notifications: "all", closing: "serve", tray: true, updates: "not_asked", language: null };
+  let chosen: Choices = { notifications: "all", closing: "serve", tray: true, updates: "not_asked", language: null, appearance: "system" };
   let updates: UpdatesView = { known: true, by: "itself", now: { standing: "unknown" }, taken_back: null };
   return {
     choices: () => Promise.resolve(chosen),

@@ -36,7 +36,7 @@ export type PageFrame = { id: string, address: string, connect: Array<string>, l
 /**
  * All choices. Missing ones have their defaults.
  */
-export type Choices = { notifications: Notify, closing: Closing, tray: boolean, updates: LookForUpdates, language: Language | null, };
+export type Choices = { notifications: Notify, closing: Closing, tray: boolean, updates: LookForUpdates, language: Language | null, appearance: Appearance, };
 
 /**
  * Which notifications are shown.
@@ -57,6 +57,11 @@ export type LookForUpdates = "not_asked" | "on" | "off";
  * The languages there are; the window has the same.
  */
 export type Language = "en" | "de";
+
+/**
+ * Which theme windows have.
+ */
+export type Appearance = "system" | "light" | "dark";
 
 /**
  * What the window shows about updates.
