@@ -2,7 +2,9 @@
 import { words } from "../words";
 import type { Left, Refusal } from "./hub/generated";
 
-export const capital = (message: string) => message.charAt(0).toUpperCase() + message.slice(1);
+/** As a sentence begins, unless a name does: its letters are its own. `odd:delete_all`, `api.example.com` and `npmRun` are
+ * names, and no word. */
+export const capital = (message: string) => (/^\p{Ll}[\p{Ll}'’-]*(?:[,;:.!?)…]*(?:\s|$))/u.test(message) ? message.charAt(0).toUpperCase() + message.slice(1) : message);
 
 export function sentences(refusal: Refusal): string {
   const [message, action] = words.refused(refusal);
