@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { at, fromDigits, isSame, parse, print, type Fields, type Json } from "./json";
 import { fixtures } from "./fixtures";
-import { Schemas } from "./schema";
+import { Schemas, shown } from "./schema";
 import { words } from "../words";
 import { blank, caseOf, changed, faults, fits, initial, keyOf } from "./value";
 
@@ -113,6 +113,17 @@ describe("schemas", () => {
     const shape = shapeOf({ type: ["string", "null"], title: "Name", description: "Whose", default: "Ada", examples: ["Eve"], deprecated: true });
     expect(shape).toMatchObject({ is: "text", title: "Name", text: "Whose", preset: "Ada", examples: ["Eve"], nullable: true, deprecated: true });
     expect(fits(shape, null)).toBe(true);
+  });
+
+  test("a number that JavaScript cannot hold is shown and sent with every digit", () => {
+    const schema = parse('{"type":"object","required":["id"],"properties":{"id":{"type":"integer","default":9007199254740993},"any":{"enum":[9007199254740993,[9007199254740995,"9"]]}}}');
+    const schemas = new Schemas(schema);
+    const id = schemas.shape(at(schema, ["properties", "id"])!);
+    expect(shown(id.preset!)).toBe("9007199254740993");
+    expect(fits(id, id.preset!)).toBe(true);
+    expect(print(initial(schemas, schema, true)!, 0)).toBe('{"id":9007199254740993}');
+    const any = schemas.shape(at(schema, ["properties", "any"])!);
+    expect(any).toMatchObject({ is: "choice", options: [{ title: "9007199254740993" }, { title: '[9007199254740995,"9"]' }] });
   });
 
   test("a part that is taken out leaves the others in their places", () => {

@@ -1,6 +1,6 @@
 // What a JSON Schema asks a person for: which kind of field each part of it is. Pure. Whether a value really fits is the
 // hub's to say, which checks every call; what no field can show is written as JSON.
-import { isFields, isSame, numberIn, type Fields, type Json } from "./json";
+import { isFields, isSame, numberIn, print, type Fields, type Json } from "./json";
 
 export interface Option {
   value: Json;
@@ -221,7 +221,7 @@ function optionsOf(cases: Fields[]): Option[] | undefined {
 }
 
 /** A value in one line. */
-export const shown = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value, (_, one: unknown) => (typeof one === "object" && one !== null && "text" in one && Object.keys(one).length === 1 ? (one as { text: string }).text : one)));
+export const shown = (value: Json) => (typeof value === "string" ? value : print(value, 0));
 
 function decoded(step: string): string {
   try {
