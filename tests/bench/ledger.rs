@@ -143,7 +143,7 @@ fn fill(path: &Path) -> u64 {
             kind: CallKind::Call,
             server: format!("server-{}", at % 10),
             tool: format!("tool-{}", at / 10 % 20),
-            end: End { outcome, code: None, message: None },
+            end: End { outcome, code: None, message: None, cause: None },
             time,
             request: Body::of("request"),
             direct: Some(Body::of("direct")),

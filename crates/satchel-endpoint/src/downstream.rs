@@ -474,7 +474,7 @@ fn unknown_tool(hub: &Hub, name: &str) -> Reply {
 fn unsent(hub: &Hub, message: String) -> Reply {
     let (server, code, action) = (None, None, String::new());
     let outcome = satchel_core::upstream::Outcome::NotSent;
-    hub.tell_failure(&CallFailure { outcome, server, code, message: message.clone(), action });
+    hub.tell_failure(&CallFailure { outcome, server, code, message: message.clone(), cause: None, action });
     bad(message)
 }
 

@@ -33,7 +33,7 @@ const LINE: &str = "id, time_ms, session, client, kind, server, tool, outcome, c
     CASE kind WHEN 'script' THEN (
       SELECT CASE count(*) WHEN count(request_tokens + result_tokens)
         THEN coalesce(sum(request_tokens + result_tokens), 0) END
-      FROM calls AS one WHERE one.kind = 'inside' AND one.trace = calls.trace) END";
+      FROM calls AS one WHERE one.kind = 'inside' AND one.trace = calls.trace) END, cause";
 /// Columns in the order that [`session_of`] reads them.
 const SESSION: &str =
     "id, client, program, version, era, started_ms, last_ms, calls, searches, base + loaded, definitions,
@@ -121,6 +121,8 @@ fn line_of(row: &Row<'_>) -> rusqlite::Result<CallLine> {
         outcome: row.get(7)?,
         code: row.get(8)?,
         message: row.get(9)?,
+        // One of a later version is unknown, and its message says it.
+        cause: row.get::<_, Option<String>>(17)?.and_then(|cause| serde_json::from_str(&cause).ok()),
         took_ms: took_us as f64 / 1000.0,
         waited_ms: row.get::<_, i64>(14)? as f64 / 1000.0,
         woke_ms: row.get::<_, i64>(15)? as f64 / 1000.0,
@@ -282,26 +284,26 @@ fn detail_of(row: &Row<'_>) -> rusqlite::Result<CallDetail> {
     let ms = |at: usize| row.get::<_, i64>(at).map(|us| us as f64 / 1000.0);
     let count = |at: usize| row.get::<_, i64>(at).map(i64::unsigned_abs);
     let some = |at: usize| row.get::<_, Option<i64>>(at).map(|number| number.map(i64::unsigned_abs));
-    let rule: String = row.get(25)?;
+    let rule: String = row.get(26)?;
     Ok(CallDetail {
         usual: UsualRule::read(&rule),
         consent: Consent::read(&rule),
         line: line_of(row)?,
         session: None,
-        wait_ms: ms(17)?,
-        start_ms: ms(18)?,
-        upstream_ms: ms(19)?,
-        ours_ms: ms(20)?,
-        request_bytes: count(21)?,
-        result_bytes: count(22)?,
-        request_tokens: some(23)?,
-        result_tokens: some(24)?,
+        wait_ms: ms(18)?,
+        start_ms: ms(19)?,
+        upstream_ms: ms(20)?,
+        ours_ms: ms(21)?,
+        request_bytes: count(22)?,
+        result_bytes: count(23)?,
+        request_tokens: some(24)?,
+        result_tokens: some(25)?,
         rule,
-        client_era: row.get(26)?,
-        server_era: row.get(27)?,
-        trace: row.get(28)?,
-        arguments: row.get(29)?,
-        result: row.get(30)?,
+        client_era: row.get(27)?,
+        server_era: row.get(28)?,
+        trace: row.get(29)?,
+        arguments: row.get(30)?,
+        result: row.get(31)?,
         inside: Vec::new(),
         script: None,
         route: Vec::new(),

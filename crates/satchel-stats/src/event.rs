@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{audit::AuditEvent, definitions::Definitions, sharing::Measured};
-use crate::model::ledger::CallKind;
+use crate::model::{cause::FailureCause, ledger::CallKind};
 
 /// A client during one session.
 ///
@@ -119,8 +119,18 @@ impl std::fmt::Debug for Redact {
 impl Called {
     /// The error message in storable form.
     pub(super) fn told(&self) -> Option<String> {
-        let message = self.end.message.as_deref()?;
-        Some(self.redact.as_ref().map_or_else(|| message.to_owned(), |redact| (redact.0)(message)))
+        self.end.message.as_deref().map(|message| self.without_secrets(message))
+    }
+
+    /// Why its server failed in storable form, with texts of at most `longest` characters.
+    pub(super) fn cause(&self, longest: usize) -> Option<String> {
+        let cause = self.end.cause.as_deref()?.clone();
+        let cause = cause.with_texts(|text| super::retention::cut(&self.without_secrets(text), longest));
+        serde_json::to_string(&cause).ok()
+    }
+
+    fn without_secrets(&self, text: &str) -> String {
+        self.redact.as_ref().map_or_else(|| text.to_owned(), |redact| (redact.0)(text))
     }
 
     /// A text in storable form.
@@ -165,6 +175,8 @@ pub struct End {
     pub code: Option<String>,
     /// The failure's message.
     pub message: Option<String>,
+    /// Why its server failed, in parts, where that is the reason.
+    pub cause: Option<Box<FailureCause>>,
 }
 
 /// The durations of a call.

@@ -6,13 +6,17 @@ use std::{path::Path, sync::Arc, time::Duration};
 use super::{
     activity,
     definitions::Definitions,
-    event::{Body, Called, End, Event, Offered, Offers, Split, Visit},
+    event::{Body, Called, End, Event, Offered, Offers, Redact, Split, Visit},
     report,
     sharing::{Measured, Use},
     store::{PAUSE, Store},
 };
-use crate::model::ledger::{
-    ActivityAsk, By, CallKind, DAY_PARTS, Report, ReportAsk, ReportLine, Scripted, ServerDay, Sharing, Spent,
+use crate::model::{
+    cause::{FailureCause, ProcessEnd},
+    ledger::{
+        ActivityAsk, By, CallKind, DAY_PARTS, Report, ReportAsk, ReportLine, Scripted, ServerDay, Sharing,
+        Spent,
+    },
 };
 
 /// Noon UTC, so that it is the same day nearly everywhere.
@@ -70,7 +74,7 @@ fn called(
         kind,
         server: path.map(|(server, _)| server.to_owned()).unwrap_or_default(),
         tool: path.map_or(tool, |(_, tool)| tool).to_owned(),
-        end: End { outcome: "ok", code: None, message: None },
+        end: End { outcome: "ok", code: None, message: None, cause: None },
         time: Split {
             upstream: Duration::from_millis(6),
             ours: Duration::from_millis(1),
@@ -152,7 +156,7 @@ fn three_sessions(store: &mut Store) -> i64 {
     ];
     // The hub itself refused this one: nothing of it would have been there without.
     let refused = called(&good, NOON, CallKind::Call, "nonsense", 25, "no such tool");
-    let end = End { outcome: "not_sent", code: Some("unknown".into()), message: None };
+    let end = End { outcome: "not_sent", code: Some("unknown".into()), message: None, cause: None };
     events.push(Event::Called(Box::new(Called { ours: true, end, ..refused })));
     store.record(&events).unwrap();
     answer
@@ -705,6 +709,42 @@ fn calls_and_savings_are_told_by_the_profile_they_were_asked_for_through() {
 }
 
 #[test]
+fn why_a_calls_server_failed_is_kept_in_parts_without_secrets_and_an_unknown_cause_is_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger.db");
+    let mut store = open(&path);
+    let client = visit(Some(1), "cursor", "Cursor", "2.0");
+    let failed = |wrote: &str| {
+        let exited = |wrote: &str| FailureCause::Exited {
+            end: ProcessEnd::Code(3),
+            wrote: Some(wrote.to_owned()),
+            served: false,
+        };
+        let end = End {
+            outcome: "not_sent",
+            code: Some("exited_early".into()),
+            message: Some("it ended".into()),
+            cause: Some(Box::new(exited(wrote))),
+        };
+        let redact = Redact(Arc::new(|text: &str| text.replace("s3cret", "***")));
+        let one = called(&client, NOON, CallKind::Call, "big:a", 5, "");
+        (Event::Called(Box::new(Called { end, redact: Some(redact), ..one })), exited("no key ***"))
+    };
+    let (event, expected) = failed("no key s3cret");
+    store.record(&[event]).unwrap();
+    let read = || activity::page(&path, &ActivityAsk::default(), NOON).unwrap().calls.remove(0);
+    assert_eq!(read().cause, Some(expected.clone()));
+    let detail = activity::call(&path, read().id).unwrap().unwrap();
+    assert_eq!((detail.line.cause, detail.upstream_ms, detail.request_bytes), (Some(expected), 6.0, 5));
+    for unknown in [r#"{"kind":"of_later"}"#, "no JSON"] {
+        let database = rusqlite::Connection::open(&path).unwrap();
+        database.execute("UPDATE calls SET cause = ?1", [unknown]).unwrap();
+        let line = read();
+        assert_eq!((line.cause, line.message.as_deref()), (None, Some("it ended")));
+    }
+}
+
+#[test]
 fn a_servers_day_counts_its_calls_who_made_them_and_how_long_they_took() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger.db");
@@ -717,7 +757,7 @@ fn a_servers_day_counts_its_calls_who_made_them_and_how_long_they_took() {
     };
     let ended = |outcome: &'static str, event: Event| match event {
         Event::Called(one) => {
-            let end = End { outcome, code: None, message: None };
+            let end = End { outcome, code: None, message: None, cause: None };
             Event::Called(Box::new(Called { end, ..*one }))
         }
         other => other,

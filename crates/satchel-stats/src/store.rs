@@ -723,9 +723,9 @@ impl State {
             .prepare_cached(
                 "INSERT INTO calls (time_ms, session, client, kind, server, tool, outcome, code, message, wait_us,
                    start_us, upstream_us, ours_us, request_bytes, result_bytes, rule, asked, client_era, server_era,
-                   trace, arguments, result, profile, request_tokens, result_tokens)
+                   trace, arguments, result, profile, request_tokens, result_tokens, cause)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
-                   ?21, ?22, ?23, ?24, ?25)",
+                   ?21, ?22, ?23, ?24, ?25, ?26)",
             )?
             .execute(params![
                 sql(called.at_ms),
@@ -753,6 +753,7 @@ impl State {
                 called.visit.profile,
                 request_tokens,
                 result_tokens,
+                called.cause(MESSAGE),
             ])?;
         self.newest = transaction.last_insert_rowid();
         let hours = {

@@ -556,7 +556,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn broken(code: Code) -> ServerState {
-        ServerState::Broken { code, message: String::new(), retry_at_ms: 0, failures: 3 }
+        ServerState::Broken { code, message: String::new(), cause: None, retry_at_ms: 0, failures: 3 }
     }
 
     #[track_caller]
@@ -671,12 +671,14 @@ pub(crate) mod tests {
             variables: vec![],
             code: Code::NeedsCredential,
             message: String::new(),
+            cause: None,
         };
         let locked = ServerState::NeedsCredential {
             names: vec!["URL".into()],
             variables: vec![],
             code: Code::VaultLocked,
             message: "the file is locked".into(),
+            cause: None,
         };
         assert_eq!(need(&server("db", locked), Language::En), "unlock the secrets");
         let mut hosted = server("sentry", broken(Code::Unreachable));

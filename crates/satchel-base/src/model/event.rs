@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::cause::{FailureCause, if_known};
+
 /// A live event. Events are not stored: a listener that connects later misses them; the snapshot and the history are
 /// complete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,6 +45,9 @@ pub enum HubEvent {
         server: String,
         /// Why.
         message: String,
+        /// The same in parts, where it has some.
+        #[serde(default, deserialize_with = "if_known", skip_serializing_if = "Option::is_none")]
+        cause: Option<FailureCause>,
     },
     /// A server changed its state.
     ServerState {

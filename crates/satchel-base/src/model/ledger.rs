@@ -3,7 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::nature::{Consent, UsualRule};
+use super::{
+    cause::{FailureCause, if_known},
+    nature::{Consent, UsualRule},
+};
 
 /// How a report is grouped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -384,6 +387,10 @@ pub struct CallLine {
     pub code: Option<String>,
     /// The failure's message.
     pub message: Option<String>,
+    /// Why its server failed, in parts, where that is the reason.
+    #[serde(default, deserialize_with = "if_known", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub cause: Option<FailureCause>,
     /// Total duration in milliseconds.
     pub took_ms: f64,
     /// The part spent waiting for a person or for a free slot.

@@ -5,6 +5,7 @@ pub mod approvals;
 pub mod asks;
 pub mod audit;
 pub mod call_log;
+pub mod cause;
 pub mod caution;
 pub mod characters;
 pub mod clients;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Code,
     approvals::{NotStarted, Unseen},
+    cause::{FailureCause, if_known},
     ledger::LedgerView,
     oauth::{SignInState, SignInView},
     profiles::ProfilesView,
@@ -323,6 +324,10 @@ pub struct LastFailure {
     pub code: Code,
     /// What happened.
     pub message: String,
+    /// The same in parts, where it has some.
+    #[serde(default, deserialize_with = "if_known", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub cause: Option<FailureCause>,
     /// When it happened, in milliseconds since the Unix epoch.
     pub at_ms: u64,
     /// What the server was doing.
@@ -446,6 +451,10 @@ pub enum ServerState {
         code: Code,
         /// Why, in words.
         message: String,
+        /// The same in parts, where it has some.
+        #[serde(default, deserialize_with = "if_known", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        cause: Option<FailureCause>,
         /// The time.
         retry_at_ms: u64,
         /// Consecutive failed starts.
@@ -457,6 +466,10 @@ pub enum ServerState {
         code: Code,
         /// Why, in words.
         message: String,
+        /// The same in parts, where it has some.
+        #[serde(default, deserialize_with = "if_known", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        cause: Option<FailureCause>,
         /// The time of the next attempt.
         retry_at_ms: u64,
         /// Consecutive failed starts.
@@ -474,6 +487,10 @@ pub enum ServerState {
         code: Code,
         /// Why they are unavailable, if not simply unset.
         message: String,
+        /// The same in parts, where it has some.
+        #[serde(default, deserialize_with = "if_known", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "typescript", ts(optional))]
+        cause: Option<FailureCause>,
     },
     /// It requires a sign-in. [`ServerView::sign_in`] has the details.
     NeedsSignIn {
@@ -594,6 +611,7 @@ mod tests {
             variables: vec![],
             code: Code::NeedsCredential,
             message: String::new(),
+            cause: None,
         };
         let cases = [
             (ServerState::Off, "Off · hidden from clients"),
@@ -610,6 +628,7 @@ mod tests {
                 ServerState::BackingOff {
                     code: Code::SpawnNotFound,
                     message: "npx was not found".into(),
+                    cause: None,
                     retry_at_ms: 21_000,
                     failures: 1,
                 },
@@ -619,6 +638,7 @@ mod tests {
                 ServerState::BackingOff {
                     code: Code::Crashed,
                     message: "heap is full".into(),
+                    cause: None,
                     retry_at_ms: 21_000,
                     failures: 1,
                 },
@@ -629,6 +649,21 @@ mod tests {
             assert_eq!(state.sentence(Place::Computer, 1_000), sentence);
         }
         assert_eq!(ServerState::Asleep.sentence(Place::Hosted, 0), "Ready · connects when called");
+    }
+
+    #[test]
+    fn a_failure_of_another_version_is_read_by_its_sentence() {
+        let beside = r#""code":"exited_early","message":"no key","at_ms":1,"during":"start""#;
+        for text in [format!("{{{beside}}}"), format!(r#"{{{beside},"cause":{{"kind":"of_later"}}}}"#)] {
+            let read: LastFailure = serde_json::from_str(&text).unwrap();
+            assert_eq!((read.message.as_str(), read.cause), ("no key", None), "{text}");
+        }
+        let state = r#"{"state":"broken","code":"crashed","message":"m","cause":{"kind":"output_closed"},"retry_at_ms":1,"failures":3}"#;
+        let state: ServerState = serde_json::from_str(state).unwrap();
+        assert!(
+            matches!(state, ServerState::Broken { cause: Some(FailureCause::OutputClosed), .. }),
+            "{state:?}"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use satchel_mcp::{Raw, RawObject, errors, limits};
 
 use super::{Offer, ResourceEntry, Said, repair, validate};
 use crate::{
-    model::Code,
+    model::{Code, cause::FailureCause},
     upstream::{CallError, Hello, Link, answered_status},
 };
 
@@ -33,6 +33,16 @@ impl ListError {
             Some(401) => Code::Http401,
             Some(403) => Code::Http403,
             _ => Code::ListFailed,
+        }
+    }
+
+    /// Why, in parts, where it has some.
+    pub fn cause(&self) -> Option<Box<FailureCause>> {
+        match self {
+            ListError::Call(error) => error.cause(),
+            ListError::Shape(method, _) => {
+                Some(Box::new(FailureCause::Unusable { method: (*method).to_owned() }))
+            }
         }
     }
 }

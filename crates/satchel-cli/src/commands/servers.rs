@@ -338,6 +338,7 @@ pub(super) mod tests {
         let broken = ServerState::BackingOff {
             code: Code::SpawnNotFound,
             message: "npx was not found".into(),
+            cause: None,
             retry_at_ms: 130_000,
             failures: 1,
         };
@@ -359,6 +360,7 @@ new     Not started yet                                          –      npx -y
         failed.last_failure = Some(LastFailure {
             code: Code::ExitedEarly,
             message: "no API key".into(),
+            cause: None,
             at_ms: 0,
             during: During::Start,
         });
@@ -371,8 +373,13 @@ new     Not started yet                                          –      npx -y
     #[test]
     fn the_advice_for_a_hosted_server_differs_from_that_for_a_program() {
         let during = During::Start;
-        let failure =
-            LastFailure { code: Code::HandshakeRefused, message: "it redirects".into(), at_ms: 0, during };
+        let failure = LastFailure {
+            code: Code::HandshakeRefused,
+            message: "it redirects".into(),
+            cause: None,
+            at_ms: 0,
+            during,
+        };
         let hosted = ServerView {
             place: Place::Hosted,
             last_failure: Some(failure),

@@ -128,6 +128,7 @@ fn known_to_lack(
         names: missing.into_iter().collect(),
         code: Code::NeedsCredential,
         message: String::new(),
+        cause: None,
     };
     server.last_failure = None;
     server
@@ -628,6 +629,7 @@ mod tests {
             variables: vec![],
             code: Code::VaultLocked,
             message: "the file is locked".into(),
+            cause: None,
         };
         let known = r#"{"command": "satchel"}"#;
         let message =
@@ -643,6 +645,7 @@ mod tests {
             variables: vec!["TOKEN".into()],
             code: Code::NeedsCredential,
             message: String::new(),
+            cause: None,
         };
         let needs = server("x", needs);
         assert_eq!(needs.sentence(0), "Needs 2 credentials: Authorization, TOKEN");
@@ -665,6 +668,7 @@ mod tests {
             variables: vec!["SATCHEL_NOT_SET".into()],
             code: Code::NeedsCredential,
             message: String::new(),
+            cause: None,
         };
         assert_eq!(lacks(ServerState::Asleep, &["key"]), needs(&["SATCHEL_NOT_SET"]));
         assert_eq!(lacks(ServerState::Asleep, &["other"]), needs(&["SATCHEL_NOT_SET", "key"]));
@@ -688,6 +692,7 @@ mod tests {
         asleep.last_failure = Some(LastFailure {
             code: Code::ExitedEarly,
             message: "no API key".into(),
+            cause: None,
             at_ms: 1_000,
             during: During::Start,
         });

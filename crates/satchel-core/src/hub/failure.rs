@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::servers::Registered;
 use crate::{
-    model::{Code, ServerName, ToolPath, TransportConfig, control::Refusal, how_to_set},
+    model::{Code, ServerName, ToolPath, TransportConfig, cause::FailureCause, control::Refusal, how_to_set},
     trust::clean,
     upstream::{LeaseError, Outcome, secrets_of},
 };
@@ -22,6 +22,9 @@ pub struct CallFailure {
     pub code: Option<Code>,
     /// What happened.
     pub message: String,
+    /// Why its server failed, in parts, where that is the reason. Clients read the message.
+    #[serde(skip)]
+    pub cause: Option<Box<FailureCause>>,
     /// What to do about it.
     pub action: String,
 }
@@ -34,7 +37,7 @@ impl CallFailure {
         action: String,
     ) -> Self {
         let server = server.map(ToString::to_string);
-        Self { outcome: Outcome::NotSent, server, code, message, action }
+        Self { outcome: Outcome::NotSent, server, code, message, cause: None, action }
     }
 }
 
@@ -90,7 +93,15 @@ pub(super) fn refused(server: &ServerName, registered: &Registered, error: &Leas
         LeaseError::Failed(failure) if failure.code.is_sign_in() => failure.message.clone(),
         error => format!("\"{server}\" cannot be used: {error}"),
     };
-    CallFailure { outcome: Outcome::NotSent, server: Some(server.to_string()), code, message, action }
+    let cause = match error {
+        LeaseError::Failed(failure) | LeaseError::Waiting { failure, .. } => failure.cause.clone(),
+        LeaseError::Off
+        | LeaseError::Manual
+        | LeaseError::GivenUp
+        | LeaseError::StillStarting { .. }
+        | LeaseError::Closing => None,
+    };
+    CallFailure { cause, ..CallFailure::not_sent(Some(server), code, message, action) }
 }
 
 impl From<Failed> for Refusal {

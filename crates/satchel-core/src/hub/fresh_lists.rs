@@ -103,7 +103,7 @@ pub(super) async fn first_lists(
 fn lacks_sign_in(hub: &Hub, name: &ServerName) -> Option<Failure> {
     hub.inner.around.accounts.view(name).filter(SignInView::keeps_out)?;
     let message = format!("\"{name}\" needs a sign-in");
-    Some(Failure { code: Code::NeedsSignIn, message, missing: vec![] })
+    Some(Failure::new(Code::NeedsSignIn, message))
 }
 
 /// Returns false on a timeout.
@@ -129,12 +129,9 @@ async fn cannot_be_read(upstream: &Upstream) -> Failure {
         }
         tokio::time::sleep(UNREAD).await;
         let last = seen.borrow_and_update().last_failure.clone();
-        if let Some(LastFailure { code, message, .. }) = last.filter(fails) {
-            return Failure {
-                code,
-                message: format!("its tools cannot be read: {message}"),
-                missing: vec![],
-            };
+        if let Some(LastFailure { code, message, cause, .. }) = last.filter(fails) {
+            let failure = Failure::new(code, format!("its tools cannot be read: {message}"));
+            return Failure { cause: cause.map(Box::new), ..failure };
         }
     }
 }

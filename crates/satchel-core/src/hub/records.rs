@@ -7,7 +7,7 @@ use super::{CallFailure, Hub, audience};
 use crate::{
     catalog::lists::List,
     model::{Code, Notice, ServerName, audit::AuditKind, ledger::CallKind},
-    recorder::{self, Health, Observer, Program},
+    recorder::{self, CallTrouble, Health, Observer, Program},
     stats::event::Visit,
 };
 
@@ -50,8 +50,9 @@ fn in_profile(hub: &Hub, visit: &Arc<Visit>) -> Arc<Visit> {
 /// Records a call that was refused before it was made.
 pub(super) fn tell_failure(hub: &Hub, failure: &CallFailure) {
     did_deny(hub, failure);
-    let CallFailure { outcome, server, code, message, .. } = failure;
-    hub.context.observer.failed(*outcome, *code, server.as_deref(), message);
+    let CallFailure { outcome, server, code, message, cause, .. } = failure;
+    let why = CallTrouble { code: *code, message, cause: cause.as_deref() };
+    hub.context.observer.failed(*outcome, server.as_deref(), why);
 }
 
 /// Records a call that a person or a rule refused.

@@ -30,7 +30,7 @@ use crate::{
     tasks::{kept, may_fail_here},
     trust::clean,
     upstream::{
-        Dirty, Hello, Link, Reading, Seen, ServerNotification, Upstream,
+        Dirty, EndReason, Hello, Link, Reading, Seen, ServerNotification, Upstream,
         breaker::{Breaker, DISCOVERY},
         lifecycle::Failure,
     },
@@ -190,7 +190,10 @@ impl ListReader {
             let told = self.upstream.dirty().take_told(reading.lists);
             let began = Instant::now();
             let read = self.read(&link, &hello, reading).await;
-            let error = read.as_ref().err().map(|(_, error)| error.to_string());
+            let error = read
+                .as_ref()
+                .err()
+                .map(|(_, error)| EndReason { message: error.to_string(), cause: error.cause() });
             self.hub.recorder().events().lists_read(&self.name, began.elapsed(), error);
             pace.read(Instant::now());
             if read.is_ok() {
@@ -200,7 +203,8 @@ impl ListReader {
             if link.ended().is_none() {
                 self.upstream.lists_read(match &read {
                     Err((failed, error)) if failed & Dirty::bit("tools") != 0 => {
-                        Err(Failure { code: error.code(), message: error.to_string(), missing: vec![] })
+                        let failure = Failure::new(error.code(), error.to_string());
+                        Err(Failure { cause: error.cause(), ..failure })
                     }
                     // Its other lists are optional.
                     Ok(()) | Err(_) => Ok(()),

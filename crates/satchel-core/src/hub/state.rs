@@ -7,13 +7,16 @@ use tokio::time::Instant;
 use crate::{
     clock::epoch_ms,
     config::expand::Template,
-    model::{Code, ServerState, TransportConfig},
-    upstream::{Seen, lifecycle::State},
+    model::{Code, ServerState, TransportConfig, cause::FailureCause},
+    upstream::{
+        Seen,
+        lifecycle::{Failure, State},
+    },
 };
 
 pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
-    if let Some((code, message)) = unwelcome(seen) {
-        return ServerState::NeedsCredential { names: vec![], variables: vec![], code, message };
+    if let Some((code, message, cause)) = unwelcome(seen) {
+        return ServerState::NeedsCredential { names: vec![], variables: vec![], code, message, cause };
     }
     match &seen.state {
         State::Off => ServerState::Off,
@@ -26,12 +29,14 @@ pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
         State::BackingOff { until, failure, .. } => ServerState::BackingOff {
             code: failure.code,
             message: failure.message.clone(),
+            cause: part(failure),
             retry_at_ms: at_ms(*until),
             failures: seen.failures,
         },
         State::Broken { until, failure } => ServerState::Broken {
             code: failure.code,
             message: failure.message.clone(),
+            cause: part(failure),
             retry_at_ms: at_ms(*until),
             failures: seen.failures,
         },
@@ -45,23 +50,33 @@ pub(super) fn state(seen: &Seen, transport: &TransportConfig) -> ServerState {
                 variables: variables(&failure.missing, transport),
                 code: failure.code,
                 message: if unset { String::new() } else { failure.message.clone() },
+                cause: part(failure),
             }
         }
     }
 }
 
 /// A hosted server's demand for a sign-in or another credential. Retrying does not help then.
-fn unwelcome(seen: &Seen) -> Option<(Code, String)> {
-    let (code, message) = match &seen.state {
-        State::Asleep => seen.last_failure.as_ref().map(|failure| (failure.code, &failure.message))?,
-        State::BackingOff { failure, .. } | State::Broken { failure, .. } => (failure.code, &failure.message),
+fn unwelcome(seen: &Seen) -> Option<(Code, String, Option<FailureCause>)> {
+    let (code, message, cause) = match &seen.state {
+        State::Asleep => {
+            let failure = seen.last_failure.as_ref()?;
+            (failure.code, &failure.message, failure.cause.clone())
+        }
+        State::BackingOff { failure, .. } | State::Broken { failure, .. } => {
+            (failure.code, &failure.message, part(failure))
+        }
         State::Off
         | State::Starting { .. }
         | State::Ready { .. }
         | State::Stopping { .. }
         | State::NeedsCredential { .. } => return None,
     };
-    matches!(code, Code::Http401 | Code::Http403).then(|| (code, message.clone()))
+    matches!(code, Code::Http401 | Code::Http403).then(|| (code, message.clone(), cause))
+}
+
+fn part(failure: &Failure) -> Option<FailureCause> {
+    failure.cause.as_deref().cloned()
 }
 
 /// Those of the missing names that are not secrets.

@@ -13,6 +13,7 @@ use crate::{
         ServerName,
         event::{Discovery, HubEvent},
     },
+    upstream::EndReason,
 };
 
 /// Buffer per listener; a slower listener misses the oldest events.
@@ -54,7 +55,7 @@ impl Events {
     }
 
     /// Records that a server's lists were read, or failed with `error`.
-    pub fn lists_read(&self, server: &ServerName, took: Duration, error: Option<String>) {
+    pub fn lists_read(&self, server: &ServerName, took: Duration, error: Option<EndReason>) {
         let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let name = server.to_string();
         let event = match error {
@@ -66,12 +67,12 @@ impl Events {
                 discovery.last_took_ms = Some(took_ms);
                 HubEvent::DiscoveryCompleted { server: name, took_ms }
             }
-            Some(message) => {
+            Some(EndReason { message, cause }) => {
                 let mut counts = self.counts();
                 let discovery = counts.entry(server.clone()).or_default();
                 discovery.failed += 1;
                 discovery.last_error = Some(message.clone());
-                HubEvent::DiscoveryFailed { server: name, message }
+                HubEvent::DiscoveryFailed { server: name, message, cause: cause.map(|cause| *cause) }
             }
         };
         self.tell(event);
@@ -121,7 +122,7 @@ mod tests {
             heard.try_recv().unwrap(),
             HubEvent::DiscoveryCompleted { server: "s".into(), took_ms: 7 }
         );
-        let failed = HubEvent::DiscoveryFailed { server: "s".into(), message: "gone".into() };
+        let failed = HubEvent::DiscoveryFailed { server: "s".into(), message: "gone".into(), cause: None };
         assert_eq!(heard.try_recv().unwrap(), failed);
     }
 }

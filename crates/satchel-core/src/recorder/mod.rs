@@ -34,7 +34,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 pub use events::Events;
-pub use observer::Observer;
+pub use observer::{CallTrouble, Observer};
 
 use crate::{
     catalog::{Catalog, Offer},

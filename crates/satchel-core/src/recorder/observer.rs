@@ -12,7 +12,7 @@ use tokio::{sync::mpsc, time::Instant};
 
 use super::{Outbox, Recorder, readable};
 use crate::{
-    model::{Code, ResourcePath, ToolPath, ledger::CallKind, nature::UsualRule},
+    model::{Code, ResourcePath, ToolPath, cause::FailureCause, ledger::CallKind, nature::UsualRule},
     stats::{
         event::{Body, Called, End, Event, Offers, Redact, Split, Visit},
         retention,
@@ -24,6 +24,17 @@ use crate::{
 /// Observes one call. Cheap to clone; [`Default`] observes nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Observer(Option<Arc<CallFacts>>);
+
+/// Why a call failed in the hub.
+#[derive(Debug, Clone, Copy)]
+pub struct CallTrouble<'a> {
+    /// The code of the cause, if it has one.
+    pub code: Option<Code>,
+    /// What happened.
+    pub message: &'a str,
+    /// Why its server failed, in parts, where that is the reason.
+    pub cause: Option<&'a FailureCause>,
+}
 
 #[derive(Debug)]
 struct CallFacts {
@@ -68,7 +79,7 @@ impl Observer {
             kind,
             server: String::new(),
             tool: retention::cut(tool, 200),
-            end: End { outcome: "cancelled", code: None, message: None },
+            end: End { outcome: "cancelled", code: None, message: None, cause: None },
             time: Split::default(),
             request: Body::of(request),
             direct: None,
@@ -174,7 +185,8 @@ impl Observer {
     /// are stored.
     pub fn ran(&self, result: &Raw, fault: Option<String>, kept: Option<(String, Redact)>) {
         let Some(mut draft) = self.draft() else { return };
-        draft.end(if fault.is_some() { "tool_error" } else { "ok" }, None, fault);
+        let outcome = if fault.is_some() { "tool_error" } else { "ok" };
+        draft.end(End { outcome, code: None, message: fault, cause: None });
         let fields = RawObject::parse(result).unwrap_or_default();
         if let Some(called) = &mut draft.called {
             called.answer = readable::body_of(fields.get("content").map_or("", Raw::get));
@@ -261,7 +273,8 @@ impl Observer {
     pub fn refused(&self, error: &ErrorObject) {
         let Some(mut draft) = self.draft() else { return };
         let text = serde_json::to_string(error).unwrap_or_default();
-        draft.end("upstream_error", Some(error.code.to_string()), None);
+        let code = Some(error.code.to_string());
+        draft.end(End { outcome: "upstream_error", code, message: None, cause: None });
         let keep = draft.keep;
         if let Some(called) = &mut draft.called {
             called.answer = Body::of(&text);
@@ -280,7 +293,7 @@ impl Observer {
     }
 
     /// Records a failure in the hub.
-    pub fn failed(&self, outcome: Outcome, code: Option<Code>, server: Option<&str>, message: &str) {
+    pub fn failed(&self, outcome: Outcome, server: Option<&str>, why: CallTrouble<'_>) {
         let Some(mut draft) = self.draft() else { return };
         let outcome = match outcome {
             Outcome::NotSent => "not_sent",
@@ -288,7 +301,9 @@ impl Observer {
             Outcome::Unknown => "unknown",
             Outcome::UpstreamError => "upstream_error",
         };
-        draft.end(outcome, code.map(|code| code.as_str().to_owned()), Some(message.to_owned()));
+        let CallTrouble { code, message, cause } = why;
+        let (code, message) = (code.map(|code| code.as_str().to_owned()), Some(message.to_owned()));
+        draft.end(End { outcome, code, message, cause: cause.cloned().map(Box::new) });
         if let (Some(called), Some(server)) = (&mut draft.called, server)
             && called.server.is_empty()
         {
@@ -310,7 +325,7 @@ impl Observer {
             (true, false) => "tool_error",
             (true, true) => "not_sent",
         };
-        draft.end(outcome, None, message);
+        draft.end(End { outcome, code: None, message, cause: None });
         let (keep, unread) = (draft.keep, draft.unread);
         if let Some(called) = &mut draft.called {
             let answer = readable::body_of(content);
@@ -337,13 +352,13 @@ impl Draft {
     }
 
     /// Records the end; the first one counts.
-    fn end(&mut self, outcome: &'static str, code: Option<String>, message: Option<String>) {
+    fn end(&mut self, end: End) {
         self.pause();
         self.over.get_or_insert_with(Instant::now);
         if !std::mem::replace(&mut self.ended, true)
             && let Some(called) = &mut self.called
         {
-            called.end = End { outcome, code, message };
+            called.end = end;
         }
     }
 }

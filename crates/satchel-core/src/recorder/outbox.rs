@@ -110,7 +110,7 @@ mod tests {
             kind: CallKind::Call,
             server: "s".into(),
             tool: "t".into(),
-            end: End { outcome: "ok", code: None, message: None },
+            end: End { outcome: "ok", code: None, message: None, cause: None },
             time: Split::default(),
             request: Body { bytes: text.len(), text: Some(text.clone()) },
             direct: None,

@@ -35,7 +35,7 @@ use super::{
     hold::{Gate, HoldUse},
     lease::{Lease, LeaseError},
     lifecycle::{Effect, Event, Failure, Lifecycle, Policy, Refusal, State, TIMEOUTS},
-    link::{Link, OnChange},
+    link::{EndReason, Link, OnChange},
     log::ServerLog,
     oauth::{account::Credential, accounts::Accounts},
     preflight::Preflight,
@@ -50,6 +50,7 @@ use crate::{
     model::{
         Code, ServerConfig, ServerName, TransportConfig,
         audit::AuditKind,
+        cause::{FailureCause, Reach},
         server::{ContainerSandbox, Era, Sandbox},
         snapshot::{During, LastFailure, Phase},
     },
@@ -581,10 +582,11 @@ impl Actor {
     fn report_end(&self, generation: u64, link: Link) {
         let mail = self.mail.clone();
         self.around.tracker.spawn(async move {
-            let message = link.wait_ended().await;
+            let EndReason { message, cause } = link.wait_ended().await;
             if let Some(mail) = mail.upgrade() {
                 let code = closer(Code::Crashed, &message, false, false);
-                let _ = mail.send(Mail::Happened(Event::Ended(generation, failure(code, message))));
+                let failure = Failure { cause, ..failure(code, message) };
+                let _ = mail.send(Mail::Happened(Event::Ended(generation, failure)));
             }
         });
     }
@@ -593,6 +595,7 @@ impl Actor {
         // The message may come from the server, and everyone sees it.
         if let Event::Failed(_, failure) | Event::Ended(_, failure) = &mut event {
             failure.message = self.log.redacted(&failure.message);
+            failure.cause = failure.cause.take().map(|cause| Box::new(self.redact(*cause)));
         }
         if let Event::Failed(generation, failure) = &event {
             self.connecting.take_if(|(of, _, _)| of == generation);
@@ -657,8 +660,12 @@ impl Actor {
             return;
         }
         let message = self.log.redacted(&failure.message);
-        let at_ms = now_ms();
-        self.last_failure = Some(LastFailure { code: failure.code, message, at_ms, during });
+        let (cause, at_ms) = (failure.cause.map(|cause| self.redact(*cause)), now_ms());
+        self.last_failure = Some(LastFailure { code: failure.code, message, cause, at_ms, during });
+    }
+
+    fn redact(&self, cause: FailureCause) -> FailureCause {
+        cause.with_texts(|text| self.log.redacted(text))
     }
 
     fn carry_out(&mut self, effect: Effect) {
@@ -944,10 +951,12 @@ impl Start {
         };
         let greeted = tokio::select! {
             greeted = greeting => greeted,
-            silent = silence(&connection.signs, quiet) => Err(lost(failure(
-                Code::HandshakeTimeout,
-                format!("it gave no sign of life for {} s before it was ready", silent.as_secs()),
-            ))),
+            silent = silence(&connection.signs, quiet) => {
+                let seconds = silent.as_secs();
+                let message = format!("it gave no sign of life for {seconds} s before it was ready");
+                let cause = FailureCause::Silent { seconds, wrote: None };
+                Err(lost(failure(Code::HandshakeTimeout, message).because(cause)))
+            }
             never = self.watch(&connection, launcher, quiet) => match never {},
         };
         match greeted {
@@ -955,18 +964,24 @@ impl Start {
             Err(refused) => {
                 connection.stop().await;
                 let noisy = self.log.noise_count() > noise_before;
-                let Failure { code, message, missing } = refused.failure;
+                let Failure { code, mut message, mut cause, missing } = refused.failure;
                 let code = closer(code, &message, hosted, noisy);
-                let message = match code {
-                    code if hosted => unreached(code, &message),
+                if hosted {
+                    tell_trouble(cause.as_deref_mut(), code);
+                    message = unreached(code, &message);
+                } else if matches!(code, Code::HandshakeTimeout | Code::StdoutNoise)
                     // The reason may be in its output.
-                    Code::HandshakeTimeout | Code::StdoutNoise => match self.log.reason() {
-                        Some(wrote) => format!("{message}; it wrote last: {wrote}"),
-                        None => message,
-                    },
-                    _ => message,
-                };
-                Err(handshake::HandshakeRefused { failure: Failure { code, message, missing }, ..refused })
+                    && let Some(line) = self.log.reason()
+                {
+                    message = format!("{message}; it wrote last: {line}");
+                    if let Some(FailureCause::Silent { wrote, .. } | FailureCause::NoAnswer { wrote, .. }) =
+                        cause.as_deref_mut()
+                    {
+                        *wrote = Some(line);
+                    }
+                }
+                let failure = Failure { code, message, cause, missing };
+                Err(handshake::HandshakeRefused { failure, ..refused })
             }
         }
     }
@@ -1065,19 +1080,24 @@ impl Start {
             match environment::find_program(&command.to_string_lossy(), dirs, cwd.as_deref(), ours) {
                 Located::At(program) => program,
                 Located::NotExecutable(path) => {
-                    let message = format!("{} is not executable", path.display());
-                    return Err(failure(Code::SpawnDenied, message));
+                    let program = path.display().to_string();
+                    let told = failure(Code::SpawnDenied, format!("{program} is not executable"));
+                    return Err(told.because(FailureCause::NotExecutable { program }));
                 }
                 Located::Nowhere => {
-                    let message = match environment::is_path(&command.to_string_lossy()) {
-                        true => format!("{} does not exist", command.display()),
-                        false => format!("{} was not found in PATH", command.display()),
+                    let program = command.display().to_string();
+                    let searched = !environment::is_path(&command.to_string_lossy());
+                    let message = match searched {
+                        false => format!("{program} does not exist"),
+                        true => format!("{program} was not found in PATH"),
                     };
                     if path.is_some() {
                         self.log.hub("looked in the PATH of its entry");
                     }
                     let code = if is_runtime(&command) { Code::RuntimeMissing } else { Code::SpawnNotFound };
-                    return Err(failure(code, message));
+                    return Err(
+                        failure(code, message).because(FailureCause::ProgramAbsent { program, searched })
+                    );
                 }
             }
         };
@@ -1192,6 +1212,22 @@ fn closer(code: Code, message: &str, hosted: bool, noisy: bool) -> Code {
     }
 }
 
+/// Says why an address cannot be reached, by the code of the failed start.
+fn tell_trouble(cause: Option<&mut FailureCause>, code: Code) {
+    let Some(FailureCause::Unreached { trouble, error }) = cause else { return };
+    *trouble = match code {
+        Code::Dns => Reach::Name,
+        Code::Offline => Reach::Network,
+        Code::Tls => Reach::Security,
+        Code::Unreachable if is_refused(error) => Reach::Closed,
+        _ => Reach::Other,
+    };
+}
+
+fn is_refused(error: &str) -> bool {
+    error.to_lowercase().contains("refused")
+}
+
 /// Why an address could not be used, as a sentence that says whose fault it is.
 fn unreached(code: Code, message: &str) -> String {
     let detail = message.strip_prefix("it cannot be reached: ").unwrap_or(message);
@@ -1199,9 +1235,7 @@ fn unreached(code: Code, message: &str) -> String {
         Code::Dns => "it cannot be reached: its host name is not known",
         Code::Offline => "it cannot be reached: this computer has no route to its network",
         Code::Tls => "it cannot be reached: no secure connection can be made to it",
-        Code::Unreachable if detail.to_lowercase().contains("refused") => {
-            "it cannot be reached: nothing listens at its address"
-        }
+        Code::Unreachable if is_refused(detail) => "it cannot be reached: nothing listens at its address",
         Code::Http404 => "no MCP server answers at this path",
         Code::Http5xx => "the server itself fails",
         _ => return message.to_owned(),
@@ -1329,6 +1363,22 @@ mod tests {
             (Code::HandshakeTimeout, "silent", false, false, Code::HandshakeTimeout),
         ] {
             assert_eq!(closer(code, message, hosted, noisy), expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn the_trouble_with_an_address_is_told_as_its_code_says() {
+        for (code, error, expected) in [
+            (Code::Dns, "failed to lookup address", Reach::Name),
+            (Code::Offline, "Network is unreachable", Reach::Network),
+            (Code::Tls, "invalid peer certificate", Reach::Security),
+            (Code::Unreachable, "Connection refused (os error 111)", Reach::Closed),
+            (Code::Unreachable, "operation timed out", Reach::Other),
+        ] {
+            let error = error.to_owned();
+            let mut cause = FailureCause::Unreached { trouble: Reach::Other, error: error.clone() };
+            tell_trouble(Some(&mut cause), code);
+            assert_eq!(cause, FailureCause::Unreached { trouble: expected, error });
         }
     }
 

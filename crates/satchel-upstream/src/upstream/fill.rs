@@ -6,7 +6,7 @@ use super::{actor::Surroundings, credentials, lifecycle::Failure, log::ServerLog
 use crate::{
     clock::now_ms,
     config::expand::{Template, Values, fill_map},
-    model::{Code, ServerName, TransportConfig, audit::AuditKind},
+    model::{Code, ServerName, TransportConfig, audit::AuditKind, cause::FailureCause},
     platform::Environment,
     secrets::Secret,
     stats::audit::AuditEvent,
@@ -34,11 +34,9 @@ pub async fn fill(
             }
             Ok(None) => {}
             Err(error) => {
-                return Err(Failure {
-                    code: error.code().unwrap_or(Code::NeedsCredential),
-                    message: format!("the secret {secret} cannot be read: {error}"),
-                    missing: vec![secret],
-                });
+                let code = error.code().unwrap_or(Code::NeedsCredential);
+                let message = format!("the secret {secret} cannot be read: {error}");
+                return Err(Failure { missing: vec![secret], ..Failure::new(code, message) });
             }
         }
     }
@@ -64,14 +62,12 @@ pub async fn fill(
         return Ok(filled);
     }
     let missing: Vec<String> = missing.into_iter().collect();
-    Err(Failure {
-        code: Code::NeedsCredential,
-        message: match missing.as_slice() {
-            [one] => format!("{one} is not set"),
-            several => format!("{} are not set", several.join(", ")),
-        },
-        missing,
-    })
+    let message = match missing.as_slice() {
+        [one] => format!("{one} is not set"),
+        several => format!("{} are not set", several.join(", ")),
+    };
+    let failure = Failure::new(Code::NeedsCredential, message);
+    Err(Failure { missing: missing.clone(), ..failure.because(FailureCause::Unset { names: missing }) })
 }
 
 /// The references of an entry that have no value: secrets not among those `stored`, and unset variables. Reads no

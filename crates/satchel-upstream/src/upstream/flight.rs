@@ -209,8 +209,8 @@ mod tests {
     async fn the_end_comes_after_everything_else_and_once() {
         let flight = Arc::new(Flight::default());
         let note = |method: &str| Event::Note { method: method.to_owned(), params: None };
-        flight.fail(CallError::Ended("first".to_owned(), Outcome::Unknown));
-        flight.fail(CallError::Ended("second".to_owned(), Outcome::Unknown));
+        flight.fail(CallError::Ended("first".into(), Outcome::Unknown));
+        flight.fail(CallError::Ended("second".into(), Outcome::Unknown));
         flight.note(note("late"));
         assert!(matches!(flight.next().await, Event::Note { .. }));
         let Event::Final(Err(error)) = flight.next().await else { panic!("it failed") };

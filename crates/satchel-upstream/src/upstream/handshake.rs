@@ -10,7 +10,7 @@ use super::{
     lifecycle::Failure,
     link::{CallError, Dialect, Link},
 };
-use crate::model::Code;
+use crate::model::{Code, cause::FailureCause};
 
 /// A server's self-description. The raw parts are unchanged.
 #[derive(Debug, Clone)]
@@ -101,7 +101,8 @@ pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, Hands
         failure: failure(
             Code::ProtocolVersion,
             format!("it speaks no revision that Satchel supports: {why}"),
-        ),
+        )
+        .because(FailureCause::Revision { said: why.to_owned() }),
         try_other: true,
         no_post: false,
     };
@@ -116,12 +117,12 @@ pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, Hands
                 matches!(answered_status(&error), Some(401 | 403)) || matches!(error, CallError::SignIn(_));
             let unreachable = matches!(&error, CallError::Ended(_, super::Outcome::NotSent));
             let failure = match &error {
-                CallError::Answered(_) | CallError::Ended(..) | CallError::SignIn(_) => refused(&error),
+                CallError::Answered(_)
+                | CallError::Rejected(..)
+                | CallError::Ended(..)
+                | CallError::SignIn(_) => refused(&error),
                 CallError::Overdue(_) => failure(Code::HandshakeTimeout, error.to_string()),
-                CallError::TimedOut(seconds, _) => failure(
-                    Code::HandshakeTimeout,
-                    format!("it did not answer server/discover within {seconds} s"),
-                ),
+                CallError::TimedOut(seconds, _) => overdue("server/discover", *seconds),
             };
             return Err(HandshakeRefused {
                 failure,
@@ -169,8 +170,8 @@ fn speaks_newer(error: &CallError) -> bool {
 /// The HTTP status, if a server rejected a request with one instead of a JSON-RPC error.
 pub fn answered_status(error: &CallError) -> Option<u16> {
     match error {
-        CallError::Answered(answer) => http_status(answer),
-        _ => None,
+        CallError::Answered(answer) | CallError::Rejected(answer, _) => http_status(answer),
+        CallError::TimedOut(..) | CallError::Overdue(_) | CallError::Ended(..) | CallError::SignIn(_) => None,
     }
 }
 
@@ -179,12 +180,16 @@ fn capabilities_of(fields: &RawObject) -> RawObject {
 }
 
 fn read(result: &Raw) -> Result<Hello, Failure> {
-    let nonsense = |what: &str| failure(Code::HandshakeRefused, format!("its answer to initialize {what}"));
+    let nonsense = |what: &str| {
+        failure(Code::HandshakeRefused, format!("its answer to initialize {what}"))
+            .because(FailureCause::Unusable { method: "initialize".to_owned() })
+    };
     let fields = RawObject::parse(result).map_err(|_| nonsense("is no object"))?;
     let revision = fields.text("protocolVersion").ok_or_else(|| nonsense("names no protocolVersion"))?;
     if !era::is_legacy(&revision) {
         let message = format!("it speaks protocol revision {revision:?}, which is not supported");
-        return Err(failure(Code::ProtocolVersion, message));
+        let cause = FailureCause::Revision { said: revision };
+        return Err(failure(Code::ProtocolVersion, message).because(cause));
     }
     let empty = || RawObject::new();
     Ok(Hello {
@@ -196,19 +201,22 @@ fn read(result: &Raw) -> Result<Hello, Failure> {
 }
 
 fn refused(error: &CallError) -> Failure {
+    let revision = |message: String, answer: &ErrorObject| {
+        failure(Code::ProtocolVersion, message)
+            .because(FailureCause::Revision { said: answer.message.clone() })
+    };
     match error {
-        CallError::Answered(answer) if answer.code == errors::UNSUPPORTED_PROTOCOL_VERSION => failure(
-            Code::ProtocolVersion,
-            format!("it refused Satchel's protocol revisions: {}", answer.message),
-        ),
-        CallError::Answered(answer) if http_status(answer).is_some() => {
+        CallError::Answered(answer) if answer.code == errors::UNSUPPORTED_PROTOCOL_VERSION => {
+            revision(format!("it refused Satchel's protocol revisions: {}", answer.message), answer)
+        }
+        CallError::Rejected(answer, _) | CallError::Answered(answer) if http_status(answer).is_some() => {
             let code = match http_status(answer) {
                 Some(401) => Code::Http401,
                 Some(403) => Code::Http403,
                 Some(404 | 405) => Code::Http404,
                 _ => Code::HandshakeRefused,
             };
-            failure(code, answer.message.clone())
+            Failure { cause: error.cause(), ..failure(code, answer.message.clone()) }
         }
         // The stateless revisions have no `initialize` (`2026-07-28/basic/versioning.mdx`).
         CallError::Answered(answer) if answer.code == errors::METHOD_NOT_FOUND => {
@@ -216,18 +224,24 @@ fn refused(error: &CallError) -> Failure {
                 "it does not know initialize and may speak only newer protocol revisions: {}",
                 answer.message
             );
-            failure(Code::ProtocolVersion, message)
+            revision(message, answer)
         }
-        CallError::Answered(answer) => {
+        CallError::Answered(answer) | CallError::Rejected(answer, _) => {
             failure(Code::HandshakeRefused, format!("it refused to initialize: {answer}"))
+                .because(FailureCause::Refused { said: answer.to_string() })
         }
-        CallError::TimedOut(seconds, _) => {
-            failure(Code::HandshakeTimeout, format!("it did not answer initialize within {seconds} s"))
-        }
+        CallError::TimedOut(seconds, _) => overdue("initialize", *seconds),
         CallError::Overdue(_) => failure(Code::HandshakeTimeout, error.to_string()),
         CallError::SignIn(need) => failure(need.code, need.message.clone()),
-        CallError::Ended(reason, _) => failure(Code::ExitedEarly, reason.clone()),
+        CallError::Ended(reason, _) => {
+            Failure { cause: reason.cause.clone(), ..failure(Code::ExitedEarly, reason.message.clone()) }
+        }
     }
+}
+
+fn overdue(method: &str, seconds: u64) -> Failure {
+    failure(Code::HandshakeTimeout, format!("it did not answer {method} within {seconds} s"))
+        .because(FailureCause::NoAnswer { method: Some(method.to_owned()), seconds, wrote: None })
 }
 
 /// The status of a rejection that came as HTTP, not as JSON-RPC.
@@ -236,7 +250,7 @@ fn http_status(error: &ErrorObject) -> Option<u16> {
 }
 
 pub(super) fn failure(code: Code, message: impl Into<String>) -> Failure {
-    Failure { code, message: message.into(), missing: vec![] }
+    Failure::new(code, message)
 }
 
 #[cfg(test)]
@@ -249,6 +263,36 @@ mod tests {
         assert_eq!(refusal(errors::METHOD_NOT_FOUND), Code::ProtocolVersion);
         assert_eq!(refusal(errors::UNSUPPORTED_PROTOCOL_VERSION), Code::ProtocolVersion);
         assert_eq!(refusal(errors::INTERNAL_ERROR), Code::HandshakeRefused);
+    }
+
+    #[test]
+    fn why_a_handshake_failed_is_told_in_parts() {
+        use super::super::{EndReason, Outcome};
+        let http = || FailureCause::Http { status: 403, said: Some("no".into()), retry_seconds: None };
+        let answer = |message: &str| {
+            let data = json!({ "httpStatus": 403 });
+            ErrorObject::new(errors::INTERNAL_ERROR, message).with_data(&data)
+        };
+        let error = CallError::Rejected(answer("it answered HTTP 403 Forbidden: no"), Box::new(http()));
+        let failure = refused(&error);
+        assert_eq!((failure.code, failure.cause.as_deref()), (Code::Http403, Some(&http())));
+        // A server's own error with such a status is in its message only.
+        let failure = refused(&CallError::Answered(answer("odd")));
+        assert_eq!((failure.code, failure.cause), (Code::Http403, None));
+        let said = |code| *refused(&CallError::Answered(ErrorObject::new(code, "no"))).cause.unwrap();
+        assert_eq!(said(errors::METHOD_NOT_FOUND), FailureCause::Revision { said: "no".into() });
+        assert!(
+            matches!(said(errors::INTERNAL_ERROR), FailureCause::Refused { said } if said.contains("no"))
+        );
+        let late = refused(&CallError::TimedOut(30, Outcome::Unknown));
+        let cause = FailureCause::NoAnswer { method: Some("initialize".into()), seconds: 30, wrote: None };
+        assert_eq!(late.cause.as_deref(), Some(&cause));
+        let ended = EndReason::new("it closed its input", FailureCause::InputClosed);
+        let ended = refused(&CallError::Ended(ended, Outcome::NotSent));
+        assert_eq!(
+            (ended.message.as_str(), ended.cause.as_deref()),
+            ("it closed its input", Some(&FailureCause::InputClosed))
+        );
     }
 
     #[test]

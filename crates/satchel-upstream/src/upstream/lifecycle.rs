@@ -7,7 +7,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use tokio::time::Instant;
 
-use crate::model::{Code, Startup};
+use crate::model::{Code, Startup, cause::FailureCause};
 
 /// Consecutive failed starts after which a server is left alone.
 pub const BROKEN_AFTER: u32 = 3;
@@ -58,11 +58,24 @@ pub struct Failure {
     pub code: Code,
     /// The message, naming what was tried.
     pub message: String,
+    /// The same in parts, where it has some.
+    pub cause: Option<Box<FailureCause>>,
     /// Names of the missing secrets and variables.
     pub missing: Vec<String>,
 }
 
 impl Failure {
+    /// A failure without parts that lacks no credential.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), cause: None, missing: vec![] }
+    }
+
+    /// With its message in parts.
+    #[must_use]
+    pub fn because(self, cause: FailureCause) -> Self {
+        Self { cause: Some(Box::new(cause)), ..self }
+    }
+
     /// Nothing was started: the program is missing or not executable.
     fn is_absent(&self) -> bool {
         matches!(self.code, Code::SpawnNotFound | Code::RuntimeMissing | Code::SpawnDenied)
@@ -616,7 +629,7 @@ mod tests {
     }
 
     fn failure() -> Failure {
-        Failure { code: Code::ExitedEarly, message: "it ended".into(), missing: vec![] }
+        Failure::new(Code::ExitedEarly, "it ended")
     }
 
     /// Feeds events with their times in seconds, and returns the lifecycle and the last effects.
@@ -633,8 +646,7 @@ mod tests {
     /// Retrying cannot help: nothing is tried until someone signs in, or calls.
     #[test]
     fn a_server_that_wants_a_sign_in_waits_for_it() {
-        let needs =
-            || Failure { code: Code::NeedsSignIn, message: "it wants a sign-in".into(), missing: vec![] };
+        let needs = || Failure::new(Code::NeedsSignIn, "it wants a sign-in");
         for lost in [Event::Failed(1, needs()), Event::Ended(1, needs())] {
             let connected = matches!(lost, Event::Ended(..)).then_some((1, Event::Connected(1)));
             let events: Vec<_> =
@@ -948,8 +960,7 @@ mod tests {
 
     #[test]
     fn a_missing_credential_is_looked_for_again_when_asked_and_when_it_was_set() {
-        let missing =
-            Failure { code: Code::NeedsCredential, message: String::new(), missing: vec!["T".into()] };
+        let missing = Failure { missing: vec!["T".into()], ..Failure::new(Code::NeedsCredential, "") };
         let events = [(0, Event::Wanted), (0, Event::Failed(1, missing.clone()))];
         let (lifecycle, effects, start) = play(lazy(), &events);
         assert_eq!(effects, [Effect::Refuse(Refusal::Failed(missing))]);

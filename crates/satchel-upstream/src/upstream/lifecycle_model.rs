@@ -67,7 +67,7 @@ const FAILURES: [(Code, bool); 6] = [
 fn failure(which: usize) -> Failure {
     let (code, missing) = FAILURES[which % FAILURES.len()];
     let missing = if missing { vec!["KEY".to_owned()] } else { vec![] };
-    Failure { code, message: String::new(), missing }
+    Failure { missing, ..Failure::new(code, "") }
 }
 
 fn policy(which: usize) -> Policy {

@@ -12,6 +12,7 @@
 
 use std::{
     collections::{HashMap, VecDeque},
+    fmt,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering},
@@ -35,6 +36,7 @@ use super::{
     log::ServerLog,
     oauth::account::Need,
 };
+use crate::model::cause::FailureCause;
 
 /// A request may continue as long as it reports progress, up to this limit.
 pub const LONGEST_CALL: Duration = Duration::from_secs(600);
@@ -71,19 +73,68 @@ pub enum CallError {
     /// It reported progress, but exceeded the maximum duration.
     #[error("no answer within {} min in total", LONGEST_CALL.as_secs() / 60)]
     Overdue(Outcome),
+    /// The server rejected the request with an HTTP status; the error says it to clients.
+    #[error("{0}")]
+    Rejected(ErrorObject, Box<FailureCause>),
     /// The connection ended first.
     #[error("{0}")]
-    Ended(String, Outcome),
+    Ended(EndReason, Outcome),
     /// Rejected without being executed, because of the sign-in.
     #[error("{}", .0.message)]
     SignIn(Need),
 }
 
+/// Why a connection or a request ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EndReason {
+    /// In words.
+    pub message: String,
+    /// The same in parts, where it has some.
+    pub cause: Option<Box<FailureCause>>,
+}
+
+impl EndReason {
+    /// The message with its parts.
+    pub fn new(message: impl Into<String>, cause: FailureCause) -> Self {
+        Self { message: message.into(), cause: Some(Box::new(cause)) }
+    }
+}
+
+impl From<String> for EndReason {
+    fn from(message: String) -> Self {
+        Self { message, cause: None }
+    }
+}
+
+impl From<&str> for EndReason {
+    fn from(message: &str) -> Self {
+        message.to_owned().into()
+    }
+}
+
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
 impl CallError {
+    /// Why, in parts, where it has some.
+    pub fn cause(&self) -> Option<Box<FailureCause>> {
+        match self {
+            CallError::Rejected(_, cause) => Some(cause.clone()),
+            CallError::Ended(reason, _) => reason.cause.clone(),
+            CallError::TimedOut(seconds, _) => {
+                Some(Box::new(FailureCause::NoAnswer { method: None, seconds: *seconds, wrote: None }))
+            }
+            CallError::Answered(_) | CallError::Overdue(_) | CallError::SignIn(_) => None,
+        }
+    }
+
     /// What happened to the call.
     pub fn outcome(&self) -> Outcome {
         match self {
-            CallError::Answered(_) => Outcome::UpstreamError,
+            CallError::Answered(_) | CallError::Rejected(..) => Outcome::UpstreamError,
             CallError::SignIn(_) => Outcome::NotSent,
             CallError::TimedOut(_, outcome) | CallError::Overdue(outcome) | CallError::Ended(_, outcome) => {
                 *outcome
@@ -205,7 +256,7 @@ struct LinkInner {
     /// The newest calls that were cancelled: their servers may answer all the same.
     cancelled: Mutex<VecDeque<u64>>,
     next: AtomicU64,
-    ended: watch::Sender<Option<String>>,
+    ended: watch::Sender<Option<EndReason>>,
     changed: Box<dyn OnChange>,
     log: ServerLog,
     dialect: OnceLock<Dialect>,
@@ -408,16 +459,16 @@ impl Link {
     }
 
     /// Why the connection ended; `None` while it is open.
-    pub fn ended(&self) -> Option<String> {
+    pub fn ended(&self) -> Option<EndReason> {
         self.inner.ended.borrow().clone()
     }
 
     /// Waits for the end of the connection and returns the reason.
-    pub async fn wait_ended(&self) -> String {
+    pub async fn wait_ended(&self) -> EndReason {
         let mut ended = self.inner.ended.subscribe();
         match ended.wait_for(Option::is_some).await {
             Ok(reason) => reason.clone().unwrap_or_default(),
-            Err(_) => String::new(),
+            Err(_) => EndReason::default(),
         }
     }
 
@@ -432,11 +483,12 @@ impl Link {
     }
 
     /// Ends the connection: everything in flight fails with `reason`. Later reasons are ignored.
-    pub fn end(&self, reason: &str) {
+    pub fn end(&self, reason: impl Into<EndReason>) {
+        let mut reason = Some(reason.into());
         self.inner.ended.send_if_modified(|ended| {
             let first = ended.is_none();
             if first {
-                *ended = Some(reason.to_owned());
+                *ended = reason.take();
             }
             first
         });
@@ -457,7 +509,7 @@ impl Link {
     pub fn broken(&self, id: &Id, reason: &str) {
         if let Some(id) = id.as_ours() {
             let message = format!("its answer is not valid JSON: {reason}");
-            self.fail(id, CallError::Ended(message, Outcome::Unknown));
+            self.fail(id, CallError::Ended(message.into(), Outcome::Unknown));
         }
     }
 
@@ -595,8 +647,8 @@ impl Link {
         }
     }
 
-    fn reason(&self) -> String {
-        self.ended().unwrap_or_else(|| "the connection ended".to_owned())
+    fn reason(&self) -> EndReason {
+        self.ended().unwrap_or_else(|| "the connection ended".into())
     }
 
     fn pending(&self) -> MutexGuard<'_, HashMap<u64, Pending>> {

@@ -103,7 +103,7 @@ async fn stream(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSe
                 let end = loop {
                     tokio::select! {
                         event = call.next(QUIET) => match event {
-                            Event::Final(Err(CallError::Answered(_) | CallError::SignIn(_))) => break StreamEnd::Refused,
+                            Event::Final(Err(CallError::Answered(_) | CallError::Rejected(..) | CallError::SignIn(_))) => break StreamEnd::Refused,
                             Event::Final(_) => break StreamEnd::Lost,
                             Event::Question { .. } | Event::Note { .. } => older.clear(),
                         },

@@ -39,6 +39,6 @@ pub use fill::{fill, secrets_of, unset};
 pub use handshake::Hello;
 pub use handshake::answered_status;
 pub use lease::{Lease, LeaseError};
-pub use link::{CallError, Event, Link, Outcome};
+pub use link::{CallError, EndReason, Event, Link, Outcome};
 pub use preflight::Preflight;
 pub use setup::setup_of;

@@ -367,6 +367,7 @@ impl Attempt {
             server: Some(self.server.to_string()),
             code,
             message: format!("\"{}\" did not answer: {error}", self.server),
+            cause: error.cause(),
             action: action.to_owned(),
         }
     }
@@ -378,6 +379,7 @@ impl Attempt {
             server: Some(self.server.to_string()),
             code: None,
             message,
+            cause: None,
             action: "Call it again, and answer what it asks.".to_owned(),
         }
     }

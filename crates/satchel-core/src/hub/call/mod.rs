@@ -438,7 +438,7 @@ impl Running {
                 self.stage = Stage::Stale;
                 return None;
             }
-            CallError::Answered(error) => {
+            CallError::Answered(error) | CallError::Rejected(error, _) => {
                 lease.prove();
                 self.record(true, None);
                 return Some(self.refused(error, modern));

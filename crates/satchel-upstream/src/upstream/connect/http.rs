@@ -20,10 +20,13 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{Connection, Signs};
 use crate::{
-    model::Code,
+    model::{
+        Code,
+        cause::{FailureCause, Reach},
+    },
     upstream::{
         lifecycle::Failure,
-        link::{CallError, Link, OnChange, Outbox, Outcome, Outgoing},
+        link::{CallError, EndReason, Link, OnChange, Outbox, Outcome, Outgoing},
         log::ServerLog,
         oauth::{
             account::{Bearer, Credential, Need},
@@ -126,7 +129,7 @@ pub fn connect(
 
 /// An HTTP client that adds the address's headers to every request, and follows redirects only within the origin.
 pub(super) fn client(address: &Address) -> Result<(Client, reqwest::Url), Failure> {
-    let refuse = |message: String| Failure { code: Code::ConfigInvalid, message, missing: vec![] };
+    let refuse = |message: String| Failure::new(Code::ConfigInvalid, message);
     let url = reqwest::Url::parse(&address.url)
         .map_err(|error| refuse(format!("its url is not an address: {error}")))?;
     let mut headers = HeaderMap::new();
@@ -234,14 +237,15 @@ impl Http {
             }
             // The session expired, and the request was not executed
             // (`2025-11-25/basic/transports.mdx#session-management`).
-            let lost = || CallError::Ended("its session expired".into(), Outcome::NotExecuted);
+            let expired = || EndReason::new("its session expired", FailureCause::SessionExpired);
+            let lost = || CallError::Ended(expired(), Outcome::NotExecuted);
             if !opening && renewals == RENEWALS {
                 // New sessions are available: other requests continue.
                 return self.link.fail(id, lost());
             }
             if opening || !self.renew(session).await {
                 self.link.fail(id, lost());
-                return self.end_after_answers("its session expired").await;
+                return self.end_after_answers(expired()).await;
             }
             renewals += 1;
         };
@@ -298,7 +302,7 @@ impl Http {
 
     /// Ends the connection after earlier requests had time to complete: a late response is better than an unknown
     /// outcome.
-    async fn end_after_answers(&self, reason: &str) {
+    async fn end_after_answers(&self, reason: EndReason) {
         let answered = async {
             while self.link.in_flight() > 0 {
                 tokio::time::sleep(LAST_ANSWERS_EVERY).await;
@@ -384,7 +388,7 @@ impl Http {
         };
         // If the response has arrived, this id is no longer pending and this has no effect.
         let reason = failed.unwrap_or_else(|| "it ended its answer before the result".to_owned());
-        self.link.fail(id, CallError::Ended(reason, Outcome::Unknown));
+        self.link.fail(id, CallError::Ended(reason.into(), Outcome::Unknown));
     }
 
     /// Reads a response stream, and resumes it if it breaks off early
@@ -468,35 +472,52 @@ impl Http {
         {
             return self.link.fail(id, CallError::Answered(error));
         }
-        let message = match (elsewhere, head(text.trim())) {
-            (Some(target), _) => format!(
-                "it redirects to {target} (HTTP {status}); if it has moved there, write that address as its \"url\""
+        let (number, wait) = (status.as_u16(), later.map(|wait| wait.as_secs()));
+        let (message, cause) = match (elsewhere, head(text.trim())) {
+            (Some(target), _) => (
+                format!(
+                    "it redirects to {target} (HTTP {status}); if it has moved there, write that address as its \"url\""
+                ),
+                FailureCause::Redirected { status: number, target },
             ),
             (None, _) if is_binary(&kind, &bytes) => {
                 let kind = if kind.is_empty() { "no named type" } else { kind.as_str() };
-                format!(
+                let message = format!(
                     "it answered HTTP {status} with {} bytes that are not text ({})",
                     bytes.len(),
                     head(kind)
-                )
+                );
+                (message, FailureCause::Http { status: number, said: None, retry_seconds: wait })
             }
-            (None, text) if text.is_empty() || text.starts_with('<') => format!("it answered HTTP {status}"),
-            (None, text) => format!("it answered HTTP {status}: {text}"),
+            (None, text) if text.is_empty() || text.starts_with('<') => (
+                format!("it answered HTTP {status}"),
+                FailureCause::Http { status: number, said: None, retry_seconds: wait },
+            ),
+            (None, text) => (
+                format!("it answered HTTP {status}: {text}"),
+                FailureCause::Http { status: number, said: Some(text), retry_seconds: wait },
+            ),
         };
         // Some quote what they were sent.
-        let message = self.log.redacted(&message);
-        let message = match later {
-            Some(wait) => format!("{message} (it asks to retry in {} s)", wait.as_secs()),
+        let (message, cause) =
+            (self.log.redacted(&message), cause.with_texts(|text| self.log.redacted(text)));
+        let message = match wait {
+            Some(seconds) => format!("{message} (it asks to retry in {seconds} s)"),
             None => message,
         };
         self.link.fail(
             id,
             match status {
-                StatusCode::TOO_MANY_REQUESTS => CallError::Ended(message, Outcome::NotExecuted),
-                status if status.is_server_error() => CallError::Ended(message, Outcome::Unknown),
-                status => CallError::Answered(
+                StatusCode::TOO_MANY_REQUESTS => {
+                    CallError::Ended(EndReason::new(message, cause), Outcome::NotExecuted)
+                }
+                status if status.is_server_error() => {
+                    CallError::Ended(EndReason::new(message, cause), Outcome::Unknown)
+                }
+                status => CallError::Rejected(
                     ErrorObject::new(errors::INTERNAL_ERROR, message)
                         .with_data(&serde_json::json!({ "httpStatus": status.as_u16() })),
+                    Box::new(cause),
                 ),
             },
         );
@@ -818,7 +839,14 @@ async fn bytes(mut response: Response) -> Result<Vec<u8>, String> {
 
 pub(super) fn send_error(error: &reqwest::Error) -> CallError {
     let outcome = if error.is_connect() || error.is_builder() { Outcome::NotSent } else { Outcome::Unknown };
-    CallError::Ended(format!("it cannot be reached: {}", plain(error)), outcome)
+    CallError::Ended(unreached(error), outcome)
+}
+
+/// Why an address cannot be reached. What kind of trouble it is shows when a start fails.
+pub(super) fn unreached(error: &reqwest::Error) -> EndReason {
+    let error = plain(error);
+    let message = format!("it cannot be reached: {error}");
+    EndReason::new(message, FailureCause::Unreached { trouble: Reach::Other, error })
 }
 
 /// The innermost cause. The outer messages contain the address, which may contain a credential.

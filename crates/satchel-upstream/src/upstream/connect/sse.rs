@@ -9,13 +9,16 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     Connection, Signs,
-    http::{Address, Undelivered, client, deliver, head, plain, send_error},
+    http::{Address, Undelivered, client, deliver, head, plain, unreached},
 };
-use crate::upstream::{
-    lifecycle::Failure,
-    link::{CallError, Link, OnChange, Outbox, Outcome, Outgoing},
-    log::ServerLog,
-    oauth::account::Credential,
+use crate::{
+    model::cause::FailureCause,
+    upstream::{
+        lifecycle::Failure,
+        link::{CallError, EndReason, Link, OnChange, Outbox, Outcome, Outgoing},
+        log::ServerLog,
+        oauth::account::Credential,
+    },
 };
 
 /// Timeout for receiving the address for POSTs.
@@ -60,7 +63,7 @@ pub fn connect(
     let finished = done.clone();
     tracker.spawn(async move {
         tokio::select! {
-            ended = sse.run(outbox) => sse.link.end(&ended),
+            ended = sse.run(outbox) => sse.link.end(ended),
             () = sse.stop.cancelled() => sse.link.end("it was disconnected"),
             _ = sse.link.wait_ended() => {}
         }
@@ -71,27 +74,29 @@ pub fn connect(
 
 impl Sse {
     /// Returns why it ended.
-    async fn run(&self, outbox: Outbox) -> String {
+    async fn run(&self, outbox: Outbox) -> EndReason {
         let get = || self.client.get(self.url.clone()).header("accept", "text/event-stream");
         let response = match deliver(self.credential.as_ref(), "its stream", get).await {
             Ok(response) => response,
-            Err(Undelivered::Http(error)) => return send_error(&error).to_string(),
-            Err(lacking) => return lacking.to_string(),
+            Err(Undelivered::Http(error)) => return unreached(&error),
+            Err(lacking) => return lacking.to_string().into(),
         };
         let kind =
             response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if !response.status().is_success() || !kind.starts_with("text/event-stream") {
-            return format!("it offers no event stream: HTTP {}", response.status());
+            return format!("it offers no event stream: HTTP {}", response.status()).into();
         }
         let mut stream = Stream { response, reader: sse::Reader::default(), ready: Vec::new().into_iter() };
         let place = match tokio::time::timeout(NAMING, self.place(&mut stream)).await {
             Ok(Ok(place)) => place,
-            Ok(Err(reason)) => return reason,
-            Err(_) => return format!("it named no address for messages within {} s", NAMING.as_secs()),
+            Ok(Err(reason)) => return reason.into(),
+            Err(_) => {
+                return format!("it named no address for messages within {} s", NAMING.as_secs()).into();
+            }
         };
         tokio::select! {
-            reason = self.read(stream) => reason,
-            () = self.write(outbox, place) => "it was disconnected".to_owned(),
+            reason = self.read(stream) => reason.into(),
+            () = self.write(outbox, place) => "it was disconnected".into(),
         }
     }
 
@@ -164,7 +169,9 @@ impl Sse {
 }
 
 fn refusal(response: &Response) -> CallError {
-    CallError::Ended(format!("it answered HTTP {}", response.status()), Outcome::NotExecuted)
+    let status = response.status();
+    let cause = FailureCause::Http { status: status.as_u16(), said: None, retry_seconds: None };
+    CallError::Ended(EndReason::new(format!("it answered HTTP {status}"), cause), Outcome::NotExecuted)
 }
 
 /// The events of an endless body.

@@ -28,14 +28,17 @@ use super::{
     unasked::Unasked,
 };
 use crate::{
-    model::Code,
+    model::{
+        Code,
+        cause::{FailureCause, ProcessEnd},
+    },
     secrets::clear_text,
     tasks::may_fail_here,
     upstream::{
         container,
         ending::Ending,
         lifecycle::Failure,
-        link::{CallError, Link, OnChange, Outbox, Outcome},
+        link::{CallError, EndReason, Link, OnChange, Outbox, Outcome},
         log::ServerLog,
         sandbox::SandboxPlan,
         subreaper::{Orders, Sandboxed, to_line},
@@ -103,7 +106,7 @@ pub fn connect(
         (child.stdin().take(), child.stdout().take(), child.stderr().take())
     else {
         let message = "its input and output could not be opened".to_owned();
-        return Err(Failure { code: Code::SpawnDenied, message, missing: vec![] });
+        return Err(Failure::new(Code::SpawnDenied, message));
     };
     let (link, outbox) = Link::new(changed, log.clone());
     let (stop, done, signs) = (CancellationToken::new(), CancellationToken::new(), Signs::default());
@@ -187,19 +190,31 @@ fn orders(program: &mut Program) -> String {
 }
 
 fn not_started(program: &Program, error: &std::io::Error) -> Failure {
-    let name = program.program.display();
+    let name = program.program.display().to_string();
     let missing_cwd = program.cwd.as_deref().filter(|cwd| !cwd.is_dir()).map(Path::display);
-    let (code, message) = match (error.kind(), missing_cwd) {
-        (std::io::ErrorKind::NotFound, Some(cwd)) => {
-            (Code::SpawnNotFound, format!("its working directory {cwd} does not exist"))
-        }
-        (std::io::ErrorKind::NotFound, None) => (Code::SpawnNotFound, format!("{name} was not found")),
-        (std::io::ErrorKind::PermissionDenied, _) => {
-            (Code::SpawnDenied, format!("{name} may not be started"))
-        }
-        _ => (Code::SpawnDenied, format!("{name} could not be started: {error}")),
+    let (code, message, cause) = match (error.kind(), missing_cwd) {
+        (std::io::ErrorKind::NotFound, Some(cwd)) => (
+            Code::SpawnNotFound,
+            format!("its working directory {cwd} does not exist"),
+            FailureCause::DirectoryAbsent { directory: cwd.to_string() },
+        ),
+        (std::io::ErrorKind::NotFound, None) => (
+            Code::SpawnNotFound,
+            format!("{name} was not found"),
+            FailureCause::ProgramAbsent { program: name, searched: false },
+        ),
+        (std::io::ErrorKind::PermissionDenied, _) => (
+            Code::SpawnDenied,
+            format!("{name} may not be started"),
+            FailureCause::NotPermitted { program: name },
+        ),
+        _ => (
+            Code::SpawnDenied,
+            format!("{name} could not be started: {error}"),
+            FailureCause::NotStarted { program: name, error: error.to_string() },
+        ),
     };
-    Failure { code, message, missing: vec![] }
+    Failure::new(code, message).because(cause)
 }
 
 /// The process no longer reads its input. If it read nothing of the request, that was not executed.
@@ -305,7 +320,7 @@ fn too_long(link: &Link, log: &ServerLog, bytes: usize, head: &str) {
     });
     if let Some(id) = id.and_then(|digits| digits.parse().ok()) {
         let message = format!("its answer was larger than {} MiB and was dropped", bytes / 1024 / 1024);
-        link.fail(id, CallError::Ended(message, Outcome::Unknown));
+        link.fail(id, CallError::Ended(message.into(), Outcome::Unknown));
     }
 }
 
@@ -370,16 +385,16 @@ impl Keeper {
                 // the pipes open, so this is bounded.
                 let read = async { tokio::join!(self.output_closed.recv(), self.errors_closed.recv()) };
                 let _ = tokio::time::timeout(LAST_WORDS, read).await;
-                self.link.end(&self.ended(status.ok()));
+                self.link.end(self.ended(status.ok()));
             }
             _ = self.output_closed.recv() => {
                 let status = tokio::time::timeout(STATUS_LAG, leader(&mut self.child)).await;
                 let _ = tokio::time::timeout(STATUS_LAG, self.errors_closed.recv()).await;
                 let reason = match status {
                     Ok(status) => self.ended(status.ok()),
-                    Err(_) => "it closed its output without ending".to_owned(),
+                    Err(_) => EndReason::new("it closed its output without ending", FailureCause::OutputClosed),
                 };
-                self.link.end(&reason);
+                self.link.end(reason);
             }
             Ok(InputClosed(request)) = &mut self.input_closed => {
                 let reason = match tokio::time::timeout(INPUT_LAG, leader(&mut self.child)).await {
@@ -387,12 +402,12 @@ impl Keeper {
                         let _ = tokio::time::timeout(INPUT_LAG, self.errors_closed.recv()).await;
                         self.ended(status.ok())
                     }
-                    Err(_) => "it closed its input".to_owned(),
+                    Err(_) => EndReason::new("it closed its input", FailureCause::InputClosed),
                 };
                 if let Some(id) = request {
                     self.link.fail(id, CallError::Ended(reason.clone(), Outcome::NotExecuted));
                 }
-                self.link.end(&reason);
+                self.link.end(reason);
             }
             () = stop.cancelled() => self.link.end("it was stopped"),
         }
@@ -401,18 +416,19 @@ impl Keeper {
         self.end_tree(mark).await;
     }
 
-    fn ended(&self, status: Option<ExitStatus>) -> String {
-        let how = match status {
-            Some(status) => describe(status),
-            None => "ended".to_owned(),
+    fn ended(&self, status: Option<ExitStatus>) -> EndReason {
+        let (end, wrote, served) = (end_of(status), self.log.reason(), self.log.has_served());
+        let how = match end {
+            ProcessEnd::Code(code) => format!("ended with exit code {code}"),
+            ProcessEnd::Signal(signal) => format!("was ended by signal {signal}"),
+            ProcessEnd::Unknown => "ended".to_owned(),
         };
-        match self.log.reason() {
-            None if self.log.has_served() => {
-                format!("the process {how}, without any output since its last answer")
-            }
+        let message = match &wrote {
+            None if served => format!("the process {how}, without any output since its last answer"),
             None => format!("the process {how}, without any output"),
             Some(reason) => format!("{reason} (the process {how})"),
-        }
+        };
+        EndReason::new(message, FailureCause::Exited { end, wrote, served })
     }
 
     /// Input closed → wait → ask → wait → kill.
@@ -486,15 +502,12 @@ impl Keeper {
     }
 }
 
-fn describe(status: ExitStatus) -> String {
+fn end_of(status: Option<ExitStatus>) -> ProcessEnd {
     #[cfg(unix)]
-    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        return format!("was ended by signal {signal}");
+    if let Some(signal) = status.as_ref().and_then(std::os::unix::process::ExitStatusExt::signal) {
+        return ProcessEnd::Signal(signal);
     }
-    match status.code() {
-        Some(code) => format!("ended with exit code {code}"),
-        None => "ended".to_owned(),
-    }
+    status.and_then(|status| status.code()).map_or(ProcessEnd::Unknown, ProcessEnd::Code)
 }
 
 #[cfg(all(test, unix))]
@@ -555,7 +568,10 @@ mod tests {
         ] {
             let connection = shell(&script, Heard::default());
             let told = connection.link.wait_ended().await;
-            assert_eq!(told, format!("the process ended with exit code 3, {expected}"));
+            assert_eq!(told.message, format!("the process ended with exit code 3, {expected}"));
+            let served = script.starts_with("echo");
+            let cause = FailureCause::Exited { end: ProcessEnd::Code(3), wrote: None, served };
+            assert_eq!(told.cause.as_deref(), Some(&cause));
         }
     }
 
@@ -569,7 +585,8 @@ mod tests {
         let (told, outcome) = end_of_a_call(&connection).await;
         assert!(told.contains("it closed its input"), "{told}");
         assert_eq!(outcome, Outcome::NotExecuted, "nothing of the request was taken");
-        assert_eq!(connection.link.ended().as_deref(), Some("it closed its input"));
+        let ended = EndReason::new("it closed its input", FailureCause::InputClosed);
+        assert_eq!(connection.link.ended(), Some(ended));
     }
 
     #[tokio::test]

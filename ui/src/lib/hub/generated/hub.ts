@@ -116,7 +116,7 @@ export type CallDetail = { line: CallLine, session: SessionLine | null, wait_ms:
 /**
  * One call in a list.
  */
-export type CallLine = { id: number, time_ms: number, session: number, client: string, kind: string, server: string, tool: string, outcome: string, code: string | null, message: string | null, took_ms: number, waited_ms: number, woke_ms: number, tokens: number | null, argument: string | null, kept_out: number | null, };
+export type CallLine = { id: number, time_ms: number, session: number, client: string, kind: string, server: string, tool: string, outcome: string, code: string | null, message: string | null, cause?: FailureCause, took_ms: number, waited_ms: number, woke_ms: number, tokens: number | null, argument: string | null, kept_out: number | null, };
 
 /**
  * Cancels the running sign-in.
@@ -282,6 +282,11 @@ export type Examination = { findings: Array<DoctorFinding>, };
  * The kinds of things that are examined.
  */
 export type Examined = "configuration" | "search" | "hub" | "port" | "search_path" | "runtime" | "secrets" | "client" | "profile" | "folder" | "server";
+
+/**
+ * Why a server failed. What a server, a launcher or the system wrote is verbatim.
+ */
+export type FailureCause = { "kind": "program_absent", program: string, searched: boolean, } | { "kind": "directory_absent", directory: string, } | { "kind": "not_executable", program: string, } | { "kind": "not_permitted", program: string, } | { "kind": "not_started", program: string, error: string, } | { "kind": "unset", names: Array<string>, } | { "kind": "exited", end: ProcessEnd, wrote: string | null, served: boolean, } | { "kind": "output_closed" } | { "kind": "input_closed" } | { "kind": "silent", seconds: number, wrote: string | null, } | { "kind": "no_answer", method: string | null, seconds: number, wrote: string | null, } | { "kind": "refused", said: string, } | { "kind": "unusable", method: string, } | { "kind": "revision", said: string, } | { "kind": "http", status: number, said: string | null, retry_seconds: number | null, } | { "kind": "redirected", status: number, target: string, } | { "kind": "unreached", trouble: Reach, error: string, } | { "kind": "session_expired" };
 
 /**
  * An option of a choice.
@@ -482,7 +487,7 @@ export type LastDay = { calls: { [key in string]: Array<number> }, };
 /**
  * A server's last failure. Kept across restarts of the hub.
  */
-export type LastFailure = { code: Code, message: string, at_ms: number, during: During, };
+export type LastFailure = { code: Code, message: string, cause?: FailureCause, at_ms: number, during: During, };
 
 /**
  * The part of the ledger that every snapshot includes.
@@ -742,6 +747,11 @@ export type Pinned = { package: string, version: string, };
 export type Place = "computer" | "hosted";
 
 /**
+ * How a process ended.
+ */
+export type ProcessEnd = { "code": number } | { "signal": number } | "unknown";
+
+/**
  * A named set of servers and their tools.
  */
 export type Profile = { servers: Array<string>, only: Array<string>, except: Array<string>, };
@@ -770,6 +780,11 @@ export type PutBack = { server: string, };
  * A person's answer to a server's question.
  */
 export type QuestionAnswer = { "action": "accept", content: Record<string, unknown>, } | { "action": "decline" } | { "action": "cancel" } | { "action": "mute" };
+
+/**
+ * Why an address cannot be reached.
+ */
+export type Reach = "name" | "network" | "security" | "closed" | "other";
 
 /**
  * The end of a server's log.
@@ -926,12 +941,12 @@ export type ServerQuestion = { message: string, } & ({ "kind": "form", fields: A
 /**
  * A server's state. Times are milliseconds since the Unix epoch.
  */
-export type ServerState = { "state": "off" } | { "state": "asleep" } | { "state": "starting", since_ms: number, phase: Phase, } | { "state": "ready", in_flight: number, sleeps_at_ms: number | null, } | { "state": "stopping" } | { "state": "backing_off", code: Code, message: string, retry_at_ms: number, failures: number, } | { "state": "broken", code: Code, message: string, retry_at_ms: number, failures: number, } | { "state": "needs_credential", names: Array<string>, variables: Array<string>, code: Code, message: string, } | { "state": "needs_sign_in", message: string, } | { "state": "invalid", message: string, };
+export type ServerState = { "state": "off" } | { "state": "asleep" } | { "state": "starting", since_ms: number, phase: Phase, } | { "state": "ready", in_flight: number, sleeps_at_ms: number | null, } | { "state": "stopping" } | { "state": "backing_off", code: Code, message: string, cause?: FailureCause, retry_at_ms: number, failures: number, } | { "state": "broken", code: Code, message: string, cause?: FailureCause, retry_at_ms: number, failures: number, } | { "state": "needs_credential", names: Array<string>, variables: Array<string>, code: Code, message: string, cause?: FailureCause, } | { "state": "needs_sign_in", message: string, } | { "state": "invalid", message: string, };
 
 /**
  * The state of one server.
  */
-export type ServerView = { name: string, title: string | null, place: Place, enabled: boolean, startup: Startup, pid: number | null, tools: number | null, tokens: number | null, resources: number | null, prompts: number | null, skipped: Array<string>, held: number, not_started: NotStarted | null, unseen: Unseen | null, runs: string, idle_timeout_seconds: number, sandbox: Sandbox | null, starts: number, calls: number, wake_ms: number | null, fresh: boolean, last_failure: LastFailure | null, sign_in: SignInView | null, usage: Usage, } & ({ "state": "off" } | { "state": "asleep" } | { "state": "starting", since_ms: number, phase: Phase, } | { "state": "ready", in_flight: number, sleeps_at_ms: number | null, } | { "state": "stopping" } | { "state": "backing_off", code: Code, message: string, retry_at_ms: number, failures: number, } | { "state": "broken", code: Code, message: string, retry_at_ms: number, failures: number, } | { "state": "needs_credential", names: Array<string>, variables: Array<string>, code: Code, message: string, } | { "state": "needs_sign_in", message: string, } | { "state": "invalid", message: string, });
+export type ServerView = { name: string, title: string | null, place: Place, enabled: boolean, startup: Startup, pid: number | null, tools: number | null, tokens: number | null, resources: number | null, prompts: number | null, skipped: Array<string>, held: number, not_started: NotStarted | null, unseen: Unseen | null, runs: string, idle_timeout_seconds: number, sandbox: Sandbox | null, starts: number, calls: number, wake_ms: number | null, fresh: boolean, last_failure: LastFailure | null, sign_in: SignInView | null, usage: Usage, } & ({ "state": "off" } | { "state": "asleep" } | { "state": "starting", since_ms: number, phase: Phase, } | { "state": "ready", in_flight: number, sleeps_at_ms: number | null, } | { "state": "stopping" } | { "state": "backing_off", code: Code, message: string, cause?: FailureCause, retry_at_ms: number, failures: number, } | { "state": "broken", code: Code, message: string, cause?: FailureCause, retry_at_ms: number, failures: number, } | { "state": "needs_credential", names: Array<string>, variables: Array<string>, code: Code, message: string, cause?: FailureCause, } | { "state": "needs_sign_in", message: string, } | { "state": "invalid", message: string, });
 
 /**
  * One session in a list.
