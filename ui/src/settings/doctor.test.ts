@@ -42,7 +42,7 @@ test("findings are said in the language of the window, with what to do", async (
   const absent = { ...finding("note", "runtime", "runtime /opt/npx"), code: "runtime", program: { absent: "/opt/npx" }, install: null } as DoctorFinding;
   expect(de.settings.doctor.found(absent)).toBe("/opt/npx gibt es nicht");
   await de.rest();
-  expect(["/opt/npx does not exist", "npx was not found in PATH", "exited with 1"].map((message) => de.cause({ code: "exited_early", message }))).toEqual(["/opt/npx gibt es nicht", "npx ist nicht im PATH", "Das Programm endete, bevor es bereit war: exited with 1"]);
+  expect(de.cause({ code: "exited_early", message: "exited with 1" })).toBe("Das Programm endete, bevor es bereit war: exited with 1");
   const english = new Set(examination.findings.map((one) => en.settings.doctor.found(one)));
   const same = said.filter(([text]) => english.has(text!) && !text!.startsWith("/"));
   expect(same, "nothing but a path is the same in both").toEqual([]);

@@ -217,14 +217,6 @@ const hint: Record<string, string> = {
   "Create an application of the type Native there, with the redirect address below, and copy its client ID.": "Lege dort eine Anwendung vom Typ Native mit der Rücksprungadresse unten an und kopiere ihre Client-ID.",
 };
 
-/** Why a program could not be started, as the hub says it, and in German. */
-const causes: [RegExp, string][] = [
-  [/^(\S+) does not exist$/, "$1 gibt es nicht"],
-  [/^(\S+) was not found in PATH$/, "$1 ist nicht im PATH"],
-  [/^(\S+) is not executable$/, "$1 darf nicht ausgeführt werden"],
-  [/^its working directory (.+) does not exist$/, "sein Arbeitsverzeichnis $1 gibt es nicht"],
-];
-
 /** What to do after connecting, as the table of clients says it, and in German. */
 const reasons: [RegExp, string][] = [
   [/^(.*) would load every tool's definition into each conversation$/, "$1 lüde die Beschreibung jedes Werkzeugs in jedes Gespräch"],
@@ -1667,9 +1659,10 @@ export const de: Words = {
     hide: "Fenster schließen",
   },
 
-  cause: ({ code, message }) => {
-    const german = causes.reduce((said, [of, german]) => said.replace(of, german), message ?? "");
-    return german === message && code && refusals ? capital(refusals.failure(code, message)) : german;
+  cause: ({ code, message, cause }) => {
+    if (!refusals) unread();
+    // Where a hub tells no parts, the code and its own words.
+    return (refusals && cause && refusals.cause(cause)) ?? (refusals && code ? capital(refusals.failure(code, message ?? "")) : (message ?? ""));
   },
 
   remedy: {

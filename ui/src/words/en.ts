@@ -1,5 +1,5 @@
 // Every English sentence of the window, in one place. A function where a sentence depends on something.
-import type { CallConsent, Caution, Code, DoctorFinding, Refusal, Remark, UsualRule } from "../lib/hub/generated";
+import type { CallConsent, Caution, Code, DoctorFinding, FailureCause, Refusal, Remark, UsualRule } from "../lib/hub/generated";
 import { capital } from "../lib/refusal";
 
 const plurals = new Intl.PluralRules("en");
@@ -1486,8 +1486,8 @@ export const en = {
     hide: "Close the window",
   },
 
-  /** What the hub says of a failed start. */
-  cause: ({ code, message }: { code?: Code; message: string }): string => (code && keyrings[code]) ?? message,
+  /** Why a server failed. The hub's own sentence says the same as the parts. */
+  cause: ({ code, message }: { code?: Code; message: string; cause?: FailureCause }): string => (code && keyrings[code]) ?? message,
 
   /** The remedy. */
   remedy,

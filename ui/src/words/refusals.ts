@@ -163,4 +163,5 @@ export function refusal(code: Code, message: string, action: string, remedy: str
 
 export const failure = inGerman;
 
+export { cause } from "./causes";
 export { caution } from "./cautions";

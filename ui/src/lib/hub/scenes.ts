@@ -20,14 +20,14 @@ function usual(): ServerView[] {
       runs: "docker run -i --rm -e GITHUB_TOKEN ghcr.io/github/github-mcp-server",
       skipped: ["search_everything: its input schema is not an object"],
     }),
-    server("linear", { state: "backing_off", code: "unreachable", message: "mcp.linear.app does not answer", retry_at_ms: now + 40_000, failures: 1 }, {
+    server("linear", { state: "backing_off", code: "unreachable", message: "it cannot be reached: operation timed out", cause: { kind: "unreached", trouble: "other", error: "operation timed out" }, retry_at_ms: now + 40_000, failures: 1 }, {
       title: "Linear", place: "hosted", tools: 22, tokens: 3020, runs: "https://mcp.linear.app/mcp",
     }),
     server("playwright", { state: "starting", since_ms: now - 66_000, phase: "downloading" }, { title: "Playwright", tools: 21, tokens: 3390, runs: "npx -y @playwright/mcp" }),
     server("postgres", { state: "needs_credential", names: ["DATABASE_URL"], variables: [], code: "needs_credential", message: "" }, {
       title: "Postgres", tools: 9, tokens: 1240, runs: "npx -y postgres-mcp ${secret:DATABASE_URL}",
     }),
-    server("puppeteer", { state: "broken", code: "spawn_not_found", message: "npx was not found in PATH", retry_at_ms: now + 252_000, failures: 3 }, {
+    server("puppeteer", { state: "broken", code: "spawn_not_found", message: "npx was not found in PATH", cause: { kind: "program_absent", program: "npx", searched: true }, retry_at_ms: now + 252_000, failures: 3 }, {
       title: "Puppeteer", tools: 7, tokens: 980, runs: "npx -y puppeteer-mcp", pid: null,
     }),
     server("sentry", { state: "ready", in_flight: 1, sleeps_at_ms: null }, {
@@ -35,7 +35,7 @@ function usual(): ServerView[] {
     }),
     server("search", { state: "asleep" }, {
       title: "Search", tools: null, tokens: null, runs: "npx -y search-mcp", wake_ms: null,
-      last_failure: { code: "exited_early", message: "Error: no API key (the process ended with exit code 1)", at_ms: now - 184_000, during: "start" },
+      last_failure: { code: "exited_early", message: "Error: no API key (the process ended with exit code 1)", cause: { kind: "exited", end: { code: 1 }, wrote: "Error: no API key", served: false }, at_ms: now - 184_000, during: "start" },
     }),
     server("slack", { state: "off" }, { title: "Slack", place: "hosted", tools: 14, tokens: 2302, runs: "https://mcp.slack.com/mcp" }),
     server("toolbox", { state: "asleep" }, { tools: null, tokens: null, resources: null, runs: "satchel toolbox", wake_ms: null, starts: 0, calls: 0, fresh: true }),

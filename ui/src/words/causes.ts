@@ -1,0 +1,73 @@
+// Why a server failed, in German, by the parts that the hub tells. What a server, a launcher or the system wrote is quoted
+// as it is. Read with the reasons of refusals, after the window has opened.
+import type { FailureCause, ProcessEnd, Reach } from "../lib/hub/generated";
+
+function ended(end: ProcessEnd): string {
+  if (end === "unknown") return "endete";
+  return "code" in end ? `endete mit Code ${end.code}` : `wurde durch Signal ${end.signal} beendet`;
+}
+
+const last = (wrote: string | null) => (wrote === null ? "" : `; zuletzt schrieb er: ${wrote}`);
+
+/** What some statuses mean. */
+function meant(status: number): string {
+  if (status === 401) return "Er verlangt eine Anmeldung";
+  if (status === 403) return "Er lässt dieses Konto nicht zu";
+  if (status === 404 || status === 405) return "Unter diesem Pfad antwortet kein MCP-Server";
+  if (status === 429) return "Ihm sind es zu viele Anfragen";
+  return status >= 500 ? "Der Fehler liegt bei ihm selbst" : "Er antwortete mit einem Fehler";
+}
+
+const troubles: Record<Reach, (error: string) => string> = {
+  name: () => "Sein Hostname ist nicht zu finden",
+  network: () => "Dieser Computer hat keinen Weg in sein Netz",
+  security: (error) => `Eine sichere Verbindung kam nicht zustande: ${error}`,
+  closed: () => "Unter seiner Adresse hört nichts zu",
+  other: (error) => error,
+};
+
+/** A sentence without its full stop; of a kind that only a newer hub knows there is none. */
+export function cause(one: FailureCause): string | undefined {
+  switch (one.kind) {
+    case "program_absent":
+      return one.searched ? `${one.program} ist nicht im PATH` : `${one.program} gibt es nicht`;
+    case "directory_absent":
+      return `Sein Arbeitsverzeichnis ${one.directory} gibt es nicht`;
+    case "not_executable":
+      return `${one.program} darf nicht ausgeführt werden`;
+    case "not_permitted":
+      return `${one.program} darf nicht gestartet werden`;
+    case "not_started":
+      return `${one.program} ließ sich nicht starten: ${one.error}`;
+    case "unset":
+      return `${one.names.join(", ")} ${one.names.length === 1 ? "ist" : "sind"} nicht gesetzt`;
+    case "exited":
+      if (one.wrote !== null) return `${one.wrote} (der Prozess ${ended(one.end)})`;
+      return `Der Prozess ${ended(one.end)}, ohne ${one.served ? "seit seiner letzten Antwort " : ""}etwas auszugeben`;
+    case "output_closed":
+      return "Er schloss seine Ausgabe, ohne zu enden";
+    case "input_closed":
+      return "Er schloss seine Eingabe";
+    case "silent":
+      return `Er gab ${one.seconds} s lang kein Lebenszeichen, bevor er bereit war${last(one.wrote)}`;
+    case "no_answer":
+      return `Er hat ${one.method === null ? "" : `${one.method} `}nicht innerhalb von ${one.seconds} s ${one.method === null ? "geantwortet" : "beantwortet"}${last(one.wrote)}`;
+    case "refused":
+      return `Er lehnte die Begrüßung ab: ${one.said}`;
+    case "unusable":
+      return `Seine Antwort auf ${one.method} ist nicht zu gebrauchen`;
+    case "revision":
+      return `Er spricht keine Fassung des Protokolls, die Satchel kennt${one.said ? `: ${one.said}` : ""}`;
+    case "http": {
+      const said = one.said === null ? "" : `: ${one.said}`;
+      const again = one.retry_seconds === null ? "" : `; er will erst in ${one.retry_seconds} s wieder gefragt werden`;
+      return `${meant(one.status)} (HTTP ${one.status})${said}${again}`;
+    }
+    case "redirected":
+      return `Er leitet nach ${one.target} weiter (HTTP ${one.status}); ist er dorthin umgezogen, trag diese Adresse als seine „url“ ein`;
+    case "unreached":
+      return `Er ist nicht zu erreichen: ${troubles[one.trouble]?.(one.error) ?? one.error}`;
+    case "session_expired":
+      return "Seine Sitzung ist abgelaufen";
+  }
+}
