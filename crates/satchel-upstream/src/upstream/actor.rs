@@ -1191,7 +1191,9 @@ fn closer(code: Code, message: &str, hosted: bool, noisy: bool) -> Code {
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
     match code {
         Code::ExitedEarly if hosted && says(&["answered HTTP 5"]) => Code::Http5xx,
-        Code::ExitedEarly if hosted && says(&["certificate", "tls", "handshake"]) => Code::Tls,
+        Code::ExitedEarly if hosted && says(&["certificate", "tls", "handshake", "corrupt message"]) => {
+            Code::Tls
+        }
         Code::ExitedEarly if hosted && says(&["etwork is unreachable", "unreachable network"]) => {
             Code::Offline
         }
@@ -1342,6 +1344,8 @@ mod tests {
     fn a_failed_start_is_classified_by_its_symptoms() {
         for (code, message, hosted, noisy, expected) in [
             (Code::ExitedEarly, "it cannot be reached: invalid peer certificate", true, false, Code::Tls),
+            // Of rustls, where something else than TLS answers.
+            (Code::ExitedEarly, "it cannot be reached: received corrupt message", true, false, Code::Tls),
             (Code::ExitedEarly, "it cannot be reached: failed to lookup address", true, false, Code::Dns),
             (Code::ExitedEarly, "it cannot be reached: Network is unreachable", true, false, Code::Offline),
             (Code::ExitedEarly, "it cannot be reached: Connection refused", true, false, Code::Unreachable),
