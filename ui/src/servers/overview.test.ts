@@ -65,6 +65,11 @@ describe("the overview", () => {
     expect(outcome(server("a", { state: "ready", in_flight: 0, sleeps_at_ms: null }, { starts: 4 }), 3)).toBe("worked");
     expect(outcome(server("a", { state: "ready", in_flight: 0, sleeps_at_ms: null }, { starts: 3 }), 3)).toBe("waiting");
     expect(outcome(server("a", { state: "backing_off", code: "exited_early", message: "no API key", retry_at_ms: 0, failures: 1 }), 3)).toEqual({ why: "No API key" });
+    const cause = { kind: "exited", end: { code: 1 }, wrote: "no API key", served: false } as const;
+    const message = "no API key (the process ended with exit code 1)";
+    expect(outcome(server("a", { state: "backing_off", code: "exited_early", message, cause, retry_at_ms: 0, failures: 1 }), 3)).toEqual({ why: message });
+    expect(outcome(server("a", { state: "needs_sign_in", message: '"a" needs a sign-in' }), 3)).toEqual({ why: "Needs a sign-in" });
+    expect(outcome(server("a", { state: "needs_credential", names: ["KEY"], variables: [], code: "needs_credential", message: "" }), 3)).toEqual({ why: "Needs KEY" });
   });
 });
 
