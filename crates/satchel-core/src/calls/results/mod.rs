@@ -23,7 +23,7 @@ use paths::{Excerpt, Paths};
 pub const ADDRESS: &str = "satchel|result://";
 /// Limits of stored results in number and bytes; the oldest are dropped first. The newest is stored whatever its size.
 const KEPT: usize = 64;
-const KEPT_BYTES: usize = 16 * 1024 * 1024;
+const KEPT_BYTES: usize = 8 * 1024 * 1024;
 /// The largest part of one result that is stored, in bytes.
 const LONGEST: usize = 64 * 1024 * 1024;
 /// How long a result is stored.
