@@ -79,7 +79,8 @@ pub(super) async fn tool_list(
     {
         return Err(Refusal::unknown_server(server));
     }
-    let catalog = hub.catalog();
+    // A person who lists tools also decides about those that rules switch off; a search finds what clients find.
+    let catalog = if query.trim().is_empty() { hub.inner.servers.catalog() } else { hub.catalog() };
     let (habits, meaning) = (hub.recorder().habits(), meaning(hub, query).await);
     let aids = Aids { habits: habits.as_deref(), meaning: meaning.as_ref(), shapes: None };
     let found = catalog.found(query, server, &aids);

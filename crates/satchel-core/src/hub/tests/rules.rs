@@ -13,7 +13,7 @@ use crate::model::{
     asks::AskAnswer,
     control::Change,
     nature::Permit,
-    request::{AnswerAsk, GetStatus, ListAsks, SetHidden},
+    request::{AnswerAsk, GetStatus, ListAsks, ListTools, SetHidden},
 };
 
 async fn files() -> (House, TestServer) {
@@ -149,6 +149,20 @@ async fn a_program_may_not_say_yes_to_a_call() {
     };
     let (called, ()) = tokio::join!(house.call("editor", "files:echo", json!({})), program);
     called.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_person_still_sees_a_tool_that_is_off_and_can_allow_it_again() {
+    let (house, _server) = files().await;
+    house.change(permit("files:echo", None, Some(Permit::Off))).await;
+    let list = |query: &str| ListTools { query: query.into(), server: Some("files".into()), limit: 10 };
+    let listed = house.ask(list("")).await.unwrap().tools;
+    let listed: Vec<(&str, Permit)> = listed.iter().map(|tool| (&*tool.tool_path, tool.permit)).collect();
+    let all = [("files:read", Permit::Allow), ("files:delete", Permit::Ask), ("files:echo", Permit::Off)];
+    assert_eq!(listed, all);
+    assert_eq!(house.ask(list("says it again")).await.unwrap().tools.len(), 0, "no client finds it");
+    house.change(permit("files:echo", None, Some(Permit::Allow))).await;
+    assert_eq!(house.tools_of("editor").len(), 3);
 }
 
 #[tokio::test]
