@@ -103,6 +103,23 @@ describe("the list", () => {
     await waitFor(() => expect(document.activeElement).toBe(link("b")));
   });
 
+  test("F6 goes from the sidebar to the list to the pane, and brackets turn its tabs from anywhere", async () => {
+    const { user } = await open(serving(server("a", awake), server("b", awake)), "/servers/b");
+    const row = await screen.findByRole("link", { name: /^b ?, / });
+    const places = [() => document.querySelector('aside a[aria-current="page"]'), () => row, () => screen.getByRole("tab", { selected: true })];
+    for (const place of [...places, places[0]!]) {
+      await user.keyboard("{F6}");
+      expect(document.activeElement).toBe(place());
+    }
+    await user.keyboard("{Shift>}{F6}{F6}{/Shift}");
+    expect(document.activeElement).toBe(row);
+    await user.keyboard("]");
+    await waitFor(() => expect(location.hash).toBe("#/servers/b/tools"));
+    expect(document.activeElement).toBe(row);
+    await user.keyboard("/]");
+    expect(location.hash).toBe("#/servers/b/tools");
+  });
+
   test("is narrowed by the slash key and says when nothing matches", async () => {
     const { user } = await open(serving(server("github", awake), server("slack", { state: "off" })));
     await screen.findByText("github");

@@ -48,6 +48,19 @@ describe("a tool's page", () => {
     expect((await screen.findByRole("region", { name: "Result" })).textContent).toContain('"structuredContent"');
   });
 
+  test("Enter runs it from a field, and not from a box or a choice", async () => {
+    const { hub, user } = await open("/servers/github/tools/search_issues");
+    await user.type(await field("query"), "login");
+    await user.type(await field("owner"), "acme");
+    screen.getByLabelText("bug").focus();
+    await user.keyboard("{Enter}");
+    screen.getByRole("radio", { name: "Form" }).focus();
+    await user.keyboard("{Enter}");
+    expect(tried(hub)).toEqual([]);
+    await user.type(screen.getByLabelText("limit"), "5{Enter}");
+    await waitFor(() => expect(tried(hub)).toEqual([{ query: "login", owner: "acme", limit: 5 }]));
+  });
+
   test("what must be there and is not is said at its field, and nothing runs", async () => {
     const { hub, user } = await open("/servers/github/tools/search_issues");
     await user.type(await field("limit"), "many");
