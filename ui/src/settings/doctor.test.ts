@@ -56,6 +56,12 @@ test("what helps is told by the code of the finding or of its server", () => {
   expect(codeOf({ ...finding("note", "hub", "hub"), code: "noticed", notice: "vault_locked", why: "w" } as DoctorFinding)).toBe("vault_locked");
 });
 
+test("the window names its own way where the hub names a command of the terminal", () => {
+  const missing = { ...finding("wrong", "server", "server a"), action: "Install it, or write its full path; `satchel doctor` lists where it looked." } as DoctorFinding;
+  expect(en.settings.doctor.act(missing, en.remedy.runtime_missing)).toBe("Install it (Node for npx, uv for uvx), or enter its full path as the command.");
+  expect(en.settings.doctor.act(missing)).toBe(missing.action);
+});
+
 test("only addresses of pages in a text are links", () => {
   expect(linked("Install uv from https://docs.astral.sh/uv/.")).toEqual([{ text: "Install uv from " }, { text: "https://docs.astral.sh/uv/", page: "https://docs.astral.sh/uv/" }, { text: "." }]);
   expect(linked("Run `curl https://a.example/b.sh | sh`, or see https://a.example").filter((part) => part.page)).toEqual([{ text: "https://a.example", page: "https://a.example" }]);

@@ -148,9 +148,12 @@ const notices: Partial<Record<Code, string>> = {
 /** Of these the hub's own words say what and where. */
 const details = new Set<Code>(["port_taken", "socket_not_opened", "keychain_absent", "vault_locked", "config_invalid", "rule_invalid", "setting_invalid", "set_aside", "ledger_unusable"]);
 
+const moved = /^port (\d+) is taken by another program; serving on port (\d+)$/;
+
 function noticed({ code, message }: { code: Code; message: string }): string {
   const said = notices[code];
   if (said === undefined) return message;
+  if (moved.test(message)) return message.replace(moved, "ein anderes Programm benutzt den Port $1; Satchel nimmt den Port $2");
   return details.has(code) ? `${said}: ${message}` : said;
 }
 

@@ -76,6 +76,9 @@ const keyrings: Partial<Record<Code, string>> = {
   keychain_absent: "no keyring is running",
 };
 
+/** Does it name a command or an option of the terminal? */
+const inTerminal = /`satchel |--\w/;
+
 /** The same where the hub names a command of the terminal, and the window has its own way. */
 const acts: Partial<Record<Code, string>> = {
   unknown: "Look at the tools of its server.",
@@ -1111,7 +1114,7 @@ export const en = {
     return consent ? `${decided}; ${consents[consent]}` : decided;
   },
   /** Why something was refused, and what to do about it. */
-  refused: ({ code, message, action }: Refusal): [said: string, act: string] => [keyrings[code] ?? message, /`satchel |--\w/.test(action) ? (acts[code] ?? remedy[code] ?? "") : action],
+  refused: ({ code, message, action }: Refusal): [said: string, act: string] => [keyrings[code] ?? message, inTerminal.test(action) ? (acts[code] ?? remedy[code] ?? "") : action],
   /** What the hub wants a person to know; begins in small letters. */
   noticed: (notice: { code: Code; message: string }): string => notice.message,
 
@@ -1358,7 +1361,7 @@ export const en = {
       again: "Check again",
       verdicts: { fine: "fine", note: "note", wrong: "does not work" },
       found: (finding: DoctorFinding, _doing?: string): string => foundInKeyring(finding) ?? finding.message,
-      act: (finding: DoctorFinding, _remedy?: string): string => finding.action,
+      act: (finding: DoctorFinding, remedy?: string): string => (inTerminal.test(finding.action) && remedy) || finding.action,
       about: {
         configuration: (subject: string): string => (subject === "rules" ? "Rules for tools" : "Configuration file"),
         search: () => "Search",

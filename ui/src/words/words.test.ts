@@ -4,6 +4,7 @@ import { count, rough, time } from "../lib/fmt";
 import type { Code } from "../lib/hub/generated";
 import clients from "../../../crates/satchel-clients/src/table.json?raw";
 import providers from "../../../crates/satchel-upstream/src/upstream/oauth/providers.json?raw";
+import serving from "../../../crates/satchel-endpoint/src/serve.rs?raw";
 import { de } from "./de";
 import { en } from "./en";
 import { fetchWords, speak, words } from ".";
@@ -34,6 +35,13 @@ const same = /^\.(app|rest|catalog\.(title|topics)|.*[Tt]okens?$|.*route|pane\.(
 test("the languages have the same places", () => {
   const fillable = (words: unknown) => texts({ ...(words as object), state: undefined, action: undefined });
   expect(fillable(de).map(([place]) => place).sort()).toEqual(fillable(en).map(([place]) => place).sort());
+});
+
+test("a port that was taken is told in German, with both numbers", () => {
+  const [, message] = /"(port \{USUAL_PORT\}[^"]+)"/.exec(serving)!;
+  expect(de.noticed({ code: "port_taken", message: message!.replace("{USUAL_PORT}", "7411").replace("{number}", "7412") })).toBe(
+    "ein anderes Programm benutzt den Port 7411; Satchel nimmt den Port 7412",
+  );
 });
 
 test("no German sentence was left in English", () => {
