@@ -148,12 +148,17 @@ const notices: Partial<Record<Code, string>> = {
 /** Of these the hub's own words say what and where. */
 const details = new Set<Code>(["port_taken", "socket_not_opened", "keychain_absent", "vault_locked", "config_invalid", "rule_invalid", "setting_invalid", "set_aside", "ledger_unusable"]);
 
-const moved = /^port (\d+) is taken by another program; serving on port (\d+)$/;
+/** Those that name something: as the hub says it, and in German. */
+const named: [RegExp, string][] = [
+  [/^port (\d+) is taken by another program; serving on port (\d+)$/, "ein anderes Programm benutzt den Port $1; Satchel nimmt den Port $2"],
+  [/^the active profile "(.+)" cannot be used.*$/s, "das aktive Profil „$1“ ist nicht zu benutzen; Clients ohne eigenes Profil sehen nichts"],
+];
 
 function noticed({ code, message }: { code: Code; message: string }): string {
+  const known = named.find(([english]) => english.test(message));
+  if (known) return message.replace(...known);
   const said = notices[code];
   if (said === undefined) return message;
-  if (moved.test(message)) return message.replace(moved, "ein anderes Programm benutzt den Port $1; Satchel nimmt den Port $2");
   return details.has(code) ? `${said}: ${message}` : said;
 }
 

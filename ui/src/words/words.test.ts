@@ -5,6 +5,7 @@ import type { Code } from "../lib/hub/generated";
 import clients from "../../../crates/satchel-clients/src/table.json?raw";
 import providers from "../../../crates/satchel-upstream/src/upstream/oauth/providers.json?raw";
 import serving from "../../../crates/satchel-endpoint/src/serve.rs?raw";
+import profiles from "../../../crates/satchel-core/src/hub/profiles.rs?raw";
 import { de } from "./de";
 import { en } from "./en";
 import { fetchWords, speak, words } from ".";
@@ -37,11 +38,15 @@ test("the languages have the same places", () => {
   expect(fillable(de).map(([place]) => place).sort()).toEqual(fillable(en).map(([place]) => place).sort());
 });
 
-test("a port that was taken is told in German, with both numbers", () => {
-  const [, message] = /"(port \{USUAL_PORT\}[^"]+)"/.exec(serving)!;
-  expect(de.noticed({ code: "port_taken", message: message!.replace("{USUAL_PORT}", "7411").replace("{number}", "7412") })).toBe(
+test("notices that name something are told in German, with the names", () => {
+  const [, port] = /"(port \{USUAL_PORT\}[^"]+)"/.exec(serving)!;
+  expect(de.noticed({ code: "port_taken", message: port!.replace("{USUAL_PORT}", "7411").replace("{number}", "7412") })).toBe(
     "ein anderes Programm benutzt den Port 7411; Satchel nimmt den Port 7412",
   );
+  const template = 'the active profile \\"{active}\\" cannot be used{why}; ';
+  expect(profiles).toContain(template);
+  const message = `${template.replaceAll("\\", "").replace("{active}", "work").replace("{why}", " (no list)")}clients see nothing`;
+  expect(de.noticed({ code: "unknown_profile", message })).toBe("das aktive Profil „work“ ist nicht zu benutzen; Clients ohne eigenes Profil sehen nichts");
 });
 
 test("no German sentence was left in English", () => {
