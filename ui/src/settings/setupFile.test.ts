@@ -29,6 +29,7 @@ test("credentials go into the file only under a passphrase that was typed twice"
   await user.type(sheet.getByLabelText("Passphrase, again"), "horse");
   await user.click(write);
   expect(await sheet.findByText("/home/you/setup.satchel.json")).toBeTruthy();
+  await waitFor(() => expect(document.activeElement).toBe(sheet.getByRole("button", { name: "Close" })));
   expect(asked(hub, "write_setup")).toEqual([{ do: "write_setup", path: "/home/you/setup.satchel.json", passphrase: "horse" }]);
 });
 
@@ -49,8 +50,8 @@ test("an import shows what differs first, and takes only what is ticked", async 
   expect(boxes.map((box) => box.checked)).toEqual([false, false, true, false]);
   expect(asked(hub, "take_setup")).toEqual([]);
   await user.click(boxes[1]!);
-  await user.type(sheet.getByLabelText("Passphrase"), "horse");
-  await user.click(sheet.getByRole("button", { name: "Apply 2 parts" }));
+  expect(sheet.getByRole("button", { name: "Apply 2 parts" })).toBeTruthy();
+  await user.type(sheet.getByLabelText("Passphrase"), "horse{Enter}");
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   expect(asked(hub, "take_setup")).toEqual([
     { do: "take_setup", from: { file: "/home/you/old.satchel.json" }, parts: [{ id: "server:github", seen: "2" }, { id: "profile:web", seen: "3" }], passphrase: "horse" },
