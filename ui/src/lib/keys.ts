@@ -1,8 +1,10 @@
 // Cmd on a Mac, Ctrl elsewhere.
+import { words } from "../words";
+
 const mac = navigator.platform.startsWith("Mac");
 
 export const isCommandKey = (event: KeyboardEvent) => (mac ? event.metaKey : event.ctrlKey) && !event.altKey;
-export const shortcut = (key: string) => (mac ? `⌘${key}` : `Ctrl ${key}`);
+export const shortcut = (key: string) => (mac ? `⌘${key}` : `${words.shortcuts.keys.ctrl} ${key}`);
 
 /** Is somebody writing, or is something open over the screen? */
 export const isBusy = (target: EventTarget | null) =>

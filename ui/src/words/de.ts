@@ -771,6 +771,7 @@ export const de: Words = {
 
   shortcuts: {
     title: "Tastenkürzel",
+    keys: { ctrl: "Strg", shift: "Umschalt", space: "Leertaste", ends: "Pos1 Ende", enter: "Eingabe" },
     close: "Schließen",
     rows: {
       palette: "Suchen oder ausführen",

@@ -606,6 +606,7 @@ export const en = {
 
   shortcuts: {
     title: "Keyboard shortcuts",
+    keys: { ctrl: "Ctrl", shift: "Shift", space: "Space", ends: "Home End", enter: "Enter" },
     close: "Close",
     rows: {
       palette: "Search or run",
