@@ -122,6 +122,10 @@ fn hide_when_closed(window: &WebviewWindow) {
     let own = window.clone();
     let asked = AtomicBool::new(own.state::<Pages>().told().exists());
     window.on_window_event(move |event| {
+        if let WindowEvent::Destroyed = event {
+            // Not only by us: any program of an X server may destroy it.
+            own.state::<Tasks>().spawn(rest(own.app_handle().clone()));
+        }
         let WindowEvent::CloseRequested { api, .. } = event else { return };
         api.prevent_close();
         if own.state::<Chosen>().get().closing == Closing::Quit {
@@ -156,23 +160,28 @@ fn hide(window: &WebviewWindow) {
     window.state::<Tasks>().spawn(give_back(window.clone()));
 }
 
-/// Closes a window that was hidden for a while, and gives back the memory it needed. The next [`show`] creates a new one.
+/// Closes a window that was hidden for a while; the next [`show`] creates a new one.
 async fn give_back(window: WebviewWindow) {
     tokio::time::sleep(SETTLED).await;
-    give_memory_back(&window);
+    give_memory_back(window.app_handle());
     tokio::time::sleep(KEPT_HIDDEN.saturating_sub(SETTLED)).await;
     if window.is_visible().is_ok_and(|visible| !visible) {
         // An error means that it is gone already.
         let _ = window.destroy();
-        webkit::rest_after(window.app_handle().clone(), UNTIL_DESTROYED).await;
-        tokio::time::sleep(SETTLED).await;
-        give_memory_back(&window);
     }
 }
 
+/// Gives back the memory that a window needed which is gone.
+async fn rest(app: AppHandle) {
+    webkit::rest_after(app.clone(), UNTIL_DESTROYED).await;
+    tokio::time::sleep(SETTLED).await;
+    give_memory_back(&app);
+}
+
 /// Not while it is in front: what it shows next would come late.
-fn give_memory_back(window: &WebviewWindow) {
-    if !window.is_visible().is_ok_and(|visible| visible) {
+fn give_memory_back(app: &AppHandle) {
+    let shown = |window: WebviewWindow| window.is_visible().is_ok_and(|visible| visible);
+    if !app.get_webview_window(LABEL).is_some_and(shown) {
         tokio::task::spawn_blocking(satchel_memory::give_back);
     }
 }
