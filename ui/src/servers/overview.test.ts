@@ -43,6 +43,15 @@ describe("the overview", () => {
     expect(screen.getByText("Processor").nextElementSibling!.textContent).toMatch(/3% of a core · at most 61%$/);
   });
 
+  test("does not say of a missing credential that it is in the keyring", async () => {
+    const { hub } = await open("", { place: "hosted", runs: "https://github.example/mcp" });
+    hub.ask({ do: "change", change: "edit", name: "github", entry: { url: "https://github.example/mcp", headers: { Authorization: "${secret:A}", Other: "${secret:B}" } } });
+    hub.change("github", { runs: "https://github.example/mcp?", state: "needs_credential", names: ["A"], variables: [], code: "needs_credential", message: "" });
+    expect(await screen.findByText("in your keyring")).toBeTruthy();
+    expect(screen.getAllByRole("button", { name: "Replace" })).toHaveLength(1);
+    expect(screen.getByText("B")).toBeTruthy();
+  });
+
   test("replaces a credential, and tries it by starting the server", async () => {
     const { hub, user } = await open("", { place: "hosted", runs: "https://github.example/mcp" });
     hub.ask({ do: "change", change: "edit", name: "github", entry: { url: "https://github.example/mcp", headers: { Authorization: "Bearer ${secret:GITHUB_TOKEN}" } } });
