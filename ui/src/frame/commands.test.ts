@@ -36,6 +36,12 @@ test("a tool is found by a part of a word, and similar ones only where nothing e
   expect(toolsFor(all, [line("c:document")], "xyz", true)).toEqual([]);
 });
 
+test("languages and the sections of Settings are found by their names, and not suggested", () => {
+  const first = (text: string) => found(items("files"), text)[0]?.id;
+  expect(["deutsch", "language", "credentials", "settings history", "other computers"].map(first)).toEqual(["language de", "language en", "settings credentials", "settings history", "settings setup"]);
+  expect(found(items("files"), "").filter(({ id }) => /^(language|settings)/.test(id))).toEqual([]);
+});
+
 test("names in commands stand in quotation marks, which nobody has to type", () => {
   const label = () => items("everything").find(({ id }) => id === "switch everything")!.label;
   expect(label()).toBe("Switch “everything” off");

@@ -1,6 +1,7 @@
 // What can be reached and done from anywhere, as the palette lists it. Pure: what runs is passed in.
 import { computeCommandScore } from "bits-ui";
 import type { HubState, ToolLine } from "../lib/hub/generated";
+import type { Language } from "../lib/language.svelte";
 import { parts } from "../lib/path";
 import { at, path, type Screen } from "../lib/route.svelte";
 import { firstTab } from "../servers/groups";
@@ -35,9 +36,15 @@ export interface Doing {
   restart: (server: string) => void;
   enable: (server: string, on: boolean) => void;
   profile: (name: string | null) => void;
+  language: (language: Language) => void;
 }
 
 const hour = 3_600_000;
+const languages: readonly Language[] = ["en", "de"];
+/** The sections of Settings, but for the doctor, who has a command of its own. */
+const settings = ["general", "window", "credentials", "history", "setup", "about"] as const;
+/** Commands that are found, and not suggested. */
+const unsuggested = /^(switch|restart|language|settings) /;
 
 /** Nine in the morning of the next day, this computer's time. */
 export function tomorrow(now: number): number {
@@ -94,6 +101,11 @@ export function itemsOf(state: HubState, now: number, dark: boolean, keys: (key:
       .map((profile) => command(`profile ${profile.name}`, w.profile(profile.name), () => doing.profile(profile.name), { also: [words.profiles.profile] })),
     ...(snapshot && snapshot.profiles.active !== null ? [command("everything", w.everything, () => doing.profile(null), { also: [words.profiles.profile] })] : []),
     command("theme", dark ? w.light : w.dark, () => doing.theme(!dark)),
+    ...languages.map((one) => command(`language ${one}`, words.settings.languages[one], () => doing.language(one), { beside: words.settings.language, also: [words.settings.language] })),
+    ...settings.map((one) => {
+      const name = words.settings.sections[one];
+      return command(`settings ${one}`, name, () => doing.go(at("settings", one)), { beside: words.nav.settings, also: [`${words.nav.settings} ${name}`] });
+    }),
     command("welcome", w.welcome, () => doing.go(at("welcome", 1))),
     command("doctor", w.doctor, () => doing.go(at("settings", "doctor"))),
     command("shortcuts", w.shortcuts, doing.shortcuts, { keys: "?" }),
@@ -122,7 +134,7 @@ const LEAST = 0.05;
 
 /** Items that match a text, best first; without a text, the initial suggestions. */
 export function found(items: Item[], text: string): Item[] {
-  if (!text.trim()) return items.filter((item) => item.group !== "commands" || !/^(switch|restart) /.test(item.id)).slice(0, 40);
+  if (!text.trim()) return items.filter((item) => item.group !== "commands" || !unsuggested.test(item.id)).slice(0, 40);
   const ranked = items.map((item) => ({ item, rank: rank(item, text) }));
   return ranked
     .filter(({ rank }) => rank > LEAST)
