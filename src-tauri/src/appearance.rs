@@ -65,8 +65,7 @@ fn system_is_dark(window: &WebviewWindow) -> bool {
 fn system_is_dark(_: &WebviewWindow) -> bool {
     use gtk::prelude::GtkSettingsExt;
     let Some(settings) = gtk::Settings::default() else { return false };
-    let forced =
-        Environment::of_this_process().get("GTK_THEME").is_some_and(|name| names_a_dark_theme(&name));
+    let forced = Environment::of_this_process().get("GTK_THEME").is_some_and(names_a_dark_theme);
     let named = settings.gtk_theme_name().is_some_and(|name| names_a_dark_theme(&name));
     settings.is_gtk_application_prefer_dark_theme() || forced || named
 }

@@ -255,6 +255,13 @@ describe("the pane", () => {
     expect(hub.requests).toContainEqual({ do: "restart", server: "p" });
   });
 
+  test("says of a hosted server that it could not be connected", async () => {
+    const broken = { state: "broken", code: "tls", message: "its certificate is not trusted", retry_at_ms: 0, failures: 3 } as const;
+    await open(serving(server("p", broken, { place: "hosted" })), "/servers/p");
+    expect(await screen.findByText("p could not be connected")).toBeTruthy();
+    expect(screen.getByText("The next call connects it again.")).toBeTruthy();
+  });
+
   test("says when a paused server is tried again: by itself, or by a call", async () => {
     const broken = { state: "broken", code: "crashed", message: "it crashed", retry_at_ms: Date.now() + 60_000, failures: 3 } as const;
     const { hub } = await open(serving(server("p", broken)), "/servers/p");

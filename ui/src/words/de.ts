@@ -646,11 +646,13 @@ export const de: Words = {
     invalid: (name) => `Der Eintrag von ${name} ist nicht zu gebrauchen`,
     invalidText: "Berichtige ihn in der Konfigurationsdatei, oder entferne ihn. Alle anderen Server laufen.",
     failed: (name) => `${name} konnte nicht starten`,
+    unconnected: (name) => `${name} konnte nicht verbunden werden`,
     unreachable: (name) => `${name} antwortet nicht`,
     nextTry: (time) => `Nächster Versuch in ${time}.`,
     paused: (time) => `Nach wiederholten Fehlstarts pausiert. Nächster Versuch in ${time}.`,
     pausedCalls: (time) => `Nach wiederholten Fehlstarts pausiert. Noch ${time} lang werden Aufrufe abgelehnt; der erste danach startet ihn wieder.`,
     nextCall: "Der nächste Aufruf startet ihn wieder.",
+    nextCallHosted: "Der nächste Aufruf verbindet ihn wieder.",
     failedAt: {
       start: (name) => `${name} konnte nicht starten`,
       run: (name) => `${name} endete bald nach dem Start`,

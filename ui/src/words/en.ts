@@ -480,11 +480,13 @@ export const en = {
     invalid: (name: string) => `The entry of ${name} cannot be used`,
     invalidText: "Correct it in the configuration file, or remove it. All other servers work.",
     failed: (name: string) => `${name} could not start`,
+    unconnected: (name: string) => `${name} could not be connected`,
     unreachable: (name: string) => `${name} does not answer`,
     nextTry: (time: string) => `Next try in ${time}.`,
     paused: (time: string) => `Paused after repeated failures. Next try in ${time}.`,
     pausedCalls: (time: string) => `Paused after repeated failures. Calls are refused for ${time}; the next one after that starts it again.`,
     nextCall: "The next call starts it again.",
+    nextCallHosted: "The next call connects it again.",
     failedAt: {
       start: (name: string) => `${name} could not start`,
       run: (name: string) => `${name} exited soon after it started`,
