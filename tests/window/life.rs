@@ -214,7 +214,7 @@ async fn closing_quits_and_hides_the_icon_if_chosen() {
     stands("Active").await;
     page.click(tray).await;
     page.click("label:has(input[value=quit])").await;
-    let chosen = json!({ "notifications": "all", "closing": "quit", "tray": false, "updates": "not_asked", "language": "en" });
+    let chosen = json!({ "notifications": "all", "closing": "quit", "tray": false, "updates": "not_asked", "language": "en", "appearance": "system" });
     eventually("the choices are kept", async || {
         (page.invoke("choices", json!({})).await == Ok(chosen.clone())).then_some(())
     })
