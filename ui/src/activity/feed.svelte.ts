@@ -1,5 +1,5 @@
 // The calls that are shown: the newest page is asked for again whenever there is a newer call or tokens were counted,
-// older pages are added below. Nobody asks while nothing happens.
+// older pages are added below. The feed asks for nothing while nothing happens.
 import { untrack } from "svelte";
 import type { ActivityAsk, ActivityPage, CallLine, LedgerView, Minute, Refusal, SessionLine } from "../lib/hub/generated";
 import type { HubView } from "../lib/hub/state.svelte";
