@@ -8,12 +8,16 @@ export const capital = (message: string) => (/^\p{Ll}[\p{Ll}'â€™-]*(?:[,;:.!?)â€
 
 export function sentences(refusal: Refusal): string {
   const [message, action] = words.refused(refusal);
+  return [full(message), action].filter(Boolean).join(" ");
+}
+
+function full(message: string): string {
   const said = capital(message);
-  return [/[.!?]$/.test(said) ? said : `${said}.`, action].filter(Boolean).join(" ");
+  return /[.!?]$/.test(said) ? said : `${said}.`;
 }
 
 /** Why something was left out. */
-export const whyLeft = (left: Left) => (left.refusal ? sentences(left.refusal) : left.reason);
+export const whyLeft = (left: Left) => (left.refusal ? sentences(left.refusal) : full(left.reason));
 
 /** Can no credential be stored? Another place for them helps. */
 export const nothingStored = (refusal?: Refusal) => refusal?.code === "keychain_locked" || refusal?.code === "keychain_absent";

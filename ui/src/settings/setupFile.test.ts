@@ -22,15 +22,16 @@ test("credentials go into the file only under a passphrase that was typed twice"
   const sheet = within(screen.getByRole("dialog"));
   await user.click(sheet.getByRole("checkbox"));
   const write = sheet.getByRole<HTMLButtonElement>("button", { name: "Export…" });
-  await user.type(sheet.getByLabelText("Passphrase"), "horse");
-  await user.type(sheet.getByLabelText("Passphrase, again"), "cow");
-  expect(write.disabled).toBe(true);
-  await user.clear(sheet.getByLabelText("Passphrase, again"));
-  await user.type(sheet.getByLabelText("Passphrase, again"), "horse");
+  await user.type(sheet.getByLabelText("Passphrase"), "a horse");
+  await user.type(sheet.getByLabelText("Passphrase, again"), "a horse");
+  expect(write.disabled, "seven characters are too few").toBe(true);
+  await user.type(sheet.getByLabelText("Passphrase"), "!");
+  expect(write.disabled, "they differ").toBe(true);
+  await user.type(sheet.getByLabelText("Passphrase, again"), "!");
   await user.click(write);
   expect(await sheet.findByText("/home/you/setup.satchel.json")).toBeTruthy();
   await waitFor(() => expect(document.activeElement).toBe(sheet.getByRole("button", { name: "Close" })));
-  expect(asked(hub, "write_setup")).toEqual([{ do: "write_setup", path: "/home/you/setup.satchel.json", passphrase: "horse" }]);
+  expect(asked(hub, "write_setup")).toEqual([{ do: "write_setup", path: "/home/you/setup.satchel.json", passphrase: "a horse!" }]);
 });
 
 test("nothing is exported where no file was chosen", async () => {

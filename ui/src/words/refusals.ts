@@ -104,6 +104,8 @@ const table: Record<Code, Said> = {
   unwritable: { said: "das war nicht zu schreiben", more },
   ledger: { said: "der Verlauf war nicht zu lesen oder zu schreiben", more },
   secret_store: { said: "der Speicher der Geheimnisse hat versagt", more },
+  short_passphrase: { said: "die Passphrase ist zu kurz", act: "Nimm mindestens acht Zeichen, am besten mehrere Wörter." },
+  unreferenced: { said: "kein Server verwendet es" },
   wrong_passphrase: { said: "dieses Passwort öffnet die Datei nicht" },
   upstream_error: { said: "der Server hat mit einem Fehler geantwortet", more },
   call_failed: { said: "der Aufruf ist fehlgeschlagen", more },

@@ -210,6 +210,10 @@ codes! {
     Ledger = "ledger",
     /// The secret store failed.
     SecretStore = "secret_store",
+    /// A new passphrase is too short.
+    ShortPassphrase = "short_passphrase",
+    /// No server references a stored secret.
+    Unreferenced = "unreferenced",
     /// The passphrase does not open the encrypted file.
     WrongPassphrase = "wrong_passphrase",
     /// A server answered a call with an error.
@@ -471,6 +475,8 @@ impl Code {
             | Code::Unwritable
             | Code::Ledger
             | Code::SecretStore
+            | Code::ShortPassphrase
+            | Code::Unreferenced
             | Code::WrongPassphrase
             | Code::UpstreamError
             | Code::CallFailed

@@ -33,7 +33,7 @@ use crate::{
         },
     },
     registry::launch_risks,
-    secrets::{SealedSecrets, Secret, UnsealError},
+    secrets::{SealedSecrets, Secret, UnsealError, check_new_passphrase},
     setup::{self, Agreed, FolderContents, PartId, Parts, Portable, SetupError, SetupFile},
     tasks::Panicked,
     trust::{Fingerprint, diff, fingerprint::Tree},
@@ -62,18 +62,19 @@ pub(super) async fn write(
         let message = format!("\"{}\" cannot be a setup file", path.display());
         return Err(Refusal::new(Code::Unwritable, message, "Choose a name that ends in .satchel.json."));
     }
-    if passphrase.as_ref().is_some_and(|passphrase| passphrase.reveal().is_empty()) {
-        return Err(Refusal::new(
-            Code::Empty,
-            "the passphrase is empty",
-            "Choose one, or leave the secrets out.",
-        ));
+    if let Some(passphrase) = &passphrase {
+        check_new_passphrase(passphrase)?;
     }
     let Portable { parts, moved } = portable(hub);
     let (mut values, mut left) = (BTreeMap::new(), Vec::new());
     if passphrase.is_some() {
         values.extend(moved.into_iter().map(|moved| (moved.name, Secret::new(moved.value))));
-        for name in names_in(&parts) {
+        let named = names_in(&parts);
+        let (_, stored) = hub.inner.around.secrets.names().await?;
+        left.extend(stored.difference(&named).map(|name| {
+            Left::refused(name, Refusal::new(Code::Unreferenced, "no server references it", ""))
+        }));
+        for name in named {
             if values.contains_key(&name) {
                 continue;
             }
@@ -82,7 +83,10 @@ pub(super) async fn write(
                     hub.did_here(AuditKind::SecretRead, &name, "sealed into the file of a setup");
                     values.insert(name, value);
                 }
-                Ok(None) => left.push(Left::new(name, "no value is stored for it")),
+                Ok(None) => {
+                    let refusal = Refusal::new(Code::UnknownSecret, "no value is stored for it", "");
+                    left.push(Left::refused(name, refusal));
+                }
                 Err(error) => return Err(error.into()),
             }
         }

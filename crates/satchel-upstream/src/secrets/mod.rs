@@ -92,6 +92,21 @@ fn clear(value: &mut Value) {
     }
 }
 
+/// Minimum number of characters of a new passphrase: whoever gets the file can try passphrases as often as they like.
+pub const SHORTEST_PASSPHRASE: usize = 8;
+
+/// Is this passphrase good enough to encrypt a new file?
+///
+/// # Errors
+/// [`SecretError::Empty`] or [`SecretError::ShortPassphrase`].
+pub fn check_new_passphrase(passphrase: &Secret) -> Result<(), SecretError> {
+    match passphrase.reveal().chars().count() {
+        0 => Err(SecretError::Empty("passphrase")),
+        1..SHORTEST_PASSPHRASE => Err(SecretError::ShortPassphrase),
+        _ => Ok(()),
+    }
+}
+
 /// Why a secret could not be read or stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SecretError {
@@ -113,6 +128,9 @@ pub enum SecretError {
     /// An empty passphrase or value.
     #[error("the {0} is empty")]
     Empty(&'static str),
+    /// A new passphrase that programs would guess.
+    #[error("the passphrase is shorter than {SHORTEST_PASSPHRASE} characters")]
+    ShortPassphrase,
     /// Any other error, with the store's message.
     #[error("the secret store failed: {0}")]
     Failed(String),
@@ -128,6 +146,7 @@ impl SecretError {
             SecretError::WrongPassphrase
             | SecretError::Name(_)
             | SecretError::Empty(_)
+            | SecretError::ShortPassphrase
             | SecretError::Failed(_) => None,
         }
     }
@@ -139,12 +158,17 @@ impl From<SecretError> for Refusal {
             SecretError::WrongPassphrase => Code::WrongPassphrase,
             SecretError::Name(_) => Code::BadName,
             SecretError::Empty(_) => Code::Empty,
+            SecretError::ShortPassphrase => Code::ShortPassphrase,
             SecretError::Absent(_)
             | SecretError::Locked(_)
             | SecretError::VaultLocked
             | SecretError::Failed(_) => error.code().unwrap_or(Code::SecretStore),
         };
-        Refusal::new(code, error.to_string(), error.code().map_or("", |code| code.action()))
+        let action = match error {
+            SecretError::ShortPassphrase => "Several words make a good one.",
+            _ => error.code().map_or("", |code| code.action()),
+        };
+        Refusal::new(code, error.to_string(), action)
     }
 }
 
@@ -430,14 +454,14 @@ mod tests {
     async fn the_encrypted_file_keeps_secrets_and_shows_none() {
         let dir = tempfile::tempdir().unwrap();
         let secrets = Secrets::open(dir.path());
-        secrets.use_vault(Secret::new("horse")).await.unwrap();
+        secrets.use_vault(Secret::new("correct horse")).await.unwrap();
         secrets.set("API_KEY", Secret::new("canary-7719")).await.unwrap();
         assert_eq!(secrets.get("API_KEY").await.unwrap().unwrap().reveal(), "canary-7719");
 
         let again = Secrets::open(dir.path());
         assert_eq!(again.get("API_KEY").await, Err(SecretError::VaultLocked));
         assert_eq!(again.unlock(Secret::new("wrong")).await, Err(SecretError::WrongPassphrase));
-        again.unlock(Secret::new("horse")).await.unwrap();
+        again.unlock(Secret::new("correct horse")).await.unwrap();
         assert_eq!(again.get("API_KEY").await.unwrap().unwrap().reveal(), "canary-7719");
         assert_eq!(again.names().await.unwrap(), (StoreKind::File, ["API_KEY".to_owned()].into()));
         for file in std::fs::read_dir(dir.path()).unwrap() {
@@ -462,7 +486,7 @@ mod tests {
     async fn a_damaged_list_of_names_costs_no_secret() {
         let dir = tempfile::tempdir().unwrap();
         let secrets = Secrets::open(dir.path());
-        secrets.use_vault(Secret::new("horse")).await.unwrap();
+        secrets.use_vault(Secret::new("correct horse")).await.unwrap();
         secrets.set("API_KEY", Secret::new("canary-7719")).await.unwrap();
         std::fs::write(dir.path().join("secrets.json"), "{\"store\": 7").unwrap();
         assert_eq!(secrets.get("API_KEY").await.unwrap().unwrap().reveal(), "canary-7719");

@@ -34,6 +34,7 @@ impl Vault {
         if file.exists() {
             return Self::open(file, passphrase);
         }
+        super::check_new_passphrase(passphrase)?;
         let vault = Self { file: file.to_owned(), key: Key::new(passphrase)?, values: BTreeMap::new() };
         vault.write()?;
         Ok(vault)

@@ -189,9 +189,20 @@ async fn sealed_secrets_that_are_missing_here_are_offered_though_nothing_else_di
     let house = House::open(json!({ "mcpServers": { "remote": entry } })).await;
     house.ask(UseVault { passphrase: "correct horse battery".into() }).await.unwrap();
     house.ask(SetSecret { name: "KEY".into(), value: "s3cret-value".into() }).await.unwrap();
+    house.ask(SetSecret { name: "OLD".into(), value: "of nobody".into() }).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.satchel.json");
-    house.ask(WriteSetup { path: path.clone(), passphrase: Some("of the file".into()) }).await.unwrap();
+    let write = |passphrase: &str| WriteSetup { path: path.clone(), passphrase: Some(passphrase.into()) };
+    assert_eq!(house.ask(write("")).await.unwrap_err().code, Code::Empty);
+    assert_eq!(house.ask(write("of file")).await.unwrap_err().code, Code::ShortPassphrase);
+    assert!(!path.exists());
+    let written = house.ask(write("of the file")).await.unwrap();
+    let left: Vec<_> = written
+        .left
+        .iter()
+        .map(|one| (one.place.as_str(), one.refusal.as_ref().map(|refusal| refusal.code)))
+        .collect();
+    assert_eq!((written.secrets, left), (1, vec![("OLD", Some(Code::Unreferenced))]));
     let from = SetupSource::File(path);
     let review = house.ask(ReadSetup { from: from.clone() }).await.unwrap();
     assert_eq!(review.differences, [], "the value is stored here");
