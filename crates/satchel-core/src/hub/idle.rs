@@ -1,4 +1,4 @@
-//! Gives memory back to the system each time the hub has had nothing to do for a while. Stops no servers: that is up to
+//! Gives memory back to the system soon after the start and each time the hub has had nothing to do for a while. Stops no servers: that is up to
 //! `resting` and to each server's own timeout.
 
 use std::time::Duration;
@@ -9,6 +9,8 @@ use tokio_util::sync::CancellationToken;
 use super::Hub;
 use crate::{catalog::Catalog, tasks::may_fail_here};
 
+/// How long starting takes at most, as a rule. Its code and data are not needed again, however busy the hub is from then on.
+const START: Duration = Duration::from_secs(2);
 /// Longer than the pauses within an agent's turn, because the first call afterwards pays for 120 to 200 minor faults.
 const QUIET: Duration = Duration::from_secs(15);
 /// The interval without signs: requests of the command line, the window and calls that are not recorded give none.
@@ -31,8 +33,12 @@ impl SignsOfWork {
         }
     }
 
-    /// Runs `act` when a quiet time begins and rarely while it lasts, as long as the hub runs.
+    /// Runs `act` after the start, when a quiet time begins and rarely while it lasts, as long as the hub runs.
     async fn when_quiet(mut self, act: impl Fn()) {
+        if tokio::time::timeout(START, self.end.cancelled()).await.is_ok() {
+            return;
+        }
+        act();
         let mut pause = QUIET;
         loop {
             match tokio::time::timeout(pause, self.next()).await {
@@ -65,7 +71,7 @@ fn give_back() {
     may_fail_here("idle");
     tokio::task::spawn_blocking(|| {
         let pages = satchel_memory::give_back();
-        tracing::debug!(pages, "idle; gave memory back");
+        tracing::debug!(pages, "gave memory back");
     });
 }
 
@@ -76,7 +82,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn memory_is_given_back_when_a_quiet_time_begins() {
+    async fn memory_is_given_back_after_the_start_and_when_a_quiet_time_begins() {
         let (recorded, catalog) = (watch::Sender::<()>::default(), watch::Sender::<Catalog>::default());
         let end = CancellationToken::new();
         let signs =
@@ -87,18 +93,21 @@ mod tests {
             times.fetch_add(1, Ordering::Relaxed);
         });
         let working = async {
+            tokio::time::sleep(START / 2).await;
+            recorded.send_replace(());
+            assert_eq!(given(), 0, "it starts");
             for _ in 0..5 {
                 tokio::time::sleep(QUIET / 2).await;
                 recorded.send_replace(());
             }
-            assert_eq!(given(), 0, "it works");
+            assert_eq!(given(), 1, "it has started, and works");
             tokio::time::sleep(QUIET * 9).await;
-            assert_eq!(given(), 1, "at its beginning");
+            assert_eq!(given(), 2, "at the beginning of a quiet time");
             tokio::time::sleep(AGAIN).await;
-            assert_eq!(given(), 2, "and rarely after that");
+            assert_eq!(given(), 3, "and rarely after that");
             catalog.send_modify(|_| {});
             tokio::time::sleep(QUIET * 2).await;
-            assert_eq!(given(), 3);
+            assert_eq!(given(), 4);
             end.cancel();
         };
         tokio::join!(keeping, working);
