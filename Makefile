@@ -89,7 +89,7 @@ test: ui/dist/index.html
 	cargo build $(TESTED)
 	@SATCHEL_FUZZ_SECONDS=$(FUZZED) node scripts/test.mjs $(TESTED) --no-fail-fast \
 	  --beside --no-fail-fast --test auth --test conformance --test window \
-	  --beside --no-fail-fast --test chaos --test registry -- --test-threads $(CHAOS_AT_ONCE) \
+	  --beside --no-fail-fast --test chaos --test real --test registry -- --test-threads $(CHAOS_AT_ONCE) \
 	  --beside --run npm --prefix ui test
 	@TESTED="$(TESTED)" scripts/windows.sh --if-installed
 
@@ -149,7 +149,7 @@ ui/dist-fake/index.html: $(UI_SOURCES) ui/node_modules/.package-lock.json
 lint: ui/dist/index.html
 	cargo fmt --all --check
 	cargo clippy $(TESTED) --all-targets -- -D warnings
-	cargo clippy $(TESTED) --test agents --test auth --test chaos --test conformance --test registry --test strangers --test window -- -D warnings
+	cargo clippy $(TESTED) --test agents --test auth --test chaos --test conformance --test real --test registry --test strangers --test window -- -D warnings
 
 fmt:
 	cargo fmt --all

@@ -39,6 +39,9 @@ test("a tool is found by a part of a word, and similar ones only where nothing e
 test("languages and the sections of Settings are found by their names, and not suggested", () => {
   const first = (text: string) => found(items("files"), text)[0]?.id;
   expect(["deutsch", "language", "credentials", "settings history", "other computers"].map(first)).toEqual(["language de", "language en", "settings credentials", "settings history", "settings setup"]);
+  expect(["export", "notifications", "icon in the tray", "delete the history", "follow"].map(first)).toEqual(
+    [["setup", "Export the setup"], ["general", "Notifications"], ["window", "Icon in the tray"], ["history", "Delete the history"], ["setup", "Follow a folder"]].map(([section, name]) => `settings ${section} ${name}`),
+  );
   expect(found(items("files"), "").filter(({ id }) => /^(language|settings)/.test(id))).toEqual([]);
 });
 

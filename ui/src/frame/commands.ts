@@ -6,7 +6,7 @@ import { parts } from "../lib/path";
 import { at, path, type Screen } from "../lib/route.svelte";
 import { firstTab } from "../servers/groups";
 import { sentence } from "../servers/sentence";
-import { words } from "../words";
+import { words, type Words } from "../words";
 
 export type Group = "go" | "servers" | "commands" | "tools" | "catalog";
 
@@ -43,6 +43,22 @@ const hour = 3_600_000;
 const languages: readonly Language[] = ["en", "de"];
 /** The sections of Settings, but for the doctor, who has a command of its own. */
 const settings = ["general", "window", "credentials", "history", "setup", "about"] as const;
+/** What can be set in a section, by the names that stand there. */
+const set = ({ setup, history, ...w }: Words["settings"]): readonly (readonly [(typeof settings)[number], string])[] => [
+  ["general", w.login],
+  ["general", w.notifications],
+  ["window", w.appearance],
+  ["window", w.pictures],
+  ["window", w.closing],
+  ["window", w.tray],
+  ["history", history.learns],
+  ["history", history.erase],
+  ["setup", setup.export],
+  ["setup", setup.import],
+  ["setup", setup.follow],
+  ["about", w.updates.title],
+  ["about", w.logs],
+];
 /** Commands that are found, and not suggested. */
 const unsuggested = /^(switch|restart|language|settings) /;
 
@@ -106,6 +122,7 @@ export function itemsOf(state: HubState, now: number, dark: boolean, keys: (key:
       const name = words.settings.sections[one];
       return command(`settings ${one}`, name, () => doing.go(at("settings", one)), { beside: words.nav.settings, also: [`${words.nav.settings} ${name}`] });
     }),
+    ...set(words.settings).map(([section, name]) => command(`settings ${section} ${name}`, name, () => doing.go(at("settings", section)), { beside: words.settings.sections[section] })),
     command("welcome", w.welcome, () => doing.go(at("welcome", 1))),
     command("doctor", w.doctor, () => doing.go(at("settings", "doctor"))),
     command("shortcuts", w.shortcuts, doing.shortcuts, { keys: "?" }),

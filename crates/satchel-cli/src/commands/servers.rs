@@ -50,21 +50,13 @@ pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Resul
     let answer = answer?;
     let sentence = match start {
         FirstStart::WantsSignIn => {
-            format!(
-                "Added {}. It needs a sign-in: run `satchel login {}`.",
-                add.name,
-                shell::word(add.name.as_str())
-            )
+            format!("Added {}. It needs a sign-in: run `satchel login {}`.", add.name, add.name.in_shell())
         }
         FirstStart::Failed => {
             format!("Added {}, but it cannot be used yet: `satchel list` shows why.", add.name)
         }
         FirstStart::Fine => {
-            format!(
-                "Added {}. Try it with `satchel tools --server {}`.",
-                add.name,
-                shell::word(add.name.as_str())
-            )
+            format!("Added {}. Try it with `satchel tools --server {}`.", add.name, add.name.in_shell())
         }
     };
     done(&format!("{sentence}{outside}"), &answer, json)
