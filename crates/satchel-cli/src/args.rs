@@ -29,8 +29,10 @@ pub(crate) enum Command {
     /// Add a server: `satchel add NAME -- COMMAND ARGS…` or `satchel add NAME --url URL`
     Add(Add),
     /// Remove a server; keeps its secrets unless told otherwise
+    #[command(alias = "rm")]
     Remove(Remove),
     /// List servers
+    #[command(alias = "ls")]
     List,
     /// Enable a server
     Enable { name: ServerName },
@@ -61,6 +63,7 @@ pub(crate) enum Command {
     /// Remove a server and the secrets that only it uses
     Uninstall(Uninstall),
     /// Search or list the tools of all servers
+    #[command(alias = "tool")]
     Tools(Tools),
     /// Call a tool
     Call(CallArgs),
@@ -121,6 +124,7 @@ pub(crate) enum Command {
     /// Show or verify the audit log: starts, permissions, approvals, secret reads and changes, chained by hashes
     Audit(Audit),
     /// Show the end of a server's log
+    #[command(alias = "log")]
     Logs(Logs),
     /// List the clients on this computer and their state
     Clients {

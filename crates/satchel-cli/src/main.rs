@@ -11,11 +11,11 @@ mod logging;
 mod output;
 mod reach;
 mod terminal;
+mod tips;
 
 use std::process::ExitCode;
 
 use args::{Args, Audit, AuditAct, Command};
-use clap::Parser;
 use satchel_core::{files::Places, model::Code};
 
 fn main() -> ExitCode {
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         _ => {}
     }
     satchel_core::files::keep_new_files_private();
-    let args = match Args::try_parse() {
+    let args = match tips::parse(std::env::args_os()) {
         Ok(args) => args,
         Err(told) => return usage(&told),
     };
