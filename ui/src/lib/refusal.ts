@@ -11,13 +11,14 @@ export function sentences(refusal: Refusal): string {
   return [full(message), action].filter(Boolean).join(" ");
 }
 
-function full(message: string): string {
+/** A message as a whole sentence. */
+export function full(message: string): string {
   const said = capital(message);
   return /[.!?]$/.test(said) ? said : `${said}.`;
 }
 
 /** Why something was left out. */
-export const whyLeft = (left: Left) => (left.refusal ? sentences(left.refusal) : full(left.reason));
+export const whyLeft = (left: Left) => (left.refusal ? sentences(left.refusal) : left.reason);
 
 /** Can no credential be stored? Another place for them helps. */
 export const nothingStored = (refusal?: Refusal) => refusal?.code === "keychain_locked" || refusal?.code === "keychain_absent";
