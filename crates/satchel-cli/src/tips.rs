@@ -39,6 +39,12 @@ fn tip(error: &Error, line: &[&str]) -> Option<String> {
         (ErrorKind::MissingRequiredArgument, [_, "connect" | "disconnect"]) => {
             Some("`satchel clients --all` lists the clients that Satchel knows".to_owned())
         }
+        (ErrorKind::UnknownArgument, [_, "profile", "add", ..]) => {
+            let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
+            unknown
+                .starts_with("--server")
+                .then(|| "servers follow the name: `satchel profile add NAME SERVER…`".to_owned())
+        }
         (ErrorKind::UnknownArgument, [_, "add", given @ ..]) if !given.contains(&"--") => {
             let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
             let at = given.iter().position(|word| word == unknown).filter(|_| !unknown.starts_with('-'))?;
@@ -88,6 +94,7 @@ mod tests {
             ("add fs npx -y some-server /tmp", "`satchel add fs -- npx -y some-server /tmp`"),
             ("add fs --env A=b npx some-server", "`satchel add fs --env A=b -- npx some-server`"),
             ("add github", "`satchel install github`"),
+            ("profile add web --server notes", "`satchel profile add NAME SERVER…`"),
             ("connect", "`satchel clients --all`"),
             ("start", "`satchel serve`"),
             ("stop", "`satchel quit`"),
