@@ -1,5 +1,5 @@
-//! Gives memory back to the system soon after the start and each time the hub has had nothing to do for a while. Stops no servers: that is up to
-//! `resting` and to each server's own timeout.
+//! Gives memory back to the system soon after the start, and each time the hub has had nothing to do for a while. Stops
+//! no servers: that is up to `resting` and to each server's own timeout.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use tokio_util::sync::CancellationToken;
 use super::Hub;
 use crate::{catalog::Catalog, tasks::may_fail_here};
 
-/// How long starting takes at most, as a rule. Its code and data are not needed again, however busy the hub is from then on.
+/// How long starting takes at most, as a rule. Most of its code and data is not needed again, however busy the hub is from
+/// then on.
 const START: Duration = Duration::from_secs(2);
 /// Longer than the pauses within an agent's turn, because the first call afterwards pays for 120 to 200 minor faults.
 const QUIET: Duration = Duration::from_secs(15);
