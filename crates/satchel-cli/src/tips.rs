@@ -39,15 +39,13 @@ fn tip(error: &Error, line: &[&str]) -> Option<String> {
         (ErrorKind::MissingRequiredArgument, [_, "connect" | "disconnect"]) => {
             Some("`satchel clients --all` lists the clients that Satchel knows".to_owned())
         }
-        (ErrorKind::UnknownArgument, [_, "profile", "add", ..]) => {
-            let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
-            unknown
-                .starts_with("--server")
-                .then(|| "servers follow the name: `satchel profile add NAME SERVER…`".to_owned())
-        }
+        (ErrorKind::UnknownArgument, [_, "profile", "add", ..]) => unknown(error)?
+            .starts_with("--server")
+            .then(|| "servers follow the name: `satchel profile add NAME SERVER…`".to_owned()),
         (ErrorKind::UnknownArgument, [_, "add", given @ ..]) if !given.contains(&"--") => {
-            let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
-            let at = given.iter().position(|word| word == unknown).filter(|_| !unknown.starts_with('-'))?;
+            let unknown = unknown(error).filter(|word| !word.starts_with('-'))?;
+            // The server may have the program's name; it comes first.
+            let at = 1 + given.iter().skip(1).position(|word| *word == unknown)?;
             let quoted = |words: &[&str]| {
                 words.iter().map(|word| format!(" {}", shell::word(word))).collect::<String>()
             };
@@ -58,6 +56,14 @@ fn tip(error: &Error, line: &[&str]) -> Option<String> {
                 quoted(command)
             ))
         }
+        _ => None,
+    }
+}
+
+/// The argument that the command does not take.
+fn unknown(error: &Error) -> Option<&str> {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) => Some(word),
         _ => None,
     }
 }
@@ -93,6 +99,7 @@ mod tests {
         for (line, command) in [
             ("add fs npx -y some-server /tmp", "`satchel add fs -- npx -y some-server /tmp`"),
             ("add fs --env A=b npx some-server", "`satchel add fs --env A=b -- npx some-server`"),
+            ("add npx npx -y some-server", "`satchel add npx -- npx -y some-server`"),
             ("add github", "`satchel install github`"),
             ("profile add web --server notes", "`satchel profile add NAME SERVER…`"),
             ("connect", "`satchel clients --all`"),

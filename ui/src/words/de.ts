@@ -1484,7 +1484,7 @@ export const de: Words = {
       exportLong: "Alles, was du eingerichtet hast, kommt in eine Datei: Server, Profile, Regeln, Einstellungen und was du für Clients gewählt hast. Zugangsdaten bleiben hier, wenn du sie nicht mitnimmst.",
       withSecrets: "Zugangsdaten mitnehmen, mit einer Passphrase verschlüsselt",
       passphrase: "Passphrase",
-      passphraseText: "Mindestens acht Zeichen, am besten mehrere Wörter. Ohne sie kann niemand die Zugangsdaten öffnen, auch du nicht.",
+      passphraseText: "Nimm mindestens acht Zeichen, am besten mehrere Wörter. Ohne sie kann niemand die Zugangsdaten öffnen, auch du nicht.",
       passphraseAgain: "Passphrase wiederholen",
       passphraseDiffers: "Die beiden sind nicht gleich.",
       wrote: (servers: number, others: number, secrets: number) =>

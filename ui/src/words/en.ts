@@ -1306,7 +1306,7 @@ export const en = {
       exportLong: "Everything you set up goes into one file: servers, profiles, rules, settings and what you chose for clients. Credentials stay here unless you include them.",
       withSecrets: "Include credentials, sealed under a passphrase",
       passphrase: "Passphrase",
-      passphraseText: "At least eight characters; several words are best. Nobody can open the credentials without it, not even you.",
+      passphraseText: "Use at least eight characters; several words are best. Nobody can open the credentials without it, not even you.",
       passphraseAgain: "Passphrase, again",
       passphraseDiffers: "The two are not the same.",
       wrote: (servers: number, others: number, secrets: number) =>

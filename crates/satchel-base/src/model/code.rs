@@ -435,6 +435,7 @@ impl Code {
             Code::ApprovalsLost => {
                 "Review its tools again, in Satchel's window or with `satchel approve`; they are held back until then."
             }
+            Code::ShortPassphrase => "Several words make a good one.",
             // Depends on the case; each refusal states its own action.
             Code::UnknownServer
             | Code::UnknownSecret
@@ -475,7 +476,6 @@ impl Code {
             | Code::Unwritable
             | Code::Ledger
             | Code::SecretStore
-            | Code::ShortPassphrase
             | Code::Unreferenced
             | Code::WrongPassphrase
             | Code::UpstreamError

@@ -92,7 +92,7 @@ fn clear(value: &mut Value) {
     }
 }
 
-/// Minimum number of characters of a new passphrase: whoever gets the file can try passphrases as often as they like.
+/// Minimum number of characters of a new passphrase. Nothing limits how many an attacker who has the file can try.
 pub const SHORTEST_PASSPHRASE: usize = 8;
 
 /// Is this passphrase good enough to encrypt a new file?
@@ -164,11 +164,7 @@ impl From<SecretError> for Refusal {
             | SecretError::VaultLocked
             | SecretError::Failed(_) => error.code().unwrap_or(Code::SecretStore),
         };
-        let action = match error {
-            SecretError::ShortPassphrase => "Several words make a good one.",
-            _ => error.code().map_or("", |code| code.action()),
-        };
-        Refusal::new(code, error.to_string(), action)
+        Refusal::new(code, error.to_string(), code.action())
     }
 }
 

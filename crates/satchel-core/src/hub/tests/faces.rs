@@ -189,7 +189,7 @@ async fn sealed_secrets_that_are_missing_here_are_offered_though_nothing_else_di
     let house = House::open(json!({ "mcpServers": { "remote": entry } })).await;
     house.ask(UseVault { passphrase: "correct horse battery".into() }).await.unwrap();
     house.ask(SetSecret { name: "KEY".into(), value: "s3cret-value".into() }).await.unwrap();
-    house.ask(SetSecret { name: "OLD".into(), value: "of nobody".into() }).await.unwrap();
+    house.ask(SetSecret { name: "OLD".into(), value: "unused-value".into() }).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.satchel.json");
     let write = |passphrase: &str| WriteSetup { path: path.clone(), passphrase: Some(passphrase.into()) };
