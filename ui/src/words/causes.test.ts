@@ -24,6 +24,9 @@ describe("why a server failed", () => {
     [{ kind: "http", status: 401, said: null, retry_seconds: null }, "Er verlangt eine Anmeldung (HTTP 401)"],
     [{ kind: "unreached", trouble: "closed", error: "Connection refused" }, "Er ist nicht zu erreichen: Unter seiner Adresse hört nichts zu"],
     [{ kind: "unreached", trouble: "security", error: "UnknownIssuer" }, "Er ist nicht zu erreichen: Eine sichere Verbindung kam nicht zustande: UnknownIssuer"],
+    [{ kind: "sandbox", fault: "built_in" }, "Was eingebaut ist, läuft in keinem Container"],
+    [{ kind: "sandbox", fault: { no_engine: "auto" } }, "Für seine Sandbox ist weder podman noch docker installiert"],
+    [{ kind: "sandbox", fault: { relative: "docs" } }, "„docs“ in seiner Sandbox muss ein absoluter Pfad sein oder mit ~/ beginnen"],
   ])("%j", (one, expected) => expect(cause(one)).toBe(expected));
 
   test("is the hub's own sentence in English, and in German where the parts are unknown", async () => {

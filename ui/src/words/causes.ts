@@ -1,6 +1,6 @@
 // Why a server failed, in German, by the parts that the hub tells. What a server, a launcher or the system wrote is quoted
 // as it is. Read with the reasons of refusals, after the window has opened.
-import type { FailureCause, ProcessEnd, Reach } from "../lib/hub/generated";
+import type { ContainerEngine, FailureCause, ProcessEnd, Reach, SandboxFault } from "../lib/hub/generated";
 
 function ended(end: ProcessEnd): string {
   if (end === "unknown") return "endete";
@@ -26,6 +26,19 @@ const troubles: Record<Reach, (error: string) => string> = {
   other: (error) => error,
 };
 
+const engines: Record<ContainerEngine, string> = { auto: "weder podman noch docker", podman: "kein podman", docker: "kein docker" };
+
+/** Why its sandbox cannot be set up. */
+function unsandboxed(fault: SandboxFault): string | undefined {
+  if (fault === "absent") return "Dieses System hat keine eigene Sandbox; nenne darin einen „container“, oder nimm „sandbox“ aus seinem Eintrag";
+  if (fault === "built_in") return "Was eingebaut ist, läuft in keinem Container";
+  if ("relative" in fault) return `„${fault.relative}“ in seiner Sandbox muss ein absoluter Pfad sein oder mit ~/ beginnen`;
+  if ("temporary" in fault) return `Das Verzeichnis für seine temporären Dateien ließ sich nicht anlegen: ${fault.temporary}`;
+  if ("no_engine" in fault) return `Für seine Sandbox ist ${engines[fault.no_engine]} installiert`;
+  if ("steers" in fault) return `„${fault.steers}“ in seinen Variablen würde das Programm steuern, das Container ausführt, statt ihn selbst; setze es im Image`;
+  if ("unmountable" in fault) return `In „${fault.unmountable}“ steht ein Zeichen, das für Container trennt`;
+}
+
 /** A sentence without its full stop; of a kind that only a newer hub knows there is none. */
 export function cause(one: FailureCause): string | undefined {
   switch (one.kind) {
@@ -37,6 +50,8 @@ export function cause(one: FailureCause): string | undefined {
       return `${one.program} darf nicht ausgeführt werden`;
     case "not_permitted":
       return `${one.program} darf nicht gestartet werden`;
+    case "line_break":
+      return `${one.program} ist eine Batchdatei, und ihr lässt sich kein Argument mit einem Zeilenumbruch übergeben`;
     case "not_started":
       return `${one.program} ließ sich nicht starten: ${one.error}`;
     case "unset":
@@ -69,5 +84,7 @@ export function cause(one: FailureCause): string | undefined {
       return `Er ist nicht zu erreichen: ${troubles[one.trouble]?.(one.error) ?? one.error}`;
     case "session_expired":
       return "Seine Sitzung ist abgelaufen";
+    case "sandbox":
+      return unsandboxed(one.fault);
   }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::server::ContainerEngine;
+
 /// Why a server failed. What a server, a launcher or the system wrote is verbatim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -27,6 +29,11 @@ pub enum FailureCause {
     /// The system does not allow this program to be started.
     NotPermitted {
         /// Its path.
+        program: String,
+    },
+    /// An argument has a line break, which no batch file can be given.
+    LineBreak {
+        /// The path of the batch file.
         program: String,
     },
     /// The system could not start it.
@@ -110,6 +117,32 @@ pub enum FailureCause {
     },
     /// It no longer knows its session.
     SessionExpired,
+    /// Its sandbox cannot be set up.
+    Sandbox {
+        /// Why not.
+        fault: SandboxFault,
+    },
+}
+
+/// Why a sandbox cannot be set up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum SandboxFault {
+    /// The entry names this relative path.
+    Relative(String),
+    /// Its temporary directory cannot be created, with the system's error.
+    Temporary(String),
+    /// This system has no sandbox but containers.
+    Absent,
+    /// A built-in server cannot run in a container.
+    BuiltIn,
+    /// The program that runs containers is not installed.
+    NoEngine(ContainerEngine),
+    /// The container engine would read this variable.
+    Steers(String),
+    /// The path has a character that container engines read as a separator.
+    Unmountable(String),
 }
 
 /// How a process ended.
@@ -152,6 +185,7 @@ impl FailureCause {
             | Self::DirectoryAbsent { directory: text }
             | Self::NotExecutable { program: text }
             | Self::NotPermitted { program: text }
+            | Self::LineBreak { program: text }
             | Self::Refused { said: text }
             | Self::Unusable { method: text }
             | Self::Revision { said: text }
@@ -163,9 +197,22 @@ impl FailureCause {
             | Self::Silent { wrote: text, .. }
             | Self::Http { said: text, .. } => text.iter_mut().for_each(alter),
             Self::NoAnswer { method, wrote, .. } => method.iter_mut().chain(wrote).for_each(alter),
+            Self::Sandbox { fault } => fault.texts().for_each(alter),
             Self::OutputClosed | Self::InputClosed | Self::SessionExpired => {}
         }
         self
+    }
+}
+
+impl SandboxFault {
+    fn texts(&mut self) -> impl Iterator<Item = &mut String> {
+        match self {
+            Self::Relative(text) | Self::Temporary(text) | Self::Steers(text) | Self::Unmountable(text) => {
+                Some(text)
+            }
+            Self::Absent | Self::BuiltIn | Self::NoEngine(_) => None,
+        }
+        .into_iter()
     }
 }
 
@@ -195,6 +242,7 @@ mod tests {
             FailureCause::Exited { end: ProcessEnd::Code(3), wrote: Some("no key".into()), served: false },
             FailureCause::Unreached { trouble: Reach::Name, error: "x".into() },
             FailureCause::OutputClosed,
+            FailureCause::Sandbox { fault: SandboxFault::Absent },
         ] {
             let kept = Kept { cause: Some(cause) };
             let text = serde_json::to_string(&kept).unwrap();
@@ -216,6 +264,7 @@ mod tests {
             FailureCause::NoAnswer { method: Some(said()), seconds: 1, wrote: Some(said()) },
             FailureCause::Http { status: 500, said: Some(said()), retry_seconds: None },
             FailureCause::Unreached { trouble: Reach::Other, error: said() },
+            FailureCause::Sandbox { fault: SandboxFault::Steers(said()) },
         ] {
             let text = serde_json::to_string(&cause.with_texts(hide)).unwrap();
             assert!(text.contains("***") && !text.contains("s3cret"), "{text}");

@@ -408,9 +408,9 @@ fn program_of(server: &ServerView, wanted: Option<&ServerConfig>, looking: Searc
     if let Some(container) = sandbox.and_then(|sandbox| sandbox.container.as_ref()) {
         // The command is one of the image's.
         return match installed_engine(container.engine, looking.dirs, looking.environment) {
-            Ok(program) => Whereabouts::At(program.display().to_string()),
-            Err(_) if container.engine == ContainerEngine::Docker => nowhere("docker", looking),
-            Err(_) => nowhere("podman", looking),
+            Some(program) => Whereabouts::At(program.display().to_string()),
+            None if container.engine == ContainerEngine::Docker => nowhere("docker", looking),
+            None => nowhere("podman", looking),
         };
     }
     match wanted.map(|wanted| &wanted.transport) {

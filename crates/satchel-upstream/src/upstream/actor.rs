@@ -1042,12 +1042,11 @@ impl Start {
         has_subreaper: bool,
         env: &mut Environment,
     ) -> Result<SandboxPlan, Failure> {
-        let denied = |error: SandboxError| failure(Code::SpawnDenied, error.to_string());
         if !has_subreaper {
-            return Err(denied(SandboxError::Absent));
+            return Err(SandboxError::Absent.into());
         }
         let temporary = self.around.places.data.join("sandboxes").join(files::file_stem(self.name.as_str()));
-        let sandbox = SandboxPlan::around(sandbox, program, home, &temporary).map_err(denied)?;
+        let sandbox = SandboxPlan::around(sandbox, program, home, &temporary)?;
         for name in ["TMPDIR", "TMP", "TEMP"] {
             env.set(name, temporary.to_string_lossy());
         }
@@ -1105,8 +1104,7 @@ impl Start {
             let text = |path: &Path| {
                 std::fs::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             };
-            batch::directly(program, args, text, Path::is_file)
-                .map_err(|message| failure(Code::SpawnDenied, message))?
+            batch::directly(program, args, text, Path::is_file)?
         } else {
             (program, args)
         };
@@ -1144,13 +1142,12 @@ impl Start {
         cwd: Option<String>,
     ) -> Result<stdio::Program, Failure> {
         let (ours, data) = (&self.around.environment, &self.around.places.data);
-        let denied = |error: SandboxError| failure(Code::SpawnDenied, error.to_string());
         if command == OWN_COMMAND {
-            return Err(denied(SandboxError::BuiltIn));
+            return Err(SandboxError::BuiltIn.into());
         }
         let dirs = self.around.search_path.dirs(ours).await;
-        let engine = container::find(container.engine, dirs, ours)
-            .map_err(|names| failure(Code::RuntimeMissing, SandboxError::NoEngine(names).to_string()))?;
+        let engine =
+            container::find(container.engine, dirs, ours).ok_or(SandboxError::NoEngine(container.engine))?;
         let mut client = container::client_environment(ours);
         client.set("PATH", join(dirs));
         let rootless = self.around.engines.is_rootless(&engine, &client, data).await?;
@@ -1171,7 +1168,7 @@ impl Start {
             platform: ours.platform(),
             selinux: container::is_selinux_on(),
         };
-        let args = inside.words().map_err(denied)?;
+        let args = inside.words()?;
         let name = container::name_of(&self.mark);
         let env = client.clone().into_variables();
         let container = Some(Orphan { name, engine: engine.program.clone(), env });

@@ -70,21 +70,16 @@ pub(super) struct FoundEngine {
 }
 
 /// Which engine runs it: podman first, because it needs no service with all rights. `Err` has the names looked for.
-pub(super) fn find(
-    wanted: ContainerEngine,
-    dirs: &[PathBuf],
-    ours: &Environment,
-) -> Result<FoundEngine, &'static str> {
-    let (names, said): (&[&str], _) = match wanted {
-        ContainerEngine::Auto => (&["podman", "docker"], "neither podman nor docker"),
-        ContainerEngine::Podman => (&["podman"], "no podman"),
-        ContainerEngine::Docker => (&["docker"], "no docker"),
+pub(super) fn find(wanted: ContainerEngine, dirs: &[PathBuf], ours: &Environment) -> Option<FoundEngine> {
+    let names: &[&str] = match wanted {
+        ContainerEngine::Auto => &["podman", "docker"],
+        ContainerEngine::Podman => &["podman"],
+        ContainerEngine::Docker => &["docker"],
     };
-    let found = names.iter().find_map(|name| match environment::find_program(name, dirs, None, ours) {
+    names.iter().find_map(|name| match environment::find_program(name, dirs, None, ours) {
         Located::At(program) => Some(FoundEngine { is_podman: *name == "podman", program }),
         Located::NotExecutable(_) | Located::Nowhere => None,
-    });
-    found.ok_or(said)
+    })
 }
 
 /// Who the server is inside, so that what it writes is its user's.
@@ -297,11 +292,7 @@ pub(super) fn is_selinux_on() -> bool {
 ///
 /// # Errors
 /// What is missing, in words.
-pub fn installed_engine(
-    wanted: ContainerEngine,
-    dirs: &[PathBuf],
-    ours: &Environment,
-) -> Result<PathBuf, &'static str> {
+pub fn installed_engine(wanted: ContainerEngine, dirs: &[PathBuf], ours: &Environment) -> Option<PathBuf> {
     find(wanted, dirs, ours).map(|engine| engine.program)
 }
 

@@ -15,7 +15,15 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{files, model::server::Sandbox};
+use super::lifecycle::Failure;
+use crate::{
+    files,
+    model::{
+        Code,
+        cause::{FailureCause, SandboxFault},
+        server::{ContainerEngine, Sandbox},
+    },
+};
 
 /// A resolved sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,8 +105,12 @@ pub enum SandboxError {
     #[error("what is built in cannot run in a container")]
     BuiltIn,
     /// No program that runs containers is installed.
-    #[error("{0} is installed, which its sandbox needs")]
-    NoEngine(&'static str),
+    #[error("{} is installed, which its sandbox needs", match .0 {
+        ContainerEngine::Auto => "neither podman nor docker",
+        ContainerEngine::Podman => "no podman",
+        ContainerEngine::Docker => "no docker",
+    })]
+    NoEngine(ContainerEngine),
     /// A variable of the entry would be obeyed by the engine's client.
     #[error(
         "\"{0}\" in its env would steer the container's engine instead of the server; set it in the image"
@@ -107,6 +119,26 @@ pub enum SandboxError {
     /// A path that engines take apart.
     #[error("\"{0}\" has a character that engines of containers take for a separator")]
     Unmountable(String),
+}
+
+impl From<SandboxError> for Failure {
+    fn from(error: SandboxError) -> Self {
+        let code = match error {
+            SandboxError::NoEngine(_) => Code::RuntimeMissing,
+            _ => Code::SpawnDenied,
+        };
+        let message = error.to_string();
+        let fault = match error {
+            SandboxError::Relative(path) => SandboxFault::Relative(path),
+            SandboxError::Temporary(error) => SandboxFault::Temporary(error.to_string()),
+            SandboxError::Absent => SandboxFault::Absent,
+            SandboxError::BuiltIn => SandboxFault::BuiltIn,
+            SandboxError::NoEngine(engine) => SandboxFault::NoEngine(engine),
+            SandboxError::Steers(variable) => SandboxFault::Steers(variable),
+            SandboxError::Unmountable(path) => SandboxFault::Unmountable(path),
+        };
+        Failure::new(code, message).because(FailureCause::Sandbox { fault })
+    }
 }
 
 impl SandboxPlan {

@@ -7,19 +7,36 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::{
+    model::{Code, cause::FailureCause},
+    upstream::lifecycle::Failure,
+};
+
 /// How batch files refer to their own directory.
 const HERE: [&str; 2] = ["%dp0%", "%~dp0"];
+
+/// An argument for this batch file has a line break.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} is a batch file, and no argument with a line break can be handed to one")]
+pub(in crate::upstream) struct LineBreak(String);
+
+impl From<LineBreak> for Failure {
+    fn from(refused: LineBreak) -> Self {
+        let failure = Failure::new(Code::SpawnDenied, refused.to_string());
+        failure.because(FailureCause::LineBreak { program: refused.0 })
+    }
+}
 
 /// The program to start and its arguments.
 ///
 /// # Errors
-/// A message, if an argument cannot be passed unchanged.
+/// The batch file, if an argument cannot be passed to it unchanged.
 pub(in crate::upstream) fn directly(
     program: PathBuf,
     args: Vec<String>,
     read: impl Fn(&Path) -> Option<String>,
     exists: impl Fn(&Path) -> bool,
-) -> Result<(PathBuf, Vec<String>), String> {
+) -> Result<(PathBuf, Vec<String>), LineBreak> {
     if !is_batch(&program) {
         return Ok((program, args));
     }
@@ -28,10 +45,7 @@ pub(in crate::upstream) fn directly(
     }
     match args.iter().find(|arg| arg.contains(['\0', '\r', '\n'])) {
         None => Ok((program, args)),
-        Some(_) => Err(format!(
-            "{} is a batch file, and no argument with a line break can be handed to one",
-            program.display()
-        )),
+        Some(_) => Err(LineBreak(program.display().to_string())),
     }
 }
 
@@ -99,7 +113,8 @@ mod tests {
             files.iter().map(|(path, text)| (Path::new("/n").join(path), (*text).to_owned())).collect();
         let read = |path: &Path| files.get(path).cloned();
         let exists = |path: &Path| files.contains_key(path);
-        let (program, args) = directly(Path::new("/n").join(program), args, read, exists)?;
+        let (program, args) = directly(Path::new("/n").join(program), args, read, exists)
+            .map_err(|refused| refused.to_string())?;
         Ok((program.to_string_lossy().into_owned(), args))
     }
 
