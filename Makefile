@@ -185,6 +185,7 @@ night:
 	@scripts/setup.sh tests
 	cargo build $(TESTED)
 	SATCHEL_FUZZ_SECONDS=300 cargo test $(TESTED) --test corpora
+	SATCHEL_MUTATED_FILES=60000 cargo test $(TESTED) --test suite -- clients::mutated
 	$(MAKE) --no-print-directory windows soak
 
 # Looks for texts that strangers might write and that are not taken as promised; a target of `fuzz/` after the other, or

@@ -264,7 +264,9 @@ impl Chaos {
         }
         let mut entry = self.fields;
         entry.insert("command".to_owned(), json!(python()));
-        entry.insert("args".to_owned(), json!(self.arguments));
+        // The fixtures need no other packages, and looking for some takes longer than everything else that starts.
+        let arguments: Vec<String> = std::iter::once("-S".to_owned()).chain(self.arguments).collect();
+        entry.insert("args".to_owned(), json!(arguments));
         entry.insert("env".to_owned(), Value::Object(environment));
         Value::Object(entry)
     }

@@ -1,7 +1,13 @@
 //! The hub ends in order with many servers, some of them stubborn: all gone in time, those that flush get their time,
 //! and whoever waits for an answer is told.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use serde_json::json;
 use tokio::{task::JoinSet, time::Instant};
@@ -60,16 +66,18 @@ async fn many_servers_end_with_the_hub_and_get_their_time_to_flush() {
     woken.join_all().await;
     assert!(arena.server_processes().len() >= names.len());
     let mut calls = JoinSet::new();
-    for (name, ms) in [("brief", 500), ("endless", 50_000)] {
-        let client = client.clone();
+    let answered = Arc::new(AtomicUsize::new(0));
+    for (name, ms) in [("endless", 50_000), ("brief", 2_000)] {
+        let (client, counter) = (client.clone(), answered.clone());
         calls.spawn(async move {
             let answer = client.execute(&format!("{name}:sleep"), json!({ "ms": ms })).await;
+            counter.fetch_add(1, Ordering::Relaxed);
             (name, Outcome::of(&answer), answer)
         });
-    }
-    for name in ["brief", "endless"] {
-        satchel_tests::eventually("the call is in flight", async || {
-            (hub.server(name).await["in_flight"].as_u64() == Some(1)).then_some(())
+        // On a busy machine the brief one may be over before anybody sees it.
+        satchel_tests::eventually("the call is in flight, or answered", async || {
+            let in_flight = hub.server(name).await["in_flight"].as_u64() == Some(1);
+            (in_flight || answered.load(Ordering::Relaxed) > 0).then_some(())
         })
         .await;
     }

@@ -286,7 +286,7 @@ export type Examined = "configuration" | "search" | "hub" | "port" | "search_pat
 /**
  * Why a server failed. What a server, a launcher or the system wrote is verbatim.
  */
-export type FailureCause = { "kind": "program_absent", program: string, searched: boolean, } | { "kind": "directory_absent", directory: string, } | { "kind": "not_executable", program: string, } | { "kind": "not_permitted", program: string, } | { "kind": "not_started", program: string, error: string, } | { "kind": "unset", names: Array<string>, } | { "kind": "exited", end: ProcessEnd, wrote: string | null, served: boolean, } | { "kind": "output_closed" } | { "kind": "input_closed" } | { "kind": "silent", seconds: number, wrote: string | null, } | { "kind": "no_answer", method: string | null, seconds: number, wrote: string | null, } | { "kind": "refused", said: string, } | { "kind": "unusable", method: string, } | { "kind": "revision", said: string, } | { "kind": "http", status: number, said: string | null, retry_seconds: number | null, } | { "kind": "redirected", status: number, target: string, } | { "kind": "unreached", trouble: Reach, error: string, } | { "kind": "session_expired" };
+export type FailureCause = { "kind": "program_absent", program: string, searched: boolean, } | { "kind": "directory_absent", directory: string, } | { "kind": "not_executable", program: string, } | { "kind": "not_permitted", program: string, } | { "kind": "line_break", program: string, } | { "kind": "not_started", program: string, error: string, } | { "kind": "unset", names: Array<string>, } | { "kind": "exited", end: ProcessEnd, wrote: string | null, served: boolean, } | { "kind": "output_closed" } | { "kind": "input_closed" } | { "kind": "silent", seconds: number, wrote: string | null, } | { "kind": "no_answer", method: string | null, seconds: number, wrote: string | null, } | { "kind": "refused", said: string, } | { "kind": "unusable", method: string, } | { "kind": "revision", said: string, } | { "kind": "http", status: number, said: string | null, retry_seconds: number | null, } | { "kind": "redirected", status: number, target: string, } | { "kind": "unreached", trouble: Reach, error: string, } | { "kind": "session_expired" } | { "kind": "sandbox", fault: SandboxFault, };
 
 /**
  * An option of a choice.
@@ -871,6 +871,11 @@ export type Safety = "safe" | "moderate" | "dangerous";
  * wherever podman or Docker is.
  */
 export type Sandbox = { read: Array<string>, write: Array<string>, network: boolean, container?: ContainerSandbox | null, };
+
+/**
+ * Why a sandbox cannot be set up.
+ */
+export type SandboxFault = { "relative": string } | { "temporary": string } | "absent" | "built_in" | { "no_engine": ContainerEngine } | { "steers": string } | { "unmountable": string };
 
 /**
  * `net = without - with`, over sessions.
