@@ -84,6 +84,9 @@ async fn a_profile_narrows_what_clients_of_both_eras_see_and_starts_nothing() {
     eventually("what nobody may use any more ends", async || (!process::is_alive(left)).then_some(())).await;
     assert!(process::is_alive(kept), "and nothing else");
     let starts = git.ledger().starts().len();
+    let listed = home.satchel(&["tools"]).await;
+    assert!(listed.stdout.contains("git:echo"), "a person decides about all tools: {}", listed.stdout);
+    assert!(listed.stderr.contains("profile \"writing\" is active"), "{}", listed.stderr);
 
     home.satchel(&["profile", "use", "--everything"]).await.succeeded();
     for (era, client, stream) in &mut watching {

@@ -35,7 +35,8 @@ const DESCRIPTION_WIDTH: usize = 80;
 
 pub(crate) async fn run(places: &Places, tools: Tools, json: bool) -> anyhow::Result<ExitCode> {
     let query = tools.query.join(" ");
-    let limit = tools.limit.unwrap_or(if query.is_empty() { ALL } else { USUAL_LIMIT });
+    let is_listing = query.is_empty();
+    let limit = tools.limit.unwrap_or(if is_listing { ALL } else { USUAL_LIMIT });
     let server = tools.server.map(String::from);
     let hub = reach(places).await?;
     if let Reached::Here(hub) = &hub {
@@ -51,11 +52,25 @@ pub(crate) async fn run(places: &Places, tools: Tools, json: bool) -> anyhow::Re
         false => say(listed(&list, tools.explain, tools.long.then(now_ms))),
     }
     let snapshot = snapshot?;
+    if !json
+        && is_listing
+        && let Some(profile) = &snapshot.profiles.active
+    {
+        say_aside(&beyond_profile(profile));
+    }
     if !json && let Some(name) = server {
         let named = snapshot.servers.iter().filter(|server| server.name == name);
         left_out(named).iter().for_each(|text| say_aside(text));
     }
     Ok(unread_told(&snapshot))
+}
+
+/// The list is for a person who decides about tools, so it has more than clients are shown.
+fn beyond_profile(profile: &str) -> String {
+    format!(
+        "The profile \"{profile}\" is active. This list also has tools that it leaves out; \
+         `satchel tools WORDS` searches as clients do."
+    )
 }
 
 pub(crate) async fn rule(places: &Places, rule: Rule, json: bool) -> anyhow::Result<ExitCode> {
