@@ -47,13 +47,18 @@ mod tests {
         kib
     }
 
+    /// Part of the program's file, as code is.
+    static READ_ONCE: [u8; 1 << 20] = [7; 1 << 20];
+
     #[test]
     fn an_idle_program_keeps_few_of_its_pages_and_all_that_it_wrote() {
         let written: Vec<u64> = (0..100_000).collect();
+        assert!(READ_ONCE.iter().all(|byte| std::hint::black_box(*byte) == 7));
         let before = resident();
         let unmapped = super::give_back();
         let after = resident();
-        assert!(unmapped > 0 && after < before, "{unmapped} pages; {after} KiB of {before} KiB");
+        // What other threads need again meanwhile does not count.
+        assert!(unmapped > 0 && after + 512 < before, "{unmapped} pages; {after} KiB of {before} KiB");
         assert_eq!(written.iter().sum::<u64>(), 99_999 * 50_000);
     }
 }
