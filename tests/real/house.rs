@@ -52,7 +52,7 @@ impl House {
         let (web, page) = serve_files(&home).await;
         let script = |name: &str| installed(&format!("node_modules/.bin/{name}"));
         let python = |name: &str| installed(&format!("python/bin/{name}"));
-        home.write_config(&json!({ "mcpServers": {
+        let mut servers = json!({
             "everything": { "command": script("mcp-server-everything"), "args": ["stdio"] },
             "filesystem": { "command": script("mcp-server-filesystem"), "args": [home.file("files")] },
             "memory": { "command": script("mcp-server-memory"),
@@ -61,7 +61,12 @@ impl House {
             "git": { "command": python("mcp-server-git"), "args": ["--repository", repository] },
             "time": { "command": python("mcp-server-time"), "args": ["--local-timezone", "UTC"] },
             "fetch": { "command": python("mcp-server-fetch"), "args": ["--ignore-robots-txt", "--allow-private-ips"] },
-        } }));
+        });
+        // Some need seconds of a processor before they answer, and a busy machine has none to spare.
+        for entry in servers.as_object_mut().into_iter().flat_map(|servers| servers.values_mut()) {
+            entry["discoveryTimeout"] = json!("3m");
+        }
+        home.write_config(&json!({ "mcpServers": servers }));
         Self { home, page, _web: web }
     }
 

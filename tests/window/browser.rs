@@ -33,7 +33,8 @@ async fn nothing_comes_of_it(make: &Make) {
     let began = Instant::now();
     let desktop = Desktop::with_servers(json!({})).await;
     let home = &desktop.home;
-    let fake = Fake::new(home, "fake");
+    // On a busy machine the browser takes minutes; a server that goes to sleep meanwhile would look changed.
+    let fake = Fake::new(home, "fake").with("idleTimeout", json!("2h"));
     home.write_config(&json!({ "mcpServers": { "fake": fake.entry() } }));
     // A third party has the port first: the browser treats it as that origin after it has become ours.
     let before_us = Careless::start().await;
