@@ -1684,7 +1684,7 @@ export const de: Words = {
     stdout_noise: "Sieh dir die fremde Ausgabe im Log an. Oft hilft eine Option wie --quiet oder --stdio.",
     oom_killed: "Schließe etwas, das Speicher braucht, oder gib diesem Server weniger zu tun. Versuche es dann.",
     dns: "Prüfe den Namen in der Adresse und ob dieser Computer online ist.",
-    spawn_denied: "Mache die Datei ausführbar, oder berichtige den Befehl.",
+    spawn_denied: "Mache die Datei ausführbar, oder berichtige den Befehl oder seine Sandbox.",
     exited_early: "Lies die letzten Zeilen des Logs und berichtige dann Argumente oder Umgebung.",
     handshake_timeout: "Starte es von Hand, um zu sehen, worauf es wartet. Ein erster Download braucht vielleicht einen zweiten Versuch.",
     handshake_refused: "Prüfe, ob dieses Programm ein MCP-Server ist und seine Argumente stimmen.",

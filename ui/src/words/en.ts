@@ -14,7 +14,7 @@ const remedy: Partial<Record<Code, string>> = {
   stdout_noise: "Look at the stray output in its log. An option such as --quiet or --stdio often helps.",
   oom_killed: "Close something that needs memory, or give this server less to do. Then try now.",
   dns: "Check the host name in its address, and that this computer is online.",
-  spawn_denied: "Make the file executable, or correct the command.",
+  spawn_denied: "Make the file executable, or correct the command or its sandbox.",
   exited_early: "Read the last lines of its log, then correct its arguments or environment.",
   handshake_timeout: "Start it by hand to see what it waits for. A first download may need a second try.",
   handshake_refused: "Check that this program is an MCP server and that its arguments are right.",

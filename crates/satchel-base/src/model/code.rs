@@ -354,7 +354,9 @@ impl Code {
                 "Close something that needs memory, or give this server less to do; then use `satchel restart`."
             }
             Code::Dns => "Check the host name in its \"url\", and that this computer is online.",
-            Code::SpawnDenied => "Make the file executable, or correct \"command\".",
+            Code::SpawnDenied => {
+                "Make the file executable, or correct \"command\" or \"sandbox\" in its entry."
+            }
             Code::ExitedEarly => "Read the last lines of its log, then correct its arguments or environment.",
             Code::HandshakeTimeout => {
                 "Start it by hand to see what it is waiting for; if it only needs longer, raise \"discoveryTimeout\" in its entry. A first download may need a second try."
