@@ -33,6 +33,7 @@ describe("why a server failed", () => {
     await de.rest();
     const known: FailureCause = { kind: "output_closed" };
     const later = { kind: "of_later" } as unknown as FailureCause;
+    expect(cause({ kind: "sandbox", fault: "of_later" } as unknown as FailureCause)).toBeUndefined();
     const told = { code: "exited_early", message: "it closed its output without ending" } as const;
     expect(en.cause({ ...told, cause: known })).toBe("it closed its output without ending");
     expect(de.cause({ ...told, cause: known })).toBe("Er schloss seine Ausgabe, ohne zu enden");

@@ -32,6 +32,8 @@ const engines: Record<ContainerEngine, string> = { auto: "weder podman noch dock
 function unsandboxed(fault: SandboxFault): string | undefined {
   if (fault === "absent") return "Dieses System hat keine eigene Sandbox; nenne darin einen „container“, oder nimm „sandbox“ aus seinem Eintrag";
   if (fault === "built_in") return "Was eingebaut ist, läuft in keinem Container";
+  // A newer hub may know more of them.
+  if (typeof fault === "string") return undefined;
   if ("relative" in fault) return `„${fault.relative}“ in seiner Sandbox muss ein absoluter Pfad sein oder mit ~/ beginnen`;
   if ("temporary" in fault) return `Das Verzeichnis für seine temporären Dateien ließ sich nicht anlegen: ${fault.temporary}`;
   if ("no_engine" in fault) return `Für seine Sandbox ist ${engines[fault.no_engine]} installiert`;
