@@ -7,7 +7,8 @@ UI_SOURCES := $(shell find ui -path ui/node_modules -prune -o -path ui/dist -pru
 
 # Most of these tests wait for something most of the time.
 CHAOS_AT_ONCE := 6
-# These wait half of the time; with two at once, the longest run leaves a processor idle at its end.
+# These wait half of the time; with two at once, the longest run leaves a processor idle at its end. Given as one word:
+# tests/windows takes others for names.
 HOUSE_AT_ONCE := 4
 # A soak measures.
 SOAK_AT_ONCE := 3

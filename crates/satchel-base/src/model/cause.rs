@@ -125,23 +125,38 @@ pub enum FailureCause {
 }
 
 /// Why a sandbox cannot be set up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxFault {
     /// The entry names this relative path.
+    #[error("\"{0}\" in its sandbox must be an absolute path, or begin with ~/")]
     Relative(String),
     /// Its temporary directory cannot be created, with the system's error.
+    #[error("its directory for temporary files cannot be created: {0}")]
     Temporary(String),
     /// This system has no sandbox but containers.
+    #[error(
+        "this system has no sandbox of its own; name a \"container\" in it, or take \"sandbox\" out of its entry"
+    )]
     Absent,
     /// A built-in server cannot run in a container.
+    #[error("what is built in cannot run in a container")]
     BuiltIn,
     /// The program that runs containers is not installed.
+    #[error("{} is installed, which its sandbox needs", match .0 {
+        ContainerEngine::Auto => "neither podman nor docker",
+        ContainerEngine::Podman => "no podman",
+        ContainerEngine::Docker => "no docker",
+    })]
     NoEngine(ContainerEngine),
-    /// The container engine would read this variable.
+    /// The container engine's client would obey this variable of the entry.
+    #[error(
+        "\"{0}\" in its env would steer the container's engine instead of the server; set it in the image"
+    )]
     Steers(String),
     /// The path has a character that container engines read as a separator.
+    #[error("\"{0}\" has a character that engines of containers take for a separator")]
     Unmountable(String),
 }
 

@@ -39,7 +39,7 @@ use super::{
     log::ServerLog,
     oauth::{account::Credential, accounts::Accounts},
     preflight::Preflight,
-    sandbox::{SandboxError, SandboxPlan},
+    sandbox::SandboxPlan,
     setup::setup_of,
     watchdog::{MARK, Watchdog},
 };
@@ -50,7 +50,7 @@ use crate::{
     model::{
         Code, ServerConfig, ServerName, TransportConfig,
         audit::AuditKind,
-        cause::{FailureCause, Reach},
+        cause::{FailureCause, Reach, SandboxFault},
         server::{ContainerSandbox, Era, Sandbox},
         snapshot::{During, LastFailure, Phase},
     },
@@ -1043,7 +1043,7 @@ impl Start {
         env: &mut Environment,
     ) -> Result<SandboxPlan, Failure> {
         if !has_subreaper {
-            return Err(SandboxError::Absent.into());
+            return Err(SandboxFault::Absent.into());
         }
         let temporary = self.around.places.data.join("sandboxes").join(files::file_stem(self.name.as_str()));
         let sandbox = SandboxPlan::around(sandbox, program, home, &temporary)?;
@@ -1143,11 +1143,11 @@ impl Start {
     ) -> Result<stdio::Program, Failure> {
         let (ours, data) = (&self.around.environment, &self.around.places.data);
         if command == OWN_COMMAND {
-            return Err(SandboxError::BuiltIn.into());
+            return Err(SandboxFault::BuiltIn.into());
         }
         let dirs = self.around.search_path.dirs(ours).await;
         let engine =
-            container::find(container.engine, dirs, ours).ok_or(SandboxError::NoEngine(container.engine))?;
+            container::find(container.engine, dirs, ours).ok_or(SandboxFault::NoEngine(container.engine))?;
         let mut client = container::client_environment(ours);
         client.set("PATH", join(dirs));
         let rootless = self.around.engines.is_rootless(&engine, &client, data).await?;

@@ -22,12 +22,12 @@ use super::{
     environment::{self, Located},
     handshake::failure,
     lifecycle::Failure,
-    sandbox::SandboxError,
     watchdog::MARK,
 };
 use crate::{
     model::{
         Code,
+        cause::SandboxFault,
         server::{ContainerEngine, ContainerSandbox, Sandbox},
     },
     platform::{Environment, Platform},
@@ -69,7 +69,7 @@ pub(super) struct FoundEngine {
     pub(super) program: PathBuf,
 }
 
-/// Which engine runs it: podman first, because it needs no service with all rights. `Err` has the names looked for.
+/// Which engine runs it: podman first, because it needs no service with all rights.
 pub(super) fn find(wanted: ContainerEngine, dirs: &[PathBuf], ours: &Environment) -> Option<FoundEngine> {
     let names: &[&str] = match wanted {
         ContainerEngine::Auto => &["podman", "docker"],
@@ -148,8 +148,8 @@ impl Inside<'_> {
     /// The engine's arguments. No value of a variable is among them: those come from the client's environment.
     ///
     /// # Errors
-    /// [`SandboxError`] where the sandbox cannot be set up. The server must not be started then.
-    pub(super) fn words(&self) -> Result<Vec<String>, SandboxError> {
+    /// [`SandboxFault`] where the sandbox cannot be set up. The server must not be started then.
+    pub(super) fn words(&self) -> Result<Vec<String>, SandboxFault> {
         let mut words: Vec<String> =
             ["run", "--rm", "--interactive", "--init", "--name"].map(Into::into).into();
         let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
@@ -190,7 +190,7 @@ impl Inside<'_> {
         }
         for name in self.variables.keys() {
             if steers(name) {
-                return Err(SandboxError::Steers(name.clone()));
+                return Err(SandboxFault::Steers(name.clone()));
             }
             add(&["--env", name]);
         }
@@ -199,7 +199,7 @@ impl Inside<'_> {
         Ok(words)
     }
 
-    fn mounts(&self) -> Result<Vec<Mount>, SandboxError> {
+    fn mounts(&self) -> Result<Vec<Mount>, SandboxFault> {
         let mut mounts: Vec<Mount> = Vec::new();
         for (places, writable) in [(&self.sandbox.write, true), (&self.sandbox.read, false)] {
             for place in places {
@@ -207,7 +207,7 @@ impl Inside<'_> {
                 let mount = Mount { inside: inside(&path, self.platform), path, writable };
                 // The words of a mount are separated by commas, and not every engine knows how to quote one.
                 if mount.path.contains([',', '"', '\n', '\r']) {
-                    return Err(SandboxError::Unmountable(mount.path));
+                    return Err(SandboxFault::Unmountable(mount.path));
                 }
                 if !mounts.iter().any(|other| other.inside == mount.inside) {
                     mounts.push(mount);
@@ -232,7 +232,7 @@ impl Mount {
 }
 
 /// A whole path of this computer, as text.
-fn whole(place: &str, home: Option<&Path>, platform: Platform) -> Result<String, SandboxError> {
+fn whole(place: &str, home: Option<&Path>, platform: Platform) -> Result<String, SandboxFault> {
     let below = place.strip_prefix("~/").or_else(|| (place == "~").then_some(""));
     let path = match (below, home) {
         (Some(below), Some(home)) => {
@@ -249,7 +249,7 @@ fn whole(place: &str, home: Option<&Path>, platform: Platform) -> Result<String,
         Platform::Linux | Platform::MacOs => path.starts_with('/'),
     };
     let path = if path.len() > 1 { path.trim_end_matches('/').to_owned() } else { path };
-    (is_whole && !climbs).then_some(path).ok_or_else(|| SandboxError::Relative(place.to_owned()))
+    (is_whole && !climbs).then_some(path).ok_or_else(|| SandboxFault::Relative(place.to_owned()))
 }
 
 /// `C:\x` → `c` and `\x`.
@@ -288,10 +288,7 @@ pub(super) fn is_selinux_on() -> bool {
         && std::fs::read("/sys/fs/selinux/enforce").is_ok_and(|text| text.starts_with(b"1"))
 }
 
-/// Where the engine is that a sandbox asks for; the names that were looked for where there is none.
-///
-/// # Errors
-/// What is missing, in words.
+/// Where the engine is that a sandbox asks for, where one is installed.
 pub fn installed_engine(wanted: ContainerEngine, dirs: &[PathBuf], ours: &Environment) -> Option<PathBuf> {
     find(wanted, dirs, ours).map(|engine| engine.program)
 }
@@ -394,7 +391,7 @@ mod tests {
         platform: Platform,
         sandbox: &Sandbox,
         variables: &[(&str, &str)],
-    ) -> Result<String, SandboxError> {
+    ) -> Result<String, SandboxFault> {
         let windows = platform == Platform::Windows;
         let home = if windows { r"C:\Users\Zoë" } else { "/home/x" };
         let variables =
@@ -472,7 +469,7 @@ mod tests {
             "XDG_DATA_HOME",
         ] {
             let refused = words(Platform::Linux, &sandbox(&[], &[], DIGEST), &[(name, "x")]);
-            assert!(matches!(refused, Err(SandboxError::Steers(_))), "{name}: {refused:?}");
+            assert!(matches!(refused, Err(SandboxFault::Steers(_))), "{name}: {refused:?}");
         }
         for (platform, place) in [
             (Platform::Linux, "notes"),
@@ -484,9 +481,9 @@ mod tests {
             (Platform::Windows, "é:x"),
         ] {
             let refused = words(platform, &sandbox(&[place], &[], DIGEST), &[]);
-            assert!(matches!(refused, Err(SandboxError::Relative(_))), "{place}: {refused:?}");
+            assert!(matches!(refused, Err(SandboxFault::Relative(_))), "{place}: {refused:?}");
         }
         let refused = words(Platform::Linux, &sandbox(&["/a,readonly=false"], &[], DIGEST), &[]);
-        assert!(matches!(refused, Err(SandboxError::Unmountable(_))), "{refused:?}");
+        assert!(matches!(refused, Err(SandboxFault::Unmountable(_))), "{refused:?}");
     }
 }

@@ -21,7 +21,7 @@ use crate::{
     model::{
         Code,
         cause::{FailureCause, SandboxFault},
-        server::{ContainerEngine, Sandbox},
+        server::Sandbox,
     },
 };
 
@@ -87,57 +87,13 @@ const PROGRAMS: [&str; 19] = [
     ".local/share/mise",
 ];
 
-/// Why a server cannot be sandboxed.
-#[derive(Debug, thiserror::Error)]
-pub enum SandboxError {
-    /// The entry names a relative path.
-    #[error("\"{0}\" in its sandbox must be an absolute path, or begin with ~/")]
-    Relative(String),
-    /// Its temporary directory cannot be created.
-    #[error("its directory for temporary files cannot be created: {0}")]
-    Temporary(std::io::Error),
-    /// Not available on this system.
-    #[error(
-        "this system has no sandbox of its own; name a \"container\" in it, or take \"sandbox\" out of its entry"
-    )]
-    Absent,
-    /// The hub's own servers are in no image.
-    #[error("what is built in cannot run in a container")]
-    BuiltIn,
-    /// No program that runs containers is installed.
-    #[error("{} is installed, which its sandbox needs", match .0 {
-        ContainerEngine::Auto => "neither podman nor docker",
-        ContainerEngine::Podman => "no podman",
-        ContainerEngine::Docker => "no docker",
-    })]
-    NoEngine(ContainerEngine),
-    /// A variable of the entry would be obeyed by the engine's client.
-    #[error(
-        "\"{0}\" in its env would steer the container's engine instead of the server; set it in the image"
-    )]
-    Steers(String),
-    /// A path that engines take apart.
-    #[error("\"{0}\" has a character that engines of containers take for a separator")]
-    Unmountable(String),
-}
-
-impl From<SandboxError> for Failure {
-    fn from(error: SandboxError) -> Self {
-        let code = match error {
-            SandboxError::NoEngine(_) => Code::RuntimeMissing,
+impl From<SandboxFault> for Failure {
+    fn from(fault: SandboxFault) -> Self {
+        let code = match fault {
+            SandboxFault::NoEngine(_) => Code::RuntimeMissing,
             _ => Code::SpawnDenied,
         };
-        let message = error.to_string();
-        let fault = match error {
-            SandboxError::Relative(path) => SandboxFault::Relative(path),
-            SandboxError::Temporary(error) => SandboxFault::Temporary(error.to_string()),
-            SandboxError::Absent => SandboxFault::Absent,
-            SandboxError::BuiltIn => SandboxFault::BuiltIn,
-            SandboxError::NoEngine(engine) => SandboxFault::NoEngine(engine),
-            SandboxError::Steers(variable) => SandboxFault::Steers(variable),
-            SandboxError::Unmountable(path) => SandboxFault::Unmountable(path),
-        };
-        Failure::new(code, message).because(FailureCause::Sandbox { fault })
+        Failure::new(code, fault.to_string()).because(FailureCause::Sandbox { fault })
     }
 }
 
@@ -145,17 +101,17 @@ impl SandboxPlan {
     /// The sandbox of this entry for a server whose program is at `program`. Creates `temporary`, which is its own.
     ///
     /// # Errors
-    /// [`SandboxError`] if it cannot be set up. The server must not be started then.
+    /// [`SandboxFault`] if it cannot be set up. The server must not be started then.
     pub fn around(
         sandbox: &Sandbox,
         program: &Path,
         home: Option<&Path>,
         temporary: &Path,
-    ) -> Result<Self, SandboxError> {
+    ) -> Result<Self, SandboxFault> {
         if !cfg!(target_os = "linux") {
-            return Err(SandboxError::Absent);
+            return Err(SandboxFault::Absent);
         }
-        files::create_private_dir(temporary).map_err(SandboxError::Temporary)?;
+        files::create_private_dir(temporary).map_err(|error| SandboxFault::Temporary(error.to_string()))?;
         let mut read: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
         read.extend(home.into_iter().flat_map(|home| PROGRAMS.iter().map(|below| home.join(below))));
         read.extend(of_program(program, home));
@@ -184,14 +140,14 @@ fn of_program(program: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     places
 }
 
-fn whole(place: &str, home: Option<&Path>) -> Result<PathBuf, SandboxError> {
+fn whole(place: &str, home: Option<&Path>) -> Result<PathBuf, SandboxFault> {
     let path = match (place, place.strip_prefix("~/"), home) {
         ("~", _, Some(home)) => home.to_owned(),
         (_, Some(below), Some(home)) => home.join(below),
         _ => PathBuf::from(place),
     };
     let is_whole = path.is_absolute() && !path.components().any(|part| part.as_os_str() == "..");
-    is_whole.then_some(path).ok_or_else(|| SandboxError::Relative(place.to_owned()))
+    is_whole.then_some(path).ok_or_else(|| SandboxFault::Relative(place.to_owned()))
 }
 
 /// The variable in which the process that becomes the server finds its sandbox.
@@ -382,7 +338,7 @@ mod tests {
             assert!(!plan.read.iter().any(|place| home.starts_with(place)), "{program}: {plan:?}");
         }
         for place in ["notes", "../x", "~/../y", "/a/../b", ""] {
-            assert!(matches!(around(place, "/bin/sh"), Err(SandboxError::Relative(_))), "{place}");
+            assert!(matches!(around(place, "/bin/sh"), Err(SandboxFault::Relative(_))), "{place}");
         }
     }
 }
