@@ -158,7 +158,7 @@ class Hub:
         )
 
     def given(self, need):
-        if need["kind"] == "path":
+        if need["kind"] == "folder":
             (self.home / "given").mkdir(exist_ok=True)
             return str(self.home / "given")
         return PRETENDED.get(need["name"], "x")

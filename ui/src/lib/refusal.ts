@@ -18,7 +18,7 @@ export function full(message: string): string {
 }
 
 /** Why something was left out. */
-export const whyLeft = (left: Left) => (left.refusal ? sentences(left.refusal) : left.reason);
+export const whyLeft = (left: Left) => (left.refusal ? sentences(left.refusal) : words.left(left));
 
 /** Can no credential be stored? Another place for them helps. */
 export const nothingStored = (refusal?: Refusal) => refusal?.code === "keychain_locked" || refusal?.code === "keychain_absent";

@@ -1,8 +1,8 @@
 // Why a server failed, in German, by what the hub tells in parts.
 import { describe, expect, test } from "vitest";
 
-import type { FailureCause } from "../lib/hub/generated";
-import { cause } from "./causes";
+import type { FailureCause, Left, LeftCause } from "../lib/hub/generated";
+import { cause, leftOut } from "./causes";
 import { de } from "./de";
 import { en } from "./en";
 
@@ -39,5 +39,18 @@ describe("why a server failed", () => {
     expect(de.cause({ ...told, cause: known })).toBe("Er schloss seine Ausgabe, ohne zu enden");
     for (const cause of [later, undefined]) expect(de.cause({ ...told, ...(cause && { cause }) })).toBe("Das Programm endete, bevor es bereit war: it closed its output without ending");
     expect(de.cause({ message: "it ended" })).toBe("it ended");
+  });
+});
+
+describe("why something was left out", () => {
+  const told = (cause?: LeftCause): Left => ({ place: "cursor: notes", reason: "its entry is not an object", ...(cause && { cause }) });
+
+  test("is the hub's own sentence in English, and in German where the parts are unknown", async () => {
+    await de.rest();
+    const later = { kind: "of_later" } as unknown as LeftCause;
+    expect(leftOut(later)).toBeUndefined();
+    expect(en.left(told({ kind: "not_an_object" }))).toBe("its entry is not an object");
+    expect(de.left(told({ kind: "not_an_object" }))).toBe("sein Eintrag ist kein Objekt");
+    for (const cause of [later, undefined]) expect(de.left(told(cause))).toBe("its entry is not an object");
   });
 });

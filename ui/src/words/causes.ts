@@ -1,6 +1,6 @@
-// Why a server failed, in German, by the parts that the hub tells. What a server, a launcher or the system wrote is quoted
+// Why a server failed or something was left out, in German, by the parts that the hub tells. What a server, a launcher or the system wrote is quoted
 // as it is. Read with the reasons of refusals, after the window has opened.
-import type { ContainerEngine, FailureCause, ProcessEnd, Reach, SandboxFault } from "../lib/hub/generated";
+import type { ContainerEngine, FailureCause, LeftCause, ProcessEnd, Reach, SandboxFault } from "../lib/hub/generated";
 
 function ended(end: ProcessEnd): string {
   if (end === "unknown") return "endete";
@@ -88,5 +88,39 @@ export function cause(one: FailureCause): string | undefined {
       return "Seine Sitzung ist abgelaufen";
     case "sandbox":
       return unsandboxed(one.fault);
+  }
+}
+
+/** Why something was left out; begins in small letters, without a full stop. */
+export function leftOut(one: LeftCause): string | undefined {
+  switch (one.kind) {
+    case "faulty":
+      return "sein Eintrag muss zuerst berichtigt werden";
+    case "encrypted":
+      return "dafür braucht es die Passphrase der Datei";
+    case "newer":
+      return "eine neuere Version von Satchel hat die Datei geschrieben; aktualisiere zuerst diese hier";
+    case "path_taken":
+      return "eine andere Datei hat diesen Namen; wähle einen anderen";
+    case "not_an_object":
+      return "sein Eintrag ist kein Objekt";
+    case "no_target":
+      return "sein Eintrag nennt weder ein Programm noch eine Adresse";
+    case "two_targets":
+      return "sein Eintrag nennt ein Programm und eine Adresse";
+    case "no_type":
+      return "sein Eintrag hat eine Adresse und keinen Typ, und das andere Programm übergeht solche Einträge";
+    case "not_http":
+      return "seine Adresse beginnt weder mit http:// noch mit https://";
+    case "transport":
+      return `er benutzt den Transport „${one.name}“, den Satchel nicht kennt`;
+    case "scheme":
+      return `seine Adresse beginnt mit ${one.scheme}://, was Satchel nicht kennt`;
+    case "internal":
+      return `er ist ein Teil des anderen Programms („${one.part}“)`;
+    case "switch_only":
+      return "sein Eintrag schaltet nur einen Server ein oder aus, der anderswo steht";
+    case "settings_only":
+      return `sein Eintrag hat nur Einstellungen für einen Server, der anderswo steht (${one.entry})`;
   }
 }

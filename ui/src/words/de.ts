@@ -1675,6 +1675,10 @@ export const de: Words = {
     // Where a hub tells no parts, the code and its own words.
     return (refusals && cause && refusals.cause(cause)) ?? (refusals && code ? capital(refusals.failure(code, message ?? "")) : (message ?? ""));
   },
+  left: ({ reason, cause }) => {
+    if (!refusals) unread();
+    return (refusals && cause && refusals.leftOut(cause)) ?? reason;
+  },
 
   remedy: {
     unknown_profile: "Wähle ein anderes Profil, oder lege eines mit diesem Namen an.",
@@ -1684,7 +1688,8 @@ export const de: Words = {
     stdout_noise: "Sieh dir die fremde Ausgabe im Log an. Oft hilft eine Option wie --quiet oder --stdio.",
     oom_killed: "Schließe etwas, das Speicher braucht, oder gib diesem Server weniger zu tun. Versuche es dann.",
     dns: "Prüfe den Namen in der Adresse und ob dieser Computer online ist.",
-    spawn_denied: "Mache die Datei ausführbar, oder berichtige den Befehl oder seine Sandbox.",
+    spawn_denied: "Mache die Datei ausführbar, oder berichtige den Befehl.",
+    sandbox_unusable: "Berichtige seine Sandbox.",
     exited_early: "Lies die letzten Zeilen des Logs und berichtige dann Argumente oder Umgebung.",
     handshake_timeout: "Starte es von Hand, um zu sehen, worauf es wartet. Ein erster Download braucht vielleicht einen zweiten Versuch.",
     handshake_refused: "Prüfe, ob dieses Programm ein MCP-Server ist und seine Argumente stimmen.",

@@ -1,5 +1,5 @@
 // Every English sentence of the window, in one place. A function where a sentence depends on something.
-import type { CallConsent, Caution, Code, DoctorFinding, FailureCause, Refusal, Remark, UsualRule } from "../lib/hub/generated";
+import type { CallConsent, Caution, Code, DoctorFinding, FailureCause, Left, Refusal, Remark, UsualRule } from "../lib/hub/generated";
 import { capital } from "../lib/refusal";
 
 const plurals = new Intl.PluralRules("en");
@@ -14,7 +14,8 @@ const remedy: Partial<Record<Code, string>> = {
   stdout_noise: "Look at the stray output in its log. An option such as --quiet or --stdio often helps.",
   oom_killed: "Close something that needs memory, or give this server less to do. Then try now.",
   dns: "Check the host name in its address, and that this computer is online.",
-  spawn_denied: "Make the file executable, or correct the command or its sandbox.",
+  spawn_denied: "Make the file executable, or correct its command.",
+  sandbox_unusable: "Correct its sandbox.",
   exited_early: "Read the last lines of its log, then correct its arguments or environment.",
   handshake_timeout: "Start it by hand to see what it waits for. A first download may need a second try.",
   handshake_refused: "Check that this program is an MCP server and that its arguments are right.",
@@ -1494,6 +1495,8 @@ export const en = {
 
   /** Why a server failed. The hub's own sentence says the same as the parts. */
   cause: ({ code, message }: { code?: Code; message: string; cause?: FailureCause }): string => (code && keyrings[code]) ?? message,
+  /** Why something was left out, where no refusal tells; begins in small letters. */
+  left: (one: Left): string => one.reason,
 
   /** The remedy. */
   remedy,

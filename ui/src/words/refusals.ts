@@ -18,6 +18,7 @@ const table: Record<Code, Said> = {
   runtime_missing: { said: "was ihn startet, fehlt auf diesem Computer", more },
   docker_down: { said: "Docker läuft nicht" },
   spawn_denied: { said: "das Programm darf nicht ausgeführt werden", more },
+  sandbox_unusable: { said: "seine Sandbox lässt sich nicht einrichten", more },
   exited_early: { said: "das Programm endete, bevor es bereit war", more },
   handshake_timeout: { said: "er hat nicht rechtzeitig geantwortet", more },
   stdout_noise: { said: "er schrieb etwas anderes als das Protokoll auf seine Standardausgabe", more },
@@ -165,5 +166,5 @@ export function refusal(code: Code, message: string, action: string, remedy: str
 
 export const failure = inGerman;
 
-export { cause } from "./causes";
+export { cause, leftOut } from "./causes";
 export { caution } from "./cautions";

@@ -1,6 +1,6 @@
 //! Why a server failed, in parts that a face can say in its own language. The English sentence beside it says the same.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 
 use super::server::ContainerEngine;
 
@@ -236,7 +236,9 @@ impl SandboxFault {
 ///
 /// # Errors
 /// If it is not even a value.
-pub fn if_known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FailureCause>, D::Error> {
+pub fn if_known<'de, D: Deserializer<'de>, C: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Option<C>, D::Error> {
     let written = Option::<serde_json::Value>::deserialize(deserializer)?;
     Ok(written.and_then(|written| serde_json::from_value(written).ok()))
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{caution::Caution, control::Refusal, remark::Remark};
+use super::{caution::Caution, left::Left, remark::Remark};
 
 /// Where to look for servers to import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -266,32 +266,6 @@ pub struct Need {
     /// What it is without an answer. Of a credential never said.
     #[serde(default)]
     pub default: Option<String>,
-}
-
-/// Something that was left out, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Left {
-    /// Where it is.
-    pub place: String,
-    /// Why, as a sentence for the terminal.
-    pub reason: String,
-    /// The refusal behind it, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "typescript", ts(optional))]
-    pub refusal: Option<Refusal>,
-}
-
-impl Left {
-    /// Left out for this reason.
-    pub fn new(place: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { place: place.into(), reason: reason.into(), refusal: None }
-    }
-
-    /// Left out because of a refusal.
-    pub fn refused(place: impl Into<String>, refusal: Refusal) -> Self {
-        Self { reason: refusal.sentence(), refusal: Some(refusal), ..Self::new(place, "") }
-    }
 }
 
 /// The result of an import.

@@ -39,6 +39,8 @@ codes! {
     DockerDown = "docker_down",
     /// The program exists but cannot be executed.
     SpawnDenied = "spawn_denied",
+    /// The sandbox of the server cannot be set up, so the server was not started.
+    SandboxUnusable = "sandbox_unusable",
     /// The process exited before it was ready.
     ExitedEarly = "exited_early",
     /// The process or endpoint did not answer the handshake in time.
@@ -354,9 +356,8 @@ impl Code {
                 "Close something that needs memory, or give this server less to do; then use `satchel restart`."
             }
             Code::Dns => "Check the host name in its \"url\", and that this computer is online.",
-            Code::SpawnDenied => {
-                "Make the file executable, or correct \"command\" or \"sandbox\" in its entry."
-            }
+            Code::SpawnDenied => "Make the file executable, or correct \"command\" or \"args\" in its entry.",
+            Code::SandboxUnusable => "Correct \"sandbox\" in its entry.",
             Code::ExitedEarly => "Read the last lines of its log, then correct its arguments or environment.",
             Code::HandshakeTimeout => {
                 "Start it by hand to see what it is waiting for; if it only needs longer, raise \"discoveryTimeout\" in its entry. A first download may need a second try."

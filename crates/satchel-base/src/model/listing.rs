@@ -79,8 +79,8 @@ pub enum NeedKind {
     Secret,
     /// Stored in the configuration.
     Text,
-    /// A path on this computer.
-    Path,
+    /// The path of a directory on this computer.
+    Folder,
 }
 
 /// Measurements of a server's definitions.

@@ -14,6 +14,7 @@ pub mod control;
 pub mod doctor;
 pub mod event;
 pub mod ledger;
+pub mod left;
 pub mod listing;
 pub mod listings;
 pub mod name;

@@ -11,7 +11,8 @@ use satchel_core::{
     clients::table,
     files::Places,
     model::{
-        clients::{Findings, FoundServer, From, Imported, Left},
+        clients::{Findings, FoundServer, From, Imported},
+        left::Left,
         request::{FindServers, ImportServers},
     },
 };

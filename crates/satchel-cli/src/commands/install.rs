@@ -164,9 +164,8 @@ fn choose(plan: &InstallPlan) -> anyhow::Result<String> {
 /// Relative paths on the command line are relative to the present directory.
 fn from_here(inputs: &[Input], id: String, value: Value) -> (String, Value) {
     let last = |id: &str| id.rsplit('.').next().unwrap_or(id).trim_start_matches('-').to_owned();
-    let is_path = inputs
-        .iter()
-        .any(|input| input.format == "filepath" && (input.id == id || last(&input.id) == last(&id)));
+    let is_path =
+        inputs.iter().any(|input| is_path(input) && (input.id == id || last(&input.id) == last(&id)));
     let whole = |value: Value| match value.as_str() {
         Some(text) => whole_path(text).into(),
         None => value,
@@ -177,6 +176,10 @@ fn from_here(inputs: &[Input], id: String, value: Value) -> (String, Value) {
         one => whole(one),
     };
     (id, value)
+}
+
+fn is_path(input: &Input) -> bool {
+    matches!(input.format.as_str(), "filepath" | "directory")
 }
 
 fn whole_path(text: &str) -> String {

@@ -10,7 +10,7 @@ use satchel_core::{
     files::Places,
     model::{
         approvals::{Mark, Part},
-        clients::Left,
+        left::Left,
         request::{FollowSetup, GetFollowedSetup, KeepSetup, ReadSetup, TakeSetup, WriteSetup},
         setup::{
             FollowedSetup, SetupChoice, SetupDifference, SetupPart, SetupReview, SetupSource, SetupStanding,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     config::{Config, rules::ToolRule},
-    model::{ServerConfig, ServerName, TransportConfig, clients::Left, name::TOOL_SEPARATOR, nature::Permit},
+    model::{ServerConfig, ServerName, TransportConfig, left::Left, name::TOOL_SEPARATOR, nature::Permit},
 };
 
 /// The port in its examples.

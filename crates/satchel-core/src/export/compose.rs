@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     config::Config,
-    model::{ServerConfig, ServerName, TransportConfig, clients::Left},
+    model::{ServerConfig, ServerName, TransportConfig, left::Left},
 };
 
 /// The port of the gateway, on this computer only.

@@ -2,7 +2,7 @@
 
 use super::{left_out, reference::References};
 use crate::{
-    model::{ServerName, TransportConfig, clients::Left},
+    model::{ServerName, TransportConfig, left::Left},
     registry::pinning,
 };
 

@@ -14,7 +14,7 @@ mod yaml;
 
 use crate::{
     config::Config,
-    model::{ServerConfig, ServerName, TransportConfig, clients::Left},
+    model::{ServerConfig, ServerName, TransportConfig, left::Left},
 };
 use reference::References;
 

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     config::Config,
-    model::{ServerConfig, ServerName, TransportConfig, clients::Left},
+    model::{ServerConfig, ServerName, TransportConfig, left::Left},
 };
 
 const VERSION: &str = "toolhive.stacklok.dev/v1beta1";

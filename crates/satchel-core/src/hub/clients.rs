@@ -33,10 +33,11 @@ use crate::{
         Code, ToolPath,
         audit::AuditKind,
         clients::{
-            ClientChange, ClientList, ClientState, Departure, Duplicate, FileChange, KnownClient, Left, Over,
+            ClientChange, ClientList, ClientState, Departure, Duplicate, FileChange, KnownClient, Over,
             Surface,
         },
         control::Refusal,
+        left::Left,
         name::in_path,
     },
     platform::Passing,

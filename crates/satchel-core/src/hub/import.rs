@@ -28,8 +28,9 @@ use crate::{
         Code, TransportConfig,
         audit::AuditKind,
         caution::{self, Caution, CautionCode},
-        clients::{FileChange, Findings, FoundServer, From, Imported, Left, Need},
+        clients::{FileChange, Findings, FoundServer, From, Imported, Need},
         control::{Change, Refusal},
+        left::{Left, LeftCause},
         name::in_path,
         remark::{NameFault, Remark, RemarkKind},
     },
@@ -168,7 +169,7 @@ fn in_sources(hub: &Hub, sources: Vec<Source>) -> ImportOffers {
             }
         };
         offers.skipped.extend(contents.skipped.into_iter().map(|skipped| {
-            Left::new(format!("{place}: {}", skipped.name), skipped_because(&skipped.reason))
+            Left::because(format!("{place}: {}", skipped.name), skipped_because(&skipped.reason))
         }));
         offers.troubles.extend(contents.warnings.into_iter().map(|reason| Left::new(place.clone(), reason)));
         let servers = contents.servers.into_iter().filter(|server| !is_ourselves(server, &ourselves));
@@ -241,7 +242,7 @@ fn in_text(hub: &Hub, text: &str, answers: &BTreeMap<String, Value>) -> Result<I
         name: server.name.clone(),
     };
     let found = servers.into_iter().map(|server| (origin(&server), server)).collect();
-    let left = |one: import::Skipped| Left::new(one.name, skipped_because(&one.reason));
+    let left = |one: import::Skipped| Left::because(one.name, skipped_because(&one.reason));
     Ok(ImportOffers {
         offers: offered(hub, found, answers),
         skipped: skipped.into_iter().map(left).collect(),
@@ -860,25 +861,19 @@ fn rules_of(server: &FoundEntry, name: &str) -> Vec<Value> {
 }
 
 /// The reason for leaving out an entry, as a sentence.
-fn skipped_because(reason: &str) -> String {
+fn skipped_because(reason: &str) -> LeftCause {
     let (word, what) = reason.split_once(':').unwrap_or((reason, ""));
     match word {
-        "not-an-object" => "its entry is not an object".into(),
-        "no-command-or-url" => "its entry names neither a program nor an address".into(),
-        "command-and-url" => "its entry names both a program and an address".into(),
-        "url-without-type" => {
-            "its entry has an address and no type, and the other program leaves such entries out".into()
-        }
-        "invalid-url" => "its address does not begin with http:// or https://".into(),
-        "unsupported-transport" => {
-            format!("it uses the transport \"{what}\", which Satchel does not support")
-        }
-        "unsupported-url-scheme" => {
-            format!("its address begins with {what}://, which Satchel does not support")
-        }
-        "host-internal" => format!("it is a part of the other program itself (\"{what}\")"),
-        "enablement-only" => "its entry only switches on or off a server that is defined elsewhere".into(),
-        other => format!("its entry only has settings for a server that is defined elsewhere ({other})"),
+        "not-an-object" => LeftCause::NotAnObject,
+        "no-command-or-url" => LeftCause::NoTarget,
+        "command-and-url" => LeftCause::TwoTargets,
+        "url-without-type" => LeftCause::NoType,
+        "invalid-url" => LeftCause::NotHttp,
+        "unsupported-transport" => LeftCause::Transport { name: what.into() },
+        "unsupported-url-scheme" => LeftCause::Scheme { scheme: what.into() },
+        "host-internal" => LeftCause::Internal { part: what.into() },
+        "enablement-only" => LeftCause::SwitchOnly,
+        other => LeftCause::SettingsOnly { entry: other.into() },
     }
 }
 

@@ -24,8 +24,8 @@ use crate::{
     model::{
         Code, Notice,
         audit::AuditKind,
-        clients::Left,
         control::{Change, Refusal},
+        left::{Left, LeftCause},
         profiles::Profile,
         setup::{
             FollowedSetup, SetupChoice, SetupDifference, SetupPart, SetupReview, SetupSource, SetupStanding,
@@ -92,7 +92,7 @@ pub(super) async fn write(
         }
     }
     let faults = hub.config().faults().keys().cloned().collect::<Vec<_>>();
-    left.extend(faults.into_iter().map(|place| Left::new(place, "its entry has to be corrected first")));
+    left.extend(faults.into_iter().map(|place| Left::because(place, LeftCause::Faulty)));
     let servers = parts.keys().filter(|id| id.part == SetupPart::Server).count();
     let written = WrittenSetup {
         path: path.display().to_string(),
@@ -199,7 +199,7 @@ pub(super) async fn take(
     for id in seen {
         if id.part == SetupPart::Secrets {
             if !has_passphrase {
-                taken.left.push(Left::new(id.to_string(), "they need the passphrase of the file"));
+                taken.left.push(Left::because(id.to_string(), LeftCause::Encrypted));
                 continue;
             }
             match with_missing(hub, missing.as_ref(), &sealed, &mut stored).await {

@@ -14,7 +14,11 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, Semaphore};
 
 use super::{Agreed, ENDING, PartId, Parts, SetupError, SetupFile};
-use crate::{clock::now_ms, files, model::clients::Left};
+use crate::{
+    clock::now_ms,
+    files,
+    model::left::{Left, LeftCause},
+};
 
 /// Maximum number of other computers' files.
 const COMPUTERS: usize = 32;
@@ -173,7 +177,12 @@ impl FollowState {
 }
 
 fn left(path: &Path, error: &SetupError) -> Left {
-    Left::new(path.display().to_string(), error.to_string())
+    let place = path.display().to_string();
+    match error {
+        SetupError::Newer => Left::because(place, LeftCause::Newer),
+        SetupError::Taken => Left::because(place, LeftCause::PathTaken),
+        SetupError::File(_) | SetupError::Other(_) => Left::new(place, error.to_string()),
+    }
 }
 
 /// The host name, sanitized for a file name, with a unique suffix.

@@ -387,9 +387,9 @@ fn bundled_document(listed: &Listed) -> Value {
         .iter()
         .map(|need| {
             let label = need.label.get("en").cloned().unwrap_or_default();
-            let (secret, path) = (need.kind == NeedKind::Secret, need.kind == NeedKind::Path);
+            let (secret, folder) = (need.kind == NeedKind::Secret, need.kind == NeedKind::Folder);
             let about = json!({ "description": label, "isRequired": !need.optional, "isSecret": secret,
-                "format": if path { "filepath" } else { "string" } });
+                "format": if folder { "directory" } else { "string" } });
             (need.name.as_str(), about)
         })
         .collect();
@@ -454,7 +454,7 @@ mod tests {
             let document = bundled_release(listed).read().unwrap_or_else(|| panic!("{}", listed.id));
             let (_, choice) = ways::ways(&document).remove(0);
             let give = |need: &crate::model::listing::Need| {
-                let value = if need.kind == NeedKind::Path { "/given" } else { "given" };
+                let value = if need.kind == NeedKind::Folder { "/given" } else { "given" };
                 (need.name.clone(), json!(value))
             };
             let answers: Answers = listed.needs.iter().map(give).collect();
@@ -462,7 +462,7 @@ mod tests {
             let reviewed = reviewed.unwrap_or_else(|why| panic!("{}: {why}", listed.id));
             let filled = |text: &str| {
                 listed.needs.iter().fold(text.to_owned(), |text, need| {
-                    let value = if need.kind == NeedKind::Path { "/given" } else { "given" };
+                    let value = if need.kind == NeedKind::Folder { "/given" } else { "given" };
                     text.replace(&format!("{{{}}}", need.name), value)
                 })
             };
@@ -487,7 +487,7 @@ mod tests {
             for all in [true, false] {
                 let given: Vec<_> = listed.needs.iter().filter(|need| all || !need.optional).collect();
                 let value = |need: &crate::model::listing::Need| {
-                    if need.kind == NeedKind::Path { "/given" } else { "given" }
+                    if need.kind == NeedKind::Folder { "/given" } else { "given" }
                 };
                 let answers: Answers =
                     given.iter().map(|need| (need.name.clone(), json!(value(need)))).collect();

@@ -436,7 +436,7 @@ fn check_answer(prompt: &Prompt, answer: Option<&Value>) -> Result<(), Reasons> 
             Some("boolean") if !matches!(value.as_str(), "true" | "false") => {
                 return wrong(Code::NeedsBoolean);
             }
-            Some("filepath") if !is_whole_path(value) => return wrong(Code::NeedsPath),
+            Some("filepath" | "directory") if !is_whole_path(value) => return wrong(Code::NeedsPath),
             _ => {}
         }
     }
@@ -914,7 +914,8 @@ mod tests {
             { "name": "REGION", "default": "eu", "choices": ["eu", "us"] },
             { "name": "PORT", "format": "number" },
             { "name": "ON", "format": "boolean" },
-            { "name": "DIR", "format": "filepath" },
+            { "name": "FILE", "format": "filepath" },
+            { "name": "DIR", "format": "directory" },
             { "name": "MODE", "choices": ["a", "b"], "default": "c" },
             { "name": "TOKEN", "isSecret": true, "isRequired": true, "default": "hunter2" },
         ] }));
@@ -922,6 +923,7 @@ mod tests {
             json!({ "REGION": "mars" }),
             json!({ "PORT": "x" }),
             json!({ "ON": "maybe" }),
+            json!({ "FILE": "relative" }),
             json!({ "DIR": "relative" }),
             json!({ "GONE": "x" }),
         ] {

@@ -76,9 +76,12 @@ impl Failure {
         Self { cause: Some(Box::new(cause)), ..self }
     }
 
-    /// Nothing was started: the program is missing or not executable.
+    /// Nothing was started: the program is missing or not executable, or its sandbox cannot be set up.
     fn is_absent(&self) -> bool {
-        matches!(self.code, Code::SpawnNotFound | Code::RuntimeMissing | Code::SpawnDenied)
+        matches!(
+            self.code,
+            Code::SpawnNotFound | Code::RuntimeMissing | Code::SpawnDenied | Code::SandboxUnusable
+        )
     }
 
     /// Retrying cannot help: a person has to change something first.

@@ -91,7 +91,7 @@ impl From<SandboxFault> for Failure {
     fn from(fault: SandboxFault) -> Self {
         let code = match fault {
             SandboxFault::NoEngine(_) => Code::RuntimeMissing,
-            _ => Code::SpawnDenied,
+            _ => Code::SandboxUnusable,
         };
         Failure::new(code, fault.to_string()).because(FailureCause::Sandbox { fault })
     }

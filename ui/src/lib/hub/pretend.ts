@@ -337,7 +337,7 @@ const filesystem: Listed = {
   about: {de: "Dateien in einem Ordner lesen, schreiben und durchsuchen.", en: "Read, write and search files in one folder."},
   topics: ["files"],
   target: {kind: "command", command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem@2026.8.31", "{folder}"], env: {}, cwd: null},
-  needs: [{name: "folder", kind: "path", label: {de: "Ein Ordner, in dem es arbeiten darf", en: "A folder it may work in"}, optional: false, get: null}],
+  needs: [{name: "folder", kind: "folder", label: {de: "Ein Ordner, in dem es arbeiten darf", en: "A folder it may work in"}, optional: false, get: null}],
   runtime: "node",
   home: "https://github.com/modelcontextprotocol/servers",
   license: "MIT",
