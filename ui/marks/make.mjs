@@ -20,7 +20,10 @@ const drawing = (svg) => {
   if (!svg.includes('viewBox="0 0 24 24"')) throw new Error("another size");
   return { path: [...svg.matchAll(/<path[^>]*\sd="([^"]+)"/g)].map((match) => match[1]).join(""), evenodd: /fill-rule="evenodd"/.test(svg) };
 };
-const marks = {};
+/** Satchel's own. */
+const bag =
+  "M8 6v-.5A2.5 2.5 0 0 1 10.5 3h3A2.5 2.5 0 0 1 16 5.5V6h2.5A2.5 2.5 0 0 1 21 8.5v9a2.5 2.5 0 0 1-2.5 2.5h-13A2.5 2.5 0 0 1 3 17.5v-9A2.5 2.5 0 0 1 5.5 6zm1.8 0h4.4v-.5a.7.7 0 0 0-.7-.7h-3a.7.7 0 0 0-.7.7zM12 11.2a2.1 2.1 0 1 0 0 4.2 2.1 2.1 0 0 0 0-4.2z";
+const marks = { satchel: { path: bag, evenodd: true } };
 const refused = [];
 for (const name of wanted.simple) {
   if (own.has(name)) refused.push(name);

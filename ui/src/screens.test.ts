@@ -4,7 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { describe, expect, test } from "vitest";
 
 import App from "./App.svelte";
-import type { ActivityPage, HubState, Remark } from "./lib/hub/generated";
+import type { ActivityPage, HubState, Left, Remark } from "./lib/hub/generated";
 import { fakeHub, open as serve, server, snapshot, type Telling } from "./lib/hub/fake";
 import { clients as known, nature } from "./lib/hub/pretend";
 import { speak, words } from "./words";
@@ -355,6 +355,16 @@ describe("the first minute", () => {
     const trouble = { place: "gemini-cli: ~/.gemini/settings.json", reason: "line 1: unterminated object" };
     const { user } = await open("/welcome/1", { found: true, unread: [trouble], stays: [trouble] });
     expect(await screen.findByText("Not read: Gemini CLI, ~/.gemini/settings.json: line 1: unterminated object")).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Bring 4 servers" }));
+    await waitFor(() => expect(location.hash).toBe("#/welcome/2"));
+  });
+
+  test("the first minute names entries that cannot be used, and goes on without them", async () => {
+    const unusable: Left = { place: "cursor: ~/.cursor/mcp.json: odd", reason: 'it uses the transport "ws", which Satchel does not support', cause: { kind: "transport", name: "ws" } };
+    const switched: Left = { place: "cursor: ~/.cursor/mcp.json: other", reason: "its entry only switches on or off a server", cause: { kind: "switch_only" } };
+    const { user } = await open("/welcome/1", { found: true, skipped: [unusable, switched], stays: [unusable, switched] });
+    expect(await screen.findByText('Not read: Cursor, ~/.cursor/mcp.json, odd: it uses the transport "ws", which Satchel does not support')).toBeTruthy();
+    expect(screen.queryByText(/switches on or off/)).toBeNull();
     await user.click(screen.getByRole("button", { name: "Bring 4 servers" }));
     await waitFor(() => expect(location.hash).toBe("#/welcome/2"));
   });

@@ -23,6 +23,8 @@ test("a name has the mark that it names, and an ordinary word none", () => {
     ["my-amp", undefined],
     ["warp", "warp"],
     ["filesystem", undefined],
+    ["Satchel window", "satchel"],
+    ["satchel-notes", undefined],
     ["constructor", undefined],
     ["", undefined],
   ] as const)

@@ -20,9 +20,11 @@ const also: Record<string, string> = {
   hass: "homeassistant",
   wiki: "wikipedia",
   modelcontextprotocol: "mcp",
+  satchelwindow: "satchel",
+  satchelfenster: "satchel",
 };
 /** Icons whose names are ordinary words, used only if the name contains nothing else. */
-const words = new Set(["neon", "warp", "goose", "amp", "exa", "replit", "kiro", "mcp", "python", "google"]);
+const words = new Set(["neon", "warp", "goose", "amp", "exa", "replit", "kiro", "mcp", "python", "google", "satchel"]);
 
 /** `github-work` and `GitHub` are GitHub, `google-drive` Google Drive, `my-amp` nothing. */
 export function findMark(name: string, known: (mark: string) => boolean): string | undefined {

@@ -164,6 +164,11 @@ pub enum Target {
     },
 }
 
+/// The warning about something of this name that has to be an object.
+pub fn not_an_object(name: &str) -> String {
+    format!("\"{name}\" is not an object")
+}
+
 /// An entry that Satchel cannot use, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skipped {
@@ -398,14 +403,14 @@ impl FileReader<'_> {
             Value::Array(_) => {
                 contents.warnings.push(format!("\"{}\" is a list, not an object", key.join(".")))
             }
-            _ => contents.warnings.push(format!("\"{}\" is not an object", key.join("."))),
+            _ => contents.warnings.push(not_an_object(&key.join("."))),
         }
     }
 
     fn one(&self, name: &str, entry: &Value, contents: &mut Contents) {
         let Value::Object(fields) = entry else {
             contents.skipped.push(Skipped { name: name.into(), reason: "not-an-object".into() });
-            contents.warnings.push(format!("\"{name}\" is not an object"));
+            contents.warnings.push(not_an_object(name));
             return;
         };
         let mut references = References::of(&self.client.references, self.windows);

@@ -168,10 +168,14 @@ fn in_sources(hub: &Hub, sources: Vec<Source>) -> ImportOffers {
                 continue;
             }
         };
+        // An entry that is no object is skipped and warned about; once is enough.
+        let said: BTreeSet<String> =
+            contents.skipped.iter().map(|skipped| import::not_an_object(&skipped.name)).collect();
+        let warnings = contents.warnings.into_iter().filter(|warning| !said.contains(warning));
+        offers.troubles.extend(warnings.map(|reason| Left::new(place.clone(), reason)));
         offers.skipped.extend(contents.skipped.into_iter().map(|skipped| {
             Left::because(format!("{place}: {}", skipped.name), skipped_because(&skipped.reason))
         }));
-        offers.troubles.extend(contents.warnings.into_iter().map(|reason| Left::new(place.clone(), reason)));
         let servers = contents.servers.into_iter().filter(|server| !is_ourselves(server, &ourselves));
         found.extend(servers.map(|server| (origin(&source, &server), server)));
     }

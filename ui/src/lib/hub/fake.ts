@@ -85,6 +85,8 @@ export interface Telling {
   stays?: Left[];
   /** Files of clients that cannot be read. */
   unread?: Left[];
+  /** Entries in clients' files that Satchel cannot use. */
+  skipped?: Left[];
   /** Remarks of an import. */
   remarks?: Remark[];
   /** The encrypted file of secrets is locked. */
@@ -375,7 +377,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         return { what: "", remarks: [] };
       case "find_servers":
         if (telling.described) return telling.described;
-        return { ...(telling.found ? pretend.foundServers : { servers: [], skipped: [] }), troubles: telling.unread ?? [] };
+        return { servers: telling.found ? pretend.foundServers.servers : [], skipped: telling.skipped ?? [], troubles: telling.unread ?? [] };
       case "find_credentials":
         return request.servers.map(({ target }) => pretend.hidden(target));
       case "add_server":
