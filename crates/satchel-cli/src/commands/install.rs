@@ -281,7 +281,10 @@ fn show(plan: &InstallPlan) {
         say(format!("  called     {}", plan.called));
     }
     let what = if plan.transport == "stdio" { "runs" } else { "connects" };
-    say(format!("  {what:<10} {}", plan.runs.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")));
+    say(format!(
+        "  {what:<10} {}",
+        plan.runs.iter().map(|word| shell::word(&harmless(word)).into_owned()).collect::<Vec<_>>().join(" ")
+    ));
     for (what, map) in [("variable", &plan.env), ("header", &plan.headers)] {
         map.iter().for_each(|(name, value)| say(format!("  {what:<10} {name} = {}", one_line(value))));
     }
@@ -315,15 +318,6 @@ fn reach_of(plan: &InstallPlan) -> &'static str {
             "what you can reach: your files, your network (\"sandbox\": true in its entry narrows that)"
         }
         _ => "what you send to it, and nothing of this computer",
-    }
-}
-
-/// An argument, quoted if it contains blanks.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:@=+,%~".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("{:?}", harmless(word)),
     }
 }
 

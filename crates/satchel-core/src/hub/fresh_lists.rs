@@ -21,10 +21,6 @@ pub(super) const DEBOUNCE: Duration = Duration::from_millis(250);
 /// How long a call waits for lists that cannot be read.
 const UNREAD: Duration = Duration::from_secs(7);
 
-/// How long a connection whose lists could not be read may take to end: an expired session that could not be renewed ends
-/// it once the other requests are answered.
-const ENDING: Duration = Duration::from_secs(1);
-
 /// Number of connection attempts for a server's first lists.
 const FIRST_TRIES: usize = 4;
 
@@ -56,11 +52,7 @@ pub(super) async fn wait_for_lists(
     let why = tokio::select! {
         fresh = fresh => match fresh {
             Ok(Ok(())) => return Ok(()),
-            Ok(Err(why)) => match tokio::time::timeout(ENDING, lease.link().wait_ended()).await {
-                // The caller requests the next connection.
-                Ok(_) => return Ok(()),
-                Err(_) => why.to_string(),
-            },
+            Ok(Err(why)) => why.to_string(),
             Err(_) => format!("that took longer than {} s", wait.as_secs()),
         },
         // The caller notices, and requests the next connection.

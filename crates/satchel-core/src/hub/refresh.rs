@@ -23,6 +23,7 @@ use crate::{
     model::{
         ServerName,
         audit::AuditKind,
+        cause::FailureCause,
         event::HubEvent,
         server::REFRESH_INTERVAL,
         snapshot::{LastFailure, Phase},
@@ -42,6 +43,14 @@ const SLOWEST: Duration = Duration::from_secs(15);
 const OTHER_LISTS: Duration = Duration::from_secs(5);
 /// The pause after a failure before the lists are read again, unless the breaker requires a longer one.
 const AGAIN: Duration = Duration::from_secs(2);
+/// How often lists are read again at once because the session expired meanwhile; each attempt is made in a new one.
+const SESSIONS: usize = 3;
+
+/// Did only the session expire? The connection goes on with a new one.
+fn is_between_sessions(read: &Result<(), (u8, fetch::ListError)>) -> bool {
+    let cause = read.as_ref().err().and_then(|(_, error)| error.cause());
+    matches!(cause.as_deref(), Some(FailureCause::SessionExpired))
+}
 
 /// Starts the tasks that follow one server.
 pub(super) fn follow(
@@ -189,7 +198,13 @@ impl ListReader {
             let reading = self.upstream.dirty().take();
             let told = self.upstream.dirty().take_told(reading.lists);
             let began = Instant::now();
-            let read = self.read(&link, &hello, reading).await;
+            let mut read = self.read(&link, &hello, reading).await;
+            for _ in 0..SESSIONS {
+                if !is_between_sessions(&read) || link.is_ending() {
+                    break;
+                }
+                read = self.read(&link, &hello, reading).await;
+            }
             let error = read
                 .as_ref()
                 .err()
@@ -200,7 +215,8 @@ impl ListReader {
                 self.tell(told);
             }
             // A server that exited is reported elsewhere.
-            if link.ended().is_none() {
+            let ends = link.is_ending();
+            if !ends {
                 self.upstream.lists_read(match &read {
                     Err((failed, error)) if failed & Dirty::bit("tools") != 0 => {
                         let failure = Failure::new(error.code(), error.to_string());
@@ -211,15 +227,15 @@ impl ListReader {
                 });
             }
             // A server that exited is reported elsewhere, and read again after its restart.
-            breaker.record(read.is_ok() || link.ended().is_some(), Instant::now());
+            breaker.record(read.is_ok() || ends, Instant::now());
             if let Err((failed, error)) = read {
                 // The end is reported elsewhere, and callers continue with the next start.
-                if link.ended().is_none() {
+                if !ends {
                     self.upstream.dirty().fail(reading, failed, &error.to_string());
                 }
                 self.upstream.log().hub(&format!("could not read its lists: {error}"));
                 tokio::select! {
-                    () = tokio::time::sleep(AGAIN) => self.upstream.dirty().mark(failed),
+                    () = tokio::time::sleep(AGAIN), if !ends => self.upstream.dirty().mark(failed),
                     _ = link.wait_ended() => {}
                 }
             }

@@ -15,7 +15,7 @@ use std::{
     fmt,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -257,6 +257,7 @@ struct LinkInner {
     cancelled: Mutex<VecDeque<u64>>,
     next: AtomicU64,
     ended: watch::Sender<Option<EndReason>>,
+    ending: AtomicBool,
     changed: Box<dyn OnChange>,
     log: ServerLog,
     dialect: OnceLock<Dialect>,
@@ -308,6 +309,7 @@ impl Link {
             cancelled: Mutex::default(),
             next: AtomicU64::new(first),
             ended,
+            ending: AtomicBool::new(false),
             changed,
             log,
             dialect: OnceLock::new(),
@@ -461,6 +463,17 @@ impl Link {
     /// Why the connection ended; `None` while it is open.
     pub fn ended(&self) -> Option<EndReason> {
         self.inner.ended.borrow().clone()
+    }
+
+    /// Says that the connection will end once the requests in flight are answered. Call it before anything fails because
+    /// of that.
+    pub(super) fn set_ending(&self) {
+        self.inner.ending.store(true, Ordering::Release);
+    }
+
+    /// Has the connection ended, or will it once the requests in flight are answered?
+    pub fn is_ending(&self) -> bool {
+        self.inner.ending.load(Ordering::Acquire) || self.inner.ended.borrow().is_some()
     }
 
     /// Waits for the end of the connection and returns the reason.

@@ -43,7 +43,7 @@ impl Index {
         let (server, _) = self.tool(at)?;
         let query = Query::read(query, self);
         let mut words: Vec<Met> = Vec::new();
-        let (mut name, mut verb) = (0.0f32, 0.0f32);
+        let mut closest: Option<(f32, f32)> = None;
         for clause in &query.clauses {
             for token in &clause.tokens {
                 let worth = |variant: &Variant| {
@@ -56,11 +56,12 @@ impl Index {
                     words.push(Met { said: token.said.clone(), found, worth });
                 }
             }
-            let (clause_name, clause_verb) = self.closely(at, clause);
-            if clause_name + clause_verb > name + verb {
-                (name, verb) = (clause_name, clause_verb);
+            let (name, verb) = self.closely(at, clause);
+            if closest.is_none_or(|(best_name, best_verb)| name + verb > best_name + best_verb) {
+                closest = Some((name, verb));
             }
         }
+        let (name, verb) = closest.unwrap_or_default();
         words.sort_by(|a, b| b.worth.total_cmp(&a.worth).then_with(|| a.said.cmp(&b.said)));
         Some(Explanation {
             words,
@@ -123,5 +124,7 @@ mod tests {
         );
         assert!(explanation.to_string().contains("ticket → issu "), "{explanation}");
         assert!(index.explain("x", 2).is_none());
+        let against = index.explain("delete the users", 1).unwrap();
+        assert!(against.verb < 0.0 && against.to_string().contains("verb -"), "{against}");
     }
 }

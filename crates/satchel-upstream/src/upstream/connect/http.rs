@@ -244,6 +244,7 @@ impl Http {
                 return self.link.fail(id, lost());
             }
             if opening || !self.renew(session).await {
+                self.link.set_ending();
                 self.link.fail(id, lost());
                 return self.end_after_answers(expired()).await;
             }
