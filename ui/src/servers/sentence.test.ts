@@ -110,3 +110,9 @@ test("one that was never started is told from one that sleeps after use", () => 
 test("the ring empties over the idle time", () => {
   expect(sentence(server("x", { state: "ready", in_flight: 0, sleeps_at_ms: now + 90_000 }), now).left).toBe(0.5);
 });
+
+test("an entry that waits for approval says so, whatever happened to the one before it", () => {
+  const last_failure = { code: "docker_down", message: "Docker is not running", at_ms: 0, during: "start" } as const;
+  const one = server("x", { state: "asleep" }, { last_failure, held: 1, not_started: "new_entry" });
+  expect([sentence(one, 0).glyph, sentence(one, 0).action]).toEqual(["shield", "Review"]);
+});

@@ -40,6 +40,10 @@ export function sentence(server: ServerView, now: number): Sentence {
   if (need === "signing_in") {
     return say(w.signIn[need], "spinner", "accent", { action: words.action.signIn[need], does: "cancel_sign_in" });
   }
+  // Nothing else can be done about it before, and a failure may be one of the entry that was there before.
+  if (server.enabled && server.not_started) {
+    return say(w.notStarted[server.not_started], "shield", "warn", { action: words.action.review });
+  }
   // What is wrong with it comes before what is to be looked at.
   const failure = server.last_failure;
   if (failure && (server.state === "asleep" || server.state === "ready")) {
@@ -52,9 +56,6 @@ export function sentence(server: ServerView, now: number): Sentence {
     return say(w.signIn[need], "key", "warn", { action: words.action.signIn[need], ...more });
   }
   const plain = server.state === "asleep" || server.state === "ready";
-  if (server.enabled && server.not_started) {
-    return say(w.notStarted[server.not_started], "shield", "warn", { action: words.action.review });
-  }
   if (plain && server.held > 0) return say(w.heldBack(server.held), "shield", "warn", { action: words.action.review });
   if (plain && server.sign_in?.sign_in === "renewal_delayed") {
     return say(w.renewalDelayed(shortTime(new Date(server.sign_in.retry_at_ms))), "hosted", "plain");

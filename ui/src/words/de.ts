@@ -1476,7 +1476,7 @@ export const de: Words = {
   settings: {
     title: "Einstellungen",
     sectionList: "Abschnitte der Einstellungen",
-    sections: { general: "Allgemein", window: "Fenster und Tray", credentials: "Zugangsdaten", history: "Verlauf", setup: "Andere Computer", doctor: "Diagnose", about: "Über Satchel, Dateien" },
+    sections: { general: "Allgemein", window: "Fenster, Tray", credentials: "Zugangsdaten", history: "Verlauf", setup: "Andere Computer", doctor: "Diagnose", about: "Info" },
     setup: {
       export: "Einrichtung exportieren",
       exportDo: "Exportieren…",
