@@ -20,6 +20,7 @@ test("Enter never allows: the refusing button has the focus, and another one doe
   allow.focus();
   await userEvent.keyboard("{Enter}");
   expect(answers).toEqual([]);
+  expect(screen.getByRole("alert").textContent).toContain("Press Space");
   screen.getByRole("button", { name: "Do not allow" }).focus();
   await userEvent.keyboard("{Enter}");
   expect(answers).toEqual([{ answer: "decline" }]);

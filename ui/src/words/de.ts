@@ -1373,6 +1373,7 @@ export const de: Words = {
 
   prompt: {
     window: "Satchel fragt",
+    space: "Die Eingabetaste wählt hier nichts, damit beim Tippen nichts erlaubt wird. Drücke die Leertaste.",
     queue: (at, of) => `${at} von ${of}`,
     wants: (client, what) => `${client} möchte ${what} ausführen`,
     says: {

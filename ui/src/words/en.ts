@@ -1196,6 +1196,7 @@ export const en = {
 
   prompt: {
     window: "Satchel asks",
+    space: "Enter chooses nothing here, so that typing allows nothing. Press Space.",
     queue: (at: number, of: number) => `${at} of ${of}`,
     wants: (client: string, what: string) => `${client} wants to run ${what}`,
     says: {
