@@ -120,6 +120,16 @@ describe("the list", () => {
     expect(location.hash).toBe("#/servers/b/tools");
   });
 
+  test("an arrow key goes to the list where nothing has the keyboard", async () => {
+    const { user } = await open(serving(server("a", awake), server("b", awake)), "/servers/b");
+    const row = await screen.findByRole("link", { name: /^b ?, / });
+    (document.activeElement as HTMLElement | null)?.blur();
+    await user.keyboard("{ArrowUp}");
+    expect(document.activeElement).toBe(row);
+    await user.keyboard("{ArrowUp}");
+    expect(document.activeElement).toBe(screen.getByRole("link", { name: /^a ?, / }));
+  });
+
   test("is narrowed by the slash key and says when nothing matches", async () => {
     const { user } = await open(serving(server("github", awake), server("slack", { state: "off" })));
     await screen.findByText("github");
