@@ -8,7 +8,7 @@ use super::{
     Parts,
     parts::{blocks, parts_of},
 };
-use crate::{files, secrets::SealedSecrets};
+use crate::{files, model::left::LeftCause, secrets::SealedSecrets};
 
 /// The extension of setup files.
 pub const ENDING: &str = ".satchel.json";
@@ -43,10 +43,10 @@ pub enum SetupError {
     #[error("it is not a Satchel setup: {0}")]
     Other(String),
     /// Written by a newer version of Satchel.
-    #[error("it was written by a newer version of Satchel; update this one first")]
+    #[error("{}", LeftCause::Newer)]
     Newer,
     /// Another file exists there, and is left alone.
-    #[error("another file has this name; choose another name")]
+    #[error("{}", LeftCause::PathTaken)]
     Taken,
 }
 
