@@ -235,7 +235,7 @@ fn answer_to(input: &Input) -> anyhow::Result<String> {
     let kind = match (input.choices.as_slice(), input.format.as_str()) {
         ([], "number") => " (a number)".to_owned(),
         ([], "boolean") => " (true, false)".to_owned(),
-        ([], "filepath" | "directory") => " (a path)".to_owned(),
+        ([], _) if is_path(input) => " (a path)".to_owned(),
         ([], _) => String::new(),
         (choices, _) => format!(" ({})", choices.join(", ")),
     };
