@@ -11,16 +11,21 @@ impl Model {
     /// The vectors of a request: of the whole, which `request` has first, then of each part. Where all of them together are
     /// longer than [`REQUEST_TOKENS`], the whole's is the mean of its parts', and the longest parts are cut.
     pub fn embed_request(&self, request: &[String]) -> Vec<Vec<f32>> {
-        let Some((whole, parts)) = request.split_first() else { return Vec::new() };
-        let length = |text: &String| self.tokens(Role::Request, text, REQUEST_TOKENS).len();
-        let mut lengths: Vec<usize> = parts.iter().map(length).collect();
-        if parts.is_empty() || length(whole) + lengths.iter().sum::<usize>() <= REQUEST_TOKENS {
-            return request.iter().map(|text| self.embed(Role::Request, text, REQUEST_TOKENS)).collect();
+        let cut = |text: &String| self.tokens(Role::Request, text, REQUEST_TOKENS);
+        let mut texts: Vec<Vec<u32>> = request.iter().map(cut).collect();
+        let Some((_, parts)) = request.split_first() else { return Vec::new() };
+        if parts.is_empty() || texts.iter().map(Vec::len).sum::<usize>() <= REQUEST_TOKENS {
+            return self.forward(&texts);
         }
-        lengths.truncate(REQUEST_TOKENS / LEAST_TOKENS);
-        let most = fair_share(&lengths, REQUEST_TOKENS);
-        let computed = parts.iter().take(lengths.len());
-        let mut vectors: Vec<Vec<f32>> = computed.map(|part| self.embed(Role::Request, part, most)).collect();
+        texts.remove(0);
+        texts.truncate(REQUEST_TOKENS / LEAST_TOKENS);
+        let most = fair_share(&texts.iter().map(Vec::len).collect::<Vec<_>>(), REQUEST_TOKENS);
+        for (text, part) in texts.iter_mut().zip(parts) {
+            if text.len() > most {
+                *text = self.tokens(Role::Request, part, most);
+            }
+        }
+        let mut vectors = self.forward(&texts);
         let mut mean = vec![0.0; self.length()];
         for vector in &vectors {
             mean.iter_mut().zip(vector).for_each(|(mean, value)| *mean += value);

@@ -1,5 +1,7 @@
 //! The network: embeddings, layers of attention and feed-forward, mean pooling, normalization.
 
+use std::ops::Range;
+
 use super::{
     MOST_TOKENS,
     kernel::{self, Attention, Mixing, Narrow},
@@ -67,18 +69,20 @@ impl Model {
 
     /// The vector of a text, normalised to length 1. Only the first `most` tokens count.
     pub fn embed(&self, role: Role, text: &str, most: usize) -> Vec<f32> {
-        self.forward(&self.tokens.of(role, text, most.clamp(3, MOST_TOKENS.min(self.file.positions))))
+        self.forward(&[self.tokens(role, text, most)]).pop().unwrap_or_default()
     }
 
-    /// The token ids of a text.
+    /// The token ids of a text, the first `most` of them.
     pub fn tokens(&self, role: Role, text: &str, most: usize) -> Vec<u32> {
-        self.tokens.of(role, text, most)
+        self.tokens.of(role, text, most.clamp(3, MOST_TOKENS.min(self.file.positions)))
     }
 
-    fn forward(&self, tokens: &[u32]) -> Vec<f32> {
+    /// The vectors of some texts, as token ids: the weights are read from memory once for all of them.
+    pub(crate) fn forward(&self, texts: &[Vec<u32>]) -> Vec<Vec<f32>> {
         let (file, width) = (&self.file, self.file.width);
-        let mut pass = Pass::new(file, tokens.len());
-        for (place, (token, state)) in tokens.iter().zip(pass.state.chunks_exact_mut(width)).enumerate() {
+        let mut pass = Pass::new(file, texts.iter().map(Vec::len).collect());
+        let tokens = texts.iter().flat_map(|text| text.iter().enumerate());
+        for ((place, token), state) in tokens.zip(pass.state.chunks_exact_mut(width)) {
             file.words().add_row(*token as usize, state);
             file.places().add_row(place, state);
             kernel::norm(state, file.norm());
@@ -86,18 +90,25 @@ impl Model {
         for number in 0..file.layers {
             pass.layer(&file.layer(number));
         }
-        let mut mean = vec![0.0; width];
-        for token in pass.state.chunks_exact(width) {
-            mean.iter_mut().zip(token).for_each(|(mean, value)| *mean += value);
-        }
-        let length = mean.iter().map(|value| value * value).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
-        mean.iter_mut().for_each(|value| *value /= length);
-        mean
+        pass.texts().map(|text| mean(&pass.state[text], width)).collect()
     }
 }
 
-/// The state of one text on its way through the layers, with the buffers they share.
+/// The mean of some vectors, normalised to length 1.
+fn mean(vectors: &[f32], width: usize) -> Vec<f32> {
+    let mut mean = vec![0.0; width];
+    for vector in vectors.chunks_exact(width) {
+        mean.iter_mut().zip(vector).for_each(|(mean, value)| *mean += value);
+    }
+    let length = mean.iter().map(|value| value * value).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+    mean.iter_mut().for_each(|value| *value /= length);
+    mean
+}
+
+/// The state of some texts on their way through the layers, with the buffers they share.
 struct Pass {
+    /// Number of tokens of each text.
+    lengths: Vec<usize>,
     width: usize,
     heads: usize,
     state: Vec<f32>,
@@ -111,9 +122,11 @@ struct Pass {
 }
 
 impl Pass {
-    fn new(file: &File, tokens: usize) -> Self {
+    fn new(file: &File, lengths: Vec<usize>) -> Self {
+        let tokens: usize = lengths.iter().sum();
         let room = || vec![0.0; tokens * file.width];
         Self {
+            lengths,
             width: file.width,
             heads: file.heads,
             state: room(),
@@ -127,7 +140,18 @@ impl Pass {
         }
     }
 
+    /// Where each text stands in a buffer of one vector per token.
+    fn texts(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (lengths, width) = (self.lengths.clone(), self.width);
+        lengths.into_iter().scan(0, move |end, length| {
+            let start = *end;
+            *end += length * width;
+            Some(start..*end)
+        })
+    }
+
     fn layer(&mut self, layer: &Layer<'_>) {
+        let texts = self.texts();
         let Self { width, heads, ref mut state, ref mut narrow, .. } = *self;
         narrow.set(state, width);
         for (part, output) in [
@@ -137,8 +161,11 @@ impl Pass {
         ] {
             part.of(narrow, output);
         }
-        Attention { queries: &self.queries, keys: &self.keys, values: &self.values, width, heads }
-            .mix(&mut self.mixing, &mut self.mixed);
+        for text in texts {
+            let [queries, keys, values] =
+                [&self.queries, &self.keys, &self.values].map(|values| &values[text.clone()]);
+            Attention { queries, keys, values, width, heads }.mix(&mut self.mixing, &mut self.mixed[text]);
+        }
         narrow.set(&self.mixed, width);
         layer.mixed.of(narrow, &mut self.queries);
         kernel::add_and_norm(state, &self.queries, layer.mixed_norm);

@@ -2,7 +2,7 @@
 //! for AVX2. Detected once at run time.
 
 #[cfg(target_arch = "x86_64")]
-use std::sync::LazyLock;
+use std::{arch::x86_64::__m256i, sync::LazyLock};
 
 #[cfg(target_arch = "x86_64")]
 use pulp::x86::V3;
@@ -13,9 +13,9 @@ const WEIGHT: f32 = 127.0;
 #[cfg(target_arch = "x86_64")]
 const STEP: usize = 16;
 /// A tile of the product has this many rows of the matrix and this many tokens: each value read is used several times,
-/// and all sums stay in registers.
-const ROWS: usize = 3;
-const TOKENS: usize = 3;
+/// all sums stay in registers, and the rows' sums of one token are added up and stored together.
+const ROWS: usize = 4;
+const TOKENS: usize = 2;
 
 #[cfg(target_arch = "x86_64")]
 static AVX2: LazyLock<Option<V3>> = LazyLock::new(V3::try_new);
@@ -34,10 +34,13 @@ macro_rules! dispatch {
     }};
 }
 
-/// The one loop that the compiler does not vectorise well by itself.
+/// What the compiler does not do well by itself.
 trait Processor: Copy {
-    /// The dot products of some rows and some tokens. All have the same length.
-    fn tile<const R: usize, const T: usize>(self, rows: [&[u8]; R], tokens: [&[i16]; T]) -> [[i32; T]; R];
+    /// For each token its dot products with some rows. All have the same length.
+    fn tile<const R: usize, const T: usize>(self, rows: [&[u8]; R], tokens: [&[i16]; T]) -> [[i32; R]; T];
+
+    /// `factor` times `value`, plus `sum`: in one step where the processor has one.
+    fn add_product(self, factor: f32, value: f32, sum: f32) -> f32;
 }
 
 /// Any processor.
@@ -46,39 +49,68 @@ struct Any;
 
 impl Processor for Any {
     #[inline(always)]
-    fn tile<const R: usize, const T: usize>(self, rows: [&[u8]; R], tokens: [&[i16]; T]) -> [[i32; T]; R] {
-        rows.map(|row| tokens.map(|token| product(row, token)))
+    fn tile<const R: usize, const T: usize>(self, rows: [&[u8]; R], tokens: [&[i16]; T]) -> [[i32; R]; T] {
+        tokens.map(|token| rows.map(|row| product(row, token)))
+    }
+
+    #[inline(always)]
+    fn add_product(self, factor: f32, value: f32, sum: f32) -> f32 {
+        factor * value + sum
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 impl Processor for V3 {
     #[inline(always)]
-    fn tile<const R: usize, const T: usize>(self, rows: [&[u8]; R], tokens: [&[i16]; T]) -> [[i32; T]; R] {
+    fn tile<const R: usize, const T: usize>(self, rows: [&[u8]; R], tokens: [&[i16]; T]) -> [[i32; R]; T] {
         let (rows, row_rests) = split(rows);
         let (tokens, token_rests) = split(tokens);
         let steps = rows.first().map_or(0, |row| row.len());
         let (rows, tokens) = (rows.map(|row| &row[..steps]), tokens.map(|token| &token[..steps]));
-        let mut sums = [[self.avx._mm256_setzero_si256(); T]; R];
+        let mut sums = [[self.avx._mm256_setzero_si256(); R]; T];
         for step in 0..steps {
             let tokens = tokens.map(|token: &[[i16; STEP]]| pulp::cast(token[step]));
-            for (sums, row) in sums.iter_mut().zip(rows) {
+            for (at, row) in rows.iter().enumerate() {
                 let row = self.avx2._mm256_cvtepi8_epi16(pulp::cast(row[step]));
-                for (sum, token) in sums.iter_mut().zip(tokens) {
-                    *sum = self.avx2._mm256_add_epi32(*sum, self.avx2._mm256_madd_epi16(row, token));
+                for (sums, token) in sums.iter_mut().zip(tokens) {
+                    sums[at] = self.avx2._mm256_add_epi32(sums[at], self.avx2._mm256_madd_epi16(row, token));
                 }
             }
         }
-        let mut output = [[0; T]; R];
-        for row in 0..R {
-            for token in 0..T {
-                let sums: [i32; 8] = pulp::cast(sums[row][token]);
-                let sum = sums.into_iter().fold(0i32, i32::wrapping_add);
-                output[row][token] = sum.wrapping_add(product(row_rests[row], token_rests[token]));
+        let mut output = sums.map(|sums| totals(self, sums));
+        if row_rests.iter().any(|rest| !rest.is_empty()) {
+            for (output, token) in output.iter_mut().zip(token_rests) {
+                for (output, row) in output.iter_mut().zip(row_rests) {
+                    *output = output.wrapping_add(product(row, token));
+                }
             }
         }
         output
     }
+
+    #[inline(always)]
+    fn add_product(self, factor: f32, value: f32, sum: f32) -> f32 {
+        factor.mul_add(value, sum)
+    }
+}
+
+/// The sum of the eight numbers in each of some registers.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn totals<const N: usize>(processor: V3, sums: [__m256i; N]) -> [i32; N] {
+    let mut totals = [0; N];
+    let (fours, rest) = sums.as_chunks::<4>();
+    let (total_fours, total_rest) = totals.as_chunks_mut::<4>();
+    for ([a, b, c, d], totals) in fours.iter().zip(total_fours) {
+        let add = |one, other| processor.avx2._mm256_hadd_epi32(one, other);
+        let [low, high]: [[i32; 4]; 2] = pulp::cast(add(add(*a, *b), add(*c, *d)));
+        *totals = std::array::from_fn(|at| low[at].wrapping_add(high[at]));
+    }
+    for (sums, total) in rest.iter().zip(total_rest) {
+        let sums: [i32; 8] = pulp::cast(*sums);
+        *total = sums.into_iter().fold(0, i32::wrapping_add);
+    }
+    totals
 }
 
 /// Splits into full steps and the remainder.
@@ -208,22 +240,24 @@ fn rows<const R: usize>(
 ) {
     let columns = input.columns;
     let lines: [&[u8]; R] = std::array::from_fn(|at| &weights.bytes[(row + at) * columns..][..columns]);
+    let values = |of: &[f32]| -> [f32; R] { std::array::from_fn(|at| of[row + at]) };
+    let (scales, biases) = (values(weights.scales), values(bias));
     let token = |at: usize| &input.values[at * columns..][..columns];
-    let mut put = |at: usize, token: usize, sum: i32| {
-        let row = row + at;
-        output[token * bias.len() + row] = sum as f32 * input.scales[token] * weights.scales[row] + bias[row];
+    let mut put = |token: usize, sums: [i32; R]| {
+        let (output, scale) = (&mut output[token * bias.len() + row..][..R], input.scales[token]);
+        for at in 0..R {
+            output[at] = sums[at] as f32 * scale * scales[at] + biases[at];
+        }
     };
     let (tokens, mut first) = (input.scales.len(), 0);
     while first + TOKENS <= tokens {
         let sums = processor.tile(lines, std::array::from_fn::<_, TOKENS, _>(|at| token(first + at)));
-        sums.iter().enumerate().for_each(|(row, sums)| {
-            sums.iter().enumerate().for_each(|(at, sum)| put(row, first + at, *sum));
-        });
+        sums.into_iter().enumerate().for_each(|(at, sums)| put(first + at, sums));
         first += TOKENS;
     }
     for first in first..tokens {
-        let sums = processor.tile(lines, [token(first)]);
-        sums.iter().enumerate().for_each(|(row, [sum])| put(row, first, *sum));
+        let [sums] = processor.tile(lines, [token(first)]);
+        put(first, sums);
     }
 }
 
@@ -252,7 +286,11 @@ pub(crate) struct Attention<'a> {
 /// Number of lanes summed side by side. A head's size is a multiple of it.
 pub(crate) const BLOCK: usize = 16;
 
-/// Buffers for [`Attention::mix`]: the keys of one head, column by column, and one token's attention weights.
+/// This many tokens ask at once, so that each key and value that is read is used several times.
+const ASKING: usize = 4;
+
+/// Buffers for [`Attention::mix`]: the keys of one head, column by column, and the attention weights of the tokens that ask
+/// at once.
 #[derive(Debug, Default)]
 pub(crate) struct Mixing {
     keys: Vec<f32>,
@@ -264,56 +302,95 @@ impl Attention<'_> {
     pub(crate) fn mix(&self, room: &mut Mixing, output: &mut [f32]) {
         let tokens = (self.queries.len() / self.width).next_multiple_of(BLOCK);
         room.keys.resize(tokens * (self.width / self.heads), 0.0);
-        room.weights.resize(tokens, 0.0);
-        dispatch!(mix(self, &mut room.keys, &mut room.weights, output));
+        room.weights.resize(tokens * ASKING, 0.0);
+        dispatch!(mix(self, room, output));
     }
 }
 
 #[inline(always)]
-fn mix(
-    _: impl Processor,
-    attention: &Attention<'_>,
-    columns: &mut [f32],
-    weights: &mut [f32],
-    output: &mut [f32],
-) {
-    let Attention { queries, keys, values, width, heads } = *attention;
+fn mix(processor: impl Processor, attention: &Attention<'_>, room: &mut Mixing, output: &mut [f32]) {
+    let Attention { queries, keys, width, heads, .. } = *attention;
     let (tokens, size) = (queries.len() / width, width / heads);
     let scale = (size as f32).sqrt().recip();
+    let padded = room.keys.len() / size;
     for head in 0..heads {
-        let part = |token: usize| token * width + head * size..token * width + (head + 1) * size;
         for token in 0..tokens {
-            for (column, key) in columns.chunks_exact_mut(weights.len()).zip(&keys[part(token)]) {
+            let key = &keys[token * width + head * size..][..size];
+            for (column, key) in room.keys.chunks_exact_mut(padded).zip(key) {
                 column[token] = key * scale;
             }
         }
-        for token in 0..tokens {
-            let query = &queries[part(token)];
-            for (at, weights) in weights.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
-                *weights = add_all(query, columns.as_chunks::<BLOCK>().0, at, columns.len() / size / BLOCK);
-            }
-            let weights = &mut weights[..tokens];
-            let greatest = weights.iter().copied().fold(f32::MIN, f32::max);
-            for weight in &mut *weights {
-                *weight = exp(*weight - greatest);
-            }
-            let share = sum(weights, |weight| weight).recip();
-            for (at, mixed) in output[part(token)].as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
-                let first = head * size / BLOCK + at;
-                *mixed = add_all(weights, values.as_chunks::<BLOCK>().0, first, width / BLOCK);
-                mixed.iter_mut().for_each(|value| *value *= share);
+        let mut first = 0;
+        while first + ASKING <= tokens {
+            ask::<ASKING>(processor, attention, room, output, [head, first]);
+            first += ASKING;
+        }
+        for first in first..tokens {
+            ask::<1>(processor, attention, room, output, [head, first]);
+        }
+    }
+}
+
+/// Some tokens from `first` on ask all others, in one head.
+#[inline(always)]
+fn ask<const T: usize>(
+    processor: impl Processor,
+    attention: &Attention<'_>,
+    room: &mut Mixing,
+    output: &mut [f32],
+    [head, first]: [usize; 2],
+) {
+    let Attention { queries, values, width, heads, .. } = *attention;
+    let (tokens, size) = (queries.len() / width, width / heads);
+    let padded = room.keys.len() / size;
+    let start = |asking: usize| (first + asking) * width + head * size;
+    let asked: [&[f32]; T] = std::array::from_fn(|asking| &queries[start(asking)..][..size]);
+    for at in 0..padded / BLOCK {
+        let sums = add_all(processor, asked, room.keys.as_chunks::<BLOCK>().0, at, padded / BLOCK);
+        for (sums, weights) in sums.iter().zip(room.weights.chunks_exact_mut(padded)) {
+            weights[at * BLOCK..][..BLOCK].copy_from_slice(sums);
+        }
+    }
+    let mut shares = [0.0; T];
+    for (share, weights) in shares.iter_mut().zip(room.weights.chunks_exact_mut(padded)) {
+        let weights = &mut weights[..tokens];
+        let greatest = weights.iter().copied().fold(f32::MIN, f32::max);
+        for weight in &mut *weights {
+            *weight = exp(*weight - greatest);
+        }
+        *share = sum(weights, |weight| weight).recip();
+    }
+    let weights: [&[f32]; T] = std::array::from_fn(|asking| &room.weights[asking * padded..][..tokens]);
+    for at in 0..size / BLOCK {
+        let block = head * size / BLOCK + at;
+        let mixed = add_all(processor, weights, values.as_chunks::<BLOCK>().0, block, width / BLOCK);
+        for asking in 0..T {
+            let output = &mut output[start(asking) + at * BLOCK..][..BLOCK];
+            for (output, mixed) in output.iter_mut().zip(mixed[asking]) {
+                *output = mixed * shares[asking];
             }
         }
     }
 }
 
-/// The sum of blocks, each times its factor: from block `first`, in strides of `step`.
+/// For each row of factors the sum of blocks, each times its factor: from block `first`, in strides of `step`.
 #[inline(always)]
-fn add_all(factors: &[f32], blocks: &[[f32; BLOCK]], first: usize, step: usize) -> [f32; BLOCK] {
-    let mut sums = [0.0; BLOCK];
-    for (factor, block) in factors.iter().zip(blocks.iter().skip(first).step_by(step)) {
-        for (sum, value) in sums.iter_mut().zip(block) {
-            *sum += factor * value;
+fn add_all<const T: usize>(
+    processor: impl Processor,
+    factors: [&[f32]; T],
+    blocks: &[[f32; BLOCK]],
+    first: usize,
+    step: usize,
+) -> [[f32; BLOCK]; T] {
+    let mut sums = [[0.0; BLOCK]; T];
+    let count = factors.first().map_or(0, |factors| factors.len());
+    let factors = factors.map(|factors| &factors[..count]);
+    for (number, block) in blocks.iter().skip(first).step_by(step).take(count).enumerate() {
+        for row in 0..T {
+            let factor = factors[row][number];
+            for lane in 0..BLOCK {
+                sums[row][lane] = processor.add_product(factor, block[lane], sums[row][lane]);
+            }
         }
     }
     sums
