@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    index::{Index, Term, term},
+    index::{ByHash, Index, Term, term},
     query::{Query, telling},
 };
 use crate::model::ToolPath;
@@ -127,7 +127,7 @@ impl Habits {
 
 impl Habit {
     /// Similarity of two sets of words, from 0 to 1.
-    fn alike(&self, asked: &[Term], meant: &HashMap<Term, f32>) -> f32 {
+    fn alike(&self, asked: &[Term], meant: &ByHash<f32>) -> f32 {
         let common = |word: &Term| match asked.binary_search(word) {
             Ok(_) => 1.0,
             Err(_) => meant.get(word).map_or(0.0, |likeness| SYNONYM * likeness.clamp(0.0, 1.0)),

@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::Range};
 
 use super::{
     foreign,
-    index::{Among, Index, Term, term},
+    index::{Among, ByHash, Index, Term, term},
     thesaurus::{self, Actions},
     words::{self, Word},
 };
@@ -44,7 +44,7 @@ pub(super) struct Clause {
     /// The actions of all its verbs.
     pub(super) actions: Actions,
     /// Its words, and whether each is singular or plural.
-    pub(super) plural: HashMap<Term, bool>,
+    pub(super) plural: ByHash<bool>,
 }
 
 /// A parsed query.
@@ -52,7 +52,7 @@ pub(super) struct Clause {
 pub(super) struct Query {
     pub(super) clauses: Vec<Clause>,
     /// Words that may name a server, and whether they follow a word like "in" or "using".
-    pub(super) mentions: HashMap<Term, bool>,
+    pub(super) mentions: ByHash<bool>,
     /// Whether it is in another language than the tools' texts.
     pub(super) foreign: bool,
 }
@@ -127,8 +127,8 @@ impl Query {
     }
 
     /// All words and alternatives with their probabilities.
-    pub(super) fn meant(&self) -> HashMap<Term, f32> {
-        let mut meant: HashMap<Term, f32> = HashMap::new();
+    pub(super) fn meant(&self) -> ByHash<f32> {
+        let mut meant: ByHash<f32> = ByHash::default();
         let variants =
             self.clauses.iter().flat_map(|clause| &clause.tokens).flat_map(|token| &token.variants);
         for Variant { term, likeness, .. } in variants {
@@ -150,22 +150,28 @@ pub(super) fn parts(text: &str, index: &Index, as_written: bool) -> Vec<String> 
     let text = asked(text);
     let Said { all, values, foreign } = Said::of(text, index);
     let as_written = as_written || foreign;
-    let right = |words: &[Word], mut from: usize, end: usize| {
+    let meant = |word: &Word| {
+        let plain = !as_written && values.at(word.at).is_none();
+        plain.then(|| index.misspelt_word(word)).flatten()
+    };
+    // Looked up once, for the whole and for its part: it takes time.
+    let meant: Vec<Option<&str>> = all.iter().map(meant).collect();
+    let right = |part: Range<usize>, mut from: usize, end: usize| {
         let mut right = String::new();
-        for word in words.iter().filter(|word| !as_written && values.at(word.at).is_none()) {
-            let Some(near) = index.misspelt_word(word) else { continue };
+        for (word, near) in all[part.clone()].iter().zip(&meant[part]) {
+            let Some(near) = near else { continue };
             right.push_str(text.get(from..word.at).unwrap_or_default());
             right.push_str(near);
             from = word.at + word.written.len();
         }
         right + text.get(from..end).unwrap_or_default()
     };
-    let mut parts = vec![right(&all, 0, text.len())];
+    let mut parts = vec![right(0..all.len(), 0, text.len())];
     let split = split(text, &all);
     if split.len() > 1 {
         parts.extend(split.iter().map(|part| {
             let end = all.get(part.end).map_or(text.len(), |next| next.at);
-            right(&all[part.clone()], all[part.start].at, end)
+            right(part.clone(), all[part.start].at, end)
         }));
     }
     parts

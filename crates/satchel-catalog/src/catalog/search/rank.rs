@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{
     habits::Lift,
-    index::{Among, Index, IndexedTool, NameWord, Term},
+    index::{Among, ByHash, Index, IndexedTool, NameWord},
     query::{Clause, Query, Variant},
     vectors::Meant,
 };
@@ -106,7 +106,7 @@ impl Index {
         if let Some(meant) = beside.meant {
             self.let_in(&mut hits, &mut rest, meant, wanted);
         }
-        let said: Vec<HashMap<Term, f32>> = query.clauses.iter().map(said).collect();
+        let said: Vec<ByHash<f32>> = query.clauses.iter().map(said).collect();
         let mut close: Vec<Close> = hits
             .iter()
             .map(|hit| {
@@ -350,7 +350,7 @@ impl Index {
     }
 
     /// Score for a query that contains the tool's name or a part of it.
-    fn cover(&self, at: usize, said: &HashMap<Term, f32>) -> f32 {
+    fn cover(&self, at: usize, said: &ByHash<f32>) -> f32 {
         let (mut has, mut whole) = (0.0, 0.0);
         for NameWord { term, .. } in self.tool(at).iter().flat_map(|(_, tool)| &tool.name) {
             let rarity = self.rarity(Among::Tools, *term);
@@ -396,8 +396,8 @@ fn best_first(a: &Hit, b: &Hit) -> std::cmp::Ordering {
 }
 
 /// All words of a clause and their alternatives with their probabilities.
-fn said(clause: &Clause) -> HashMap<Term, f32> {
-    let mut said: HashMap<Term, f32> = HashMap::new();
+fn said(clause: &Clause) -> ByHash<f32> {
+    let mut said: ByHash<f32> = ByHash::default();
     for token in &clause.tokens {
         for Variant { term, likeness, .. } in &token.variants {
             let known = said.entry(*term).or_default();

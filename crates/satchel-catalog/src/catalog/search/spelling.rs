@@ -86,7 +86,8 @@ impl Spelling {
             // Nothing is a letter away: then what fuse-rust finds alike, for less.
             let similar =
                 self.beginning_with(&word[..BEGINNING]).filter(|known| known.len().abs_diff(word.len()) <= 2);
-            let alike = |known: &'a str| Some((known, 0.5 * (1.0 - apart(word, known)? as f32)));
+            let apart = apart_from(word);
+            let alike = |known: &'a str| Some((known, 0.5 * (1.0 - apart(known)? as f32)));
             near = similar.take(FUZZY).filter_map(alike).collect();
         }
         near.sort_by(|(a_word, a), (b_word, b)| b.total_cmp(a).then(a_word.cmp(b_word)));
@@ -132,9 +133,14 @@ fn likeness(word: &str, known: &str) -> Option<f32> {
 
 /// fuse-rust's score for two words, which also finds one within the other: 0 for equal, up to 1.
 pub(super) fn apart(word: &str, known: &str) -> Option<f64> {
+    apart_from(word)(known)
+}
+
+/// The same for several known words.
+fn apart_from(word: &str) -> impl Fn(&str) -> Option<f64> {
     let fuse = Fuse { threshold: NEARLY, distance: 32, ..Fuse::default() };
-    let pattern = fuse.create_pattern(word)?;
-    Some(fuse.search(Some(&pattern), known)?.score)
+    let pattern = fuse.create_pattern(word);
+    move |known| Some(fuse.search(Some(pattern.as_ref()?), known)?.score)
 }
 
 /// Number of letters to insert, drop, change or swap.
