@@ -442,7 +442,10 @@ impl File {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::forward::{Model, Role},
+        *,
+    };
 
     #[test]
     fn a_file_that_is_none_or_not_whole_is_refused() {
@@ -456,5 +459,29 @@ mod tests {
         file.extend_from_slice(&body);
         assert!(matches!(File::read(file), Err(ModelError::Damaged)));
         assert!(matches!(quantise("a\nb", &|_| None), Err(ModelError::Tensor(_))));
+    }
+
+    #[test]
+    fn texts_that_are_computed_together_do_not_see_each_other() {
+        let sizes = Sizes {
+            cutting: Cutting::Words,
+            words: 6,
+            width: 2 * kernel::BLOCK,
+            inner: 2 * kernel::BLOCK,
+            layers: 2,
+            heads: 2,
+            positions: 16,
+        };
+        let tensors = |name: &str| {
+            let value = |at: usize| (((at + 131 * name.len()) * 7_919) % 2_001) as f32 / 1_000.0 - 1.0;
+            Some((0..sizes.width * sizes.width).map(value).collect())
+        };
+        let file = write(sizes, "[PAD]\n[UNK]\n[CLS]\n[SEP]\nread\nfile", &tensors).unwrap();
+        let model = Model::read(file).unwrap();
+        let texts = ["read", "file read read", "file"].map(|text| model.tokens(Role::Request, text, 16));
+        let alone: Vec<Vec<f32>> =
+            texts.iter().flat_map(|text| model.forward(std::slice::from_ref(text))).collect();
+        assert_eq!(model.forward(&texts), alone);
+        assert_ne!(alone[0], alone[2]);
     }
 }
