@@ -4,6 +4,7 @@
 use std::{
     collections::{HashMap, HashSet},
     hash::{BuildHasherDefault, Hasher},
+    ops::Range,
     sync::Arc,
 };
 
@@ -366,15 +367,15 @@ impl Index {
         all.get(stand.first as usize..(stand.first + stand.count) as usize).unwrap_or_default()
     }
 
-    /// The tools that contain the term, by server, with the term's weight among that server's tools.
-    pub(super) fn having_by_server(&self, term: Term) -> impl Iterator<Item = (f32, &[Posting])> {
-        let server = |posting: &Posting| self.server_of(posting.at as usize);
-        let of_one_server =
-            self.having(Among::Tools, term).chunk_by(move |one, other| server(one) == server(other));
-        of_one_server.map(move |having| {
-            let tools = having.first().map_or(0, |first| self.segments[server(first)].tools.len());
-            (rarity(having.len(), tools), having)
-        })
+    /// Of a term's postings, those of the server that the one with this number belongs to, and the term's weight among that
+    /// server's tools.
+    pub(super) fn of_one_server(&self, having: &[Posting], number: usize) -> (f32, Range<usize>) {
+        let server = self.server_of(having[number].at as usize);
+        let (first, tools) = (self.firsts[server], self.segments[server].tools.len());
+        let (before, after) = having.split_at(number);
+        let start = before.partition_point(|posting| posting.at < first);
+        let end = number + after.partition_point(|posting| ((posting.at - first) as usize) < tools);
+        (rarity(end - start, tools), start..end)
     }
 
     /// The weight of a term for the tool at this position.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{
     habits::Lift,
-    index::{Among, ByHash, Index, IndexedTool, NameWord},
+    index::{Among, ByHash, Index, IndexedTool, NameWord, Posting},
     query::{Clause, Query, Variant},
     vectors::Meant,
 };
@@ -197,8 +197,8 @@ impl Index {
     /// A word that is common among all tools may still distinguish the tools of one server, and vice versa. The best tool of
     /// a server by such words keeps its score; the others lose in proportion to what they lack.
     fn tell_siblings_apart(&self, close: &mut [Close], clauses: &[Clause]) {
-        let mut numbers: Vec<Option<usize>> = vec![None; self.count(Among::Tools)];
-        for (number, tool) in close.iter().enumerate() {
+        let mut numbers: Vec<Option<u16>> = vec![None; self.count(Among::Tools)];
+        for (number, tool) in (0..).zip(close.iter()) {
             numbers[tool.at] = Some(number);
         }
         for (clause_number, clause) in clauses.iter().enumerate() {
@@ -217,16 +217,22 @@ impl Index {
     }
 
     /// For each numbered tool, its score for a clause, where rarer words among its siblings weigh more.
-    fn tells_among_siblings(&self, clause: &Clause, numbers: &[Option<usize>], count: usize) -> Vec<f32> {
+    fn tells_among_siblings(&self, clause: &Clause, numbers: &[Option<u16>], count: usize) -> Vec<f32> {
         let mut tells = vec![0.0f32; count];
         let mut best = vec![0.0f32; count];
+        let number = |posting: &Posting| numbers[posting.at as usize].map(usize::from);
         for token in &clause.tokens {
             for Variant { term, likeness, .. } in &token.variants {
-                for (rarity, having) in self.having_by_server(*term) {
-                    for posting in having {
-                        let Some(number) = numbers[posting.at as usize] else { continue };
+                let having = self.having(Among::Tools, *term);
+                let mut from = 0;
+                // Most servers have no numbered tool, so the others are looked at first.
+                while let Some(next) = having[from..].iter().position(|posting| number(posting).is_some()) {
+                    let (rarity, of_server) = self.of_one_server(having, from + next);
+                    for posting in &having[from + next..of_server.end] {
+                        let Some(number) = number(posting) else { continue };
                         best[number] = best[number].max(likeness * rarity * posting.weight);
                     }
+                    from = of_server.end;
                 }
             }
             for (tells, best) in tells.iter_mut().zip(&mut best) {
