@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Hub, approved, audit, registry, server_entry, settings};
+use super::{Hub, approved, audit, registry, server_entry};
 use crate::{
     config::{
         Config, ConfigError,
@@ -115,7 +115,7 @@ pub(super) fn first_config(hub: &Hub, accepted: Accepted<'_>) -> Config {
     let places = hub.places();
     match read(&places.config_file) {
         Ok(Some(config)) => {
-            let in_force = settings::in_force(hub, &config, accepted);
+            let in_force = hub.inner.configured.accepted.in_force(&config, accepted);
             remember(hub, &config);
             in_force
         }
@@ -130,7 +130,7 @@ pub(super) fn first_config(hub: &Hub, accepted: Accepted<'_>) -> Config {
         Err(trouble) => {
             hub.notice(Notice::new(Code::ConfigInvalid, trouble.to_string()));
             let last = read(&places.last_good_config()).ok().flatten().unwrap_or_default();
-            settings::in_force(hub, &last, accepted)
+            hub.inner.configured.accepted.in_force(&last, accepted)
         }
     }
 }
@@ -143,7 +143,7 @@ async fn reload(hub: &Hub) {
             hub.clear_notice(Code::ConfigInvalid);
             // A missing file does not mean that all servers were removed: editors delete and rename while saving.
             let Some(written) = config else { return };
-            let config = settings::in_force(hub, &written, Accepted::Nothing);
+            let config = hub.inner.configured.accepted.in_force(&written, Accepted::Nothing);
             if *hub.config() != config {
                 tracing::info!("the configuration changed");
                 let file = hub.places().config_file.display().to_string();
@@ -202,7 +202,7 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
     may_fail_here("written");
     hub.clear_notice(Code::ConfigInvalid);
     hub.inner.configured.accepted.changed(change);
-    let in_force = settings::in_force(hub, &config, Accepted::Nothing);
+    let in_force = hub.inner.configured.accepted.in_force(&config, Accepted::Nothing);
     remember(hub, &config);
     audit::did_change(hub, change);
     registry::reconcile(hub, in_force, accepted).await;

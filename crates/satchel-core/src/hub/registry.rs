@@ -23,6 +23,10 @@ const CALLS_OF_CLIENT: usize = 8;
 pub(super) async fn reconcile(hub: &Hub, config: Config, accepted: Accepted<'_>) {
     let (config, accepted_here) = (Arc::new(config), accepted);
     let before = hub.inner.configured.replace(config.clone());
+    match hub.inner.configured.accepted.held(&config, &hub.places().config_file) {
+        Some(held) => hub.notice(held),
+        None => hub.clear_notice(Code::SettingsHeld),
+    }
     profiles::follow(hub, &before);
     for name in before.servers().keys() {
         if !config.servers().contains_key(name) {

@@ -1,7 +1,7 @@
 //! Keeps the guarded settings that a person accepted. A setting in the configuration file that loosens protection takes
 //! effect only after a person has accepted exactly that value.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -48,14 +48,14 @@ impl AcceptedSettings {
         }
     }
 
-    /// The settings in effect for a configuration that was just read or written, and whether that is all of them.
-    fn in_force(&self, file: &Config, accepted: Accepted<'_>) -> (Config, bool) {
+    /// The settings in effect for a configuration that was just read or written.
+    pub(super) fn in_force(&self, file: &Config, accepted: Accepted<'_>) -> Config {
         let wanted = Guarded::of(file);
         let known = self.known();
         let takes_all = matches!(accepted, Accepted::File) || known.is_tightened_by(&wanted);
-        let accepted = if takes_all { wanted.clone() } else { known };
+        let accepted = if takes_all { wanted } else { known };
         self.accept(accepted.clone());
-        (file.under(&accepted), accepted == wanted)
+        file.under(&accepted)
     }
 
     /// Records a person's change of a setting; the file that contains it is not in effect yet.
@@ -74,6 +74,16 @@ impl AcceptedSettings {
             fingerprint: print(&wanted).to_string(),
             diff: diff::words(&readable(&accepted), &readable(&wanted)),
         })
+    }
+
+    /// The notice that `config`, read from `file`, has settings that nobody has accepted. For a configuration in effect: what
+    /// its file restricts holds already when the notice is shown.
+    pub(super) fn held(&self, config: &Config, file: &Path) -> Option<Notice> {
+        self.waiting(config)?;
+        let file = file.display();
+        let message =
+            format!("{file} has settings that nobody has accepted; what they loosen is not in effect");
+        Some(Notice::new(Code::SettingsHeld, message))
     }
 
     fn known(&self) -> Guarded {
@@ -107,20 +117,6 @@ impl AcceptedSettings {
     }
 }
 
-/// The settings in effect for a configuration that was just read or written. Adds a notice if that is not all of them.
-pub(super) fn in_force(hub: &Hub, file: &Config, accepted: Accepted<'_>) -> Config {
-    let (config, is_all) = hub.inner.configured.accepted.in_force(file, accepted);
-    if is_all {
-        hub.clear_notice(Code::SettingsHeld);
-    } else {
-        let file = hub.places().config_file.display();
-        let message =
-            format!("{file} has settings that nobody has accepted; what they loosen is not in effect");
-        hub.notice(Notice::new(Code::SettingsHeld, message));
-    }
-    config
-}
-
 /// Accepts exactly these settings of the file.
 ///
 /// # Errors
@@ -135,7 +131,7 @@ pub(super) async fn approve_settings(hub: &Hub, fingerprint: &str) -> Result<(),
     }
     hub.inner.configured.accepted.accept(wanted);
     hub.did_here(AuditKind::Approval, "", format!("settings of the configuration file, {fingerprint}"));
-    let in_force = in_force(hub, &config.as_written(), Accepted::Nothing);
+    let in_force = hub.inner.configured.accepted.in_force(&config.as_written(), Accepted::Nothing);
     registry::reconcile(hub, in_force, Accepted::Nothing).await;
     Ok(())
 }
@@ -166,16 +162,17 @@ mod tests {
     fn loosening_changes_wait_for_a_person_and_tightening_ones_do_not() {
         let (_dir, places) = home();
         let settings = AcceptedSettings::new(&places);
-        let (held, is_all) = settings.in_force(&with("hold"), Accepted::Nothing);
-        assert!(is_all && held.holds_new_servers(), "stricter than before");
-        let (kept, is_all) = settings.in_force(&with("offer"), Accepted::Nothing);
-        assert!(!is_all && kept.holds_new_servers(), "the file does not loosen it by itself");
-        assert!(settings.waiting(&with("offer")).is_some());
+        let held = settings.in_force(&with("hold"), Accepted::Nothing);
+        assert!(held.holds_new_servers(), "stricter than before");
+        assert!(settings.waiting(&held).is_none());
+        let kept = settings.in_force(&with("offer"), Accepted::Nothing);
+        assert!(kept.holds_new_servers(), "the file does not loosen it by itself");
+        assert!(settings.waiting(&kept).is_some());
         // A new hub knows what was accepted.
         let again = AcceptedSettings::new(&places);
-        assert!(again.in_force(&with("offer"), Accepted::Nothing).0.holds_new_servers());
-        let (loose, is_all) = again.in_force(&with("offer"), Accepted::File);
-        assert!(is_all && !loose.holds_new_servers());
-        assert!(again.waiting(&with("offer")).is_none());
+        assert!(again.in_force(&with("offer"), Accepted::Nothing).holds_new_servers());
+        let loose = again.in_force(&with("offer"), Accepted::File);
+        assert!(!loose.holds_new_servers());
+        assert!(again.waiting(&loose).is_none());
     }
 }
