@@ -34,13 +34,13 @@ async fn a_killed_hub_leaves_no_process_no_torn_file_and_no_lock() {
     let config = arena.home.config_text();
     for round in 0..rounds {
         let client = Arc::new(hub.client("one").await);
+        let counted = recorded(&arena).await;
         let mut woken = JoinSet::new();
         for name in names.clone() {
             let client = client.clone();
             woken
                 .spawn(async move { client.execute(&format!("{name}:echo"), json!({ "text": name })).await });
         }
-        let counted = recorded(&arena).await;
         woken.join_all().await.iter().for_each(|answer| assert!(answer.outcome.is_ok(), "{answer:?}"));
         let running = arena.server_processes().len();
         assert!(running >= SERVERS, "all servers and their helpers run: {running}");
