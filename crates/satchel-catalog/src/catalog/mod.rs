@@ -194,14 +194,15 @@ impl Catalog {
         let all: Vec<_> = self.tools().collect();
         let meant = aids.meaning.and_then(|meaning| meaning.meant(self.meant_texts()));
         let written = meant.as_ref().map(|_| WrittenNames::of(query));
-        let is_named = |tool: &ToolEntry| written.as_ref().is_some_and(|written| written.has(&tool.name));
-        let named = all.iter().enumerate().filter(|(_, (_, tool))| is_named(tool));
+        let is_named = |at: usize| written.as_ref().is_some_and(|written| written.has(&all[at].1.name));
         let beside = search::Beside {
             lifts: self.lifts(query, aids.habits),
-            named: named.map(|(at, _)| at).collect(),
+            named: Some(&is_named),
             meant: meant.as_ref(),
         };
-        let hits = self.index().ranked_beside(query, |at| wanted(&all[at]), &beside);
+        // Looking at each tool takes a while where there are many, and mostly all are wanted.
+        let all_wanted = server.is_none() && self.tools_for_models() == all.len();
+        let hits = self.index().ranked_beside(query, |at| all_wanted || wanted(&all[at]), &beside);
         hits.into_iter().map(|hit| found(all[hit.at], hit.shares)).collect()
     }
 

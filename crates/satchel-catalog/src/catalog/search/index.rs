@@ -92,6 +92,21 @@ pub(super) struct NameWord {
     pub(super) plural: bool,
 }
 
+/// The words of a name with their weights among all tools, or all servers.
+#[derive(Debug)]
+pub(super) struct Name {
+    pub(super) words: Vec<(Term, f32)>,
+    /// The sum of the weights.
+    pub(super) whole: f32,
+}
+
+impl Name {
+    pub(super) fn of(words: impl Iterator<Item = (Term, f32)>) -> Self {
+        let words: Vec<(Term, f32)> = words.collect();
+        Self { whole: words.iter().map(|(_, rarity)| rarity).sum(), words }
+    }
+}
+
 /// Weight of a term for a tool or server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Posting {
@@ -110,6 +125,8 @@ pub struct Index {
     firsts: Vec<u32>,
     /// The segment of each position.
     servers: Vec<u32>,
+    /// Every name of every server, with the server's position.
+    pub(super) server_names: Vec<(usize, Name)>,
     terms: ByHash<KnownWord>,
     by_tool: Vec<Posting>,
     by_server: Vec<Posting>,
@@ -319,6 +336,11 @@ impl Index {
                 }
             }
         }
+        let names = index.segments.iter().enumerate();
+        let names = names.flat_map(|(at, segment)| segment.names.iter().map(move |name| (at, name)));
+        let weighted =
+            |name: &Vec<Term>| Name::of(name.iter().map(|term| (*term, index.rarity(Among::Servers, *term))));
+        index.server_names = names.map(|(at, name)| (at, weighted(name))).collect();
         let written: HashSet<&str> =
             index.segments.iter().flat_map(|segment| &segment.written).map(|word| &**word).collect();
         index.spelling = Spelling::new(written.into_iter().map(Into::into));

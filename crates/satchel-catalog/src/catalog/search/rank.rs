@@ -1,11 +1,11 @@
 //! Scores tools against a query. Each query word counts once per tool, by its best match; words of the server count in
 //! part. The best candidates are then checked more closely: does the query name the tool, and does the verb agree?
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::{
     habits::Lift,
-    index::{Among, ByHash, Index, IndexedTool, NameWord, Posting},
+    index::{Among, ByHash, Index, IndexedTool, Name, NameWord, Posting, Term},
     query::{Clause, Query, Variant},
     vectors::Meant,
 };
@@ -69,8 +69,8 @@ pub(in crate::catalog) struct Beside<'a> {
     pub(in crate::catalog) lifts: HashMap<usize, Lift>,
     /// Similarity of meaning by position.
     pub(in crate::catalog) meant: Option<&'a Meant>,
-    /// Positions of tools whose exact names the request contains.
-    pub(in crate::catalog) named: HashSet<usize>,
+    /// Whether the request contains the exact name of the tool at a position.
+    pub(in crate::catalog) named: Option<&'a dyn Fn(usize) -> bool>,
 }
 
 impl Index {
@@ -101,7 +101,7 @@ impl Index {
             .filter(|at| fits_at(*at).any(|fit| fit > 0.0) && wanted(*at))
             .map(|at| Hit { at, score: together(fits_at(at)) + share(at), shares: None })
             .collect();
-        hits.sort_unstable_by(best_first);
+        hits.sort_unstable_by_key(place);
         let mut rest = hits.split_off(hits.len().min(WINDOW));
         if let Some(meant) = beside.meant {
             self.let_in(&mut hits, &mut rest, meant, wanted);
@@ -110,9 +110,10 @@ impl Index {
         let mut close: Vec<Close> = hits
             .iter()
             .map(|hit| {
+                let name = self.name(hit.at);
                 let fit = |(number, clause): (usize, &Clause)| {
                     fits[number][hit.at]
-                        + self.cover(hit.at, &said[number])
+                        + self.cover(&name, &said[number])
                         + self.verb(hit.at, clause)
                         + self.number(hit.at, clause)
                 };
@@ -133,7 +134,7 @@ impl Index {
             tool.lift(beside.lifts.get(&tool.at));
         }
         if let Some(meant) = beside.meant {
-            self.fuse(&mut close, meant, &beside.named, query.foreign);
+            self.fuse(&mut close, meant, |at| beside.named.is_some_and(|named| named(at)), query.foreign);
         }
         let mut hits = self.one_after_another(&mut close, query.clauses.len());
         hits.extend(rest);
@@ -173,7 +174,7 @@ impl Index {
     }
 
     /// Brings scores of words and of meaning to one scale and adds them. An exact tool name in the query wins.
-    fn fuse(&self, close: &mut [Close], meant: &Meant, named: &HashSet<usize>, foreign: bool) {
+    fn fuse(&self, close: &mut [Close], meant: &Meant, named: impl Fn(usize) -> bool, foreign: bool) {
         let w = &self.weights;
         let best = close.iter().map(Close::score).fold(f32::MIN_POSITIVE, f32::max);
         let worth = if foreign && meant.reads_english { w.meaning_abroad } else { 1.0 };
@@ -181,7 +182,8 @@ impl Index {
             tool.fits.iter_mut().for_each(|fit| *fit /= best);
             tool.share /= best;
             let words = tool.score();
-            let of = |meant: &[f32]| if named.contains(&tool.at) { 1.0 } else { worth * meant[tool.at] };
+            let is_named = named(tool.at);
+            let of = |meant: &[f32]| if is_named { 1.0 } else { worth * meant[tool.at] };
             if tool.fits.len() > 1 && tool.fits.len() == meant.parts.len() {
                 for (fit, part) in tool.fits.iter_mut().zip(&meant.parts) {
                     *fit += w.meaning_part * of(part);
@@ -290,14 +292,14 @@ impl Index {
         }
         let mut rest: Vec<Hit> =
             close.iter().map(|tool| Hit { at: tool.at, score: tool.score(), shares: tool.shares }).collect();
-        rest.sort_unstable_by(best_first);
+        rest.sort_unstable_by_key(place);
         hits.extend(rest);
         hits
     }
 
     /// Score for a tool's name and verb in one clause.
     pub(super) fn closely(&self, at: usize, clause: &Clause) -> (f32, f32) {
-        (self.cover(at, &said(clause)), self.verb(at, clause))
+        (self.cover(&self.name(at), &said(clause)), self.verb(at, clause))
     }
 
     /// Score that a server's match adds to its tools.
@@ -311,20 +313,16 @@ impl Index {
         let mut all: Vec<f32> =
             (0..self.count(Among::Servers)).map(|at| together(fits.iter().map(|fits| fits[at]))).collect();
         let mut mentions = vec![0.0f32; all.len()];
-        let names = self.segments.iter().enumerate();
-        for (server, name) in names.flat_map(|(at, segment)| segment.names.iter().map(move |name| (at, name)))
-        {
-            let (mut mentioned, mut whole, mut place) = (0.0, 0.0, 1.0);
-            for term in name {
-                let rarity = self.rarity(Among::Servers, *term);
-                whole += rarity;
+        for (server, name) in &self.server_names {
+            let (mut mentioned, mut place) = (0.0, 1.0);
+            for (term, rarity) in &name.words {
                 if let Some(after_place) = query.mentions.get(term) {
                     mentioned += rarity;
                     place = if *after_place { self.weights.mention_place } else { place };
                 }
             }
-            let mention = &mut mentions[server];
-            *mention = mention.max(place * mentioned / whole);
+            let mention = &mut mentions[*server];
+            *mention = mention.max(place * mentioned / name.whole);
         }
         for (score, mention) in all.iter_mut().zip(mentions) {
             *score += self.weights.mention * mention;
@@ -355,15 +353,20 @@ impl Index {
         scores
     }
 
+    /// The name of the tool at this position.
+    fn name(&self, at: usize) -> Name {
+        let words = self.tool(at).into_iter().flat_map(|(_, tool)| &tool.name);
+        Name::of(words.map(|word| (word.term, self.rarity(Among::Tools, word.term))))
+    }
+
     /// Score for a query that contains the tool's name or a part of it.
-    fn cover(&self, at: usize, said: &ByHash<f32>) -> f32 {
-        let (mut has, mut whole) = (0.0, 0.0);
-        for NameWord { term, .. } in self.tool(at).iter().flat_map(|(_, tool)| &tool.name) {
-            let rarity = self.rarity(Among::Tools, *term);
-            whole += rarity;
-            has += rarity * said.get(term).copied().unwrap_or_default();
+    fn cover(&self, name: &Name, said: &ByHash<f32>) -> f32 {
+        let has = |(term, rarity): &(Term, f32)| rarity * said.get(term).copied().unwrap_or_default();
+        let has: f32 = name.words.iter().map(has).sum();
+        if name.whole == 0.0 {
+            return 0.0;
         }
-        if whole == 0.0 { 0.0 } else { self.weights.cover * has / whole + self.weights.cover_sum * has }
+        self.weights.cover * has / name.whole + self.weights.cover_sum * has
     }
 
     /// Score for matching number: `get_issue` for one, `list_issues` for many.
@@ -397,8 +400,10 @@ fn together(fits: impl Iterator<Item = f32>) -> f32 {
     fits.map(|fit| fit.max(0.0).powi(2)).sum::<f32>().sqrt()
 }
 
-fn best_first(a: &Hit, b: &Hit) -> std::cmp::Ordering {
-    b.score.total_cmp(&a.score).then(a.at.cmp(&b.at))
+/// Sorts the best first, and equal ones by position. One number, because a crowd is sorted faster by it than by comparing two
+/// fields; scores are not negative, so their bits sort as they do.
+fn place(hit: &Hit) -> u64 {
+    u64::from(!hit.score.max(0.0).to_bits()) << 32 | hit.at as u64
 }
 
 /// All words of a clause and their alternatives with their probabilities.
@@ -435,7 +440,7 @@ mod tests {
         let parts = parts.iter().map(|part| part.to_vec()).collect();
         let meant = Meant { whole: whole.to_vec(), parts, reads_english: false };
         let beside =
-            Beside { meant: Some(&meant), named: named.iter().copied().collect(), ..Beside::default() };
+            Beside { meant: Some(&meant), named: Some(&|at| named.contains(&at)), ..Beside::default() };
         index().ranked_beside(query, |_| true, &beside).into_iter().map(|hit| hit.at).collect()
     }
 
@@ -457,8 +462,8 @@ mod tests {
         let index = index();
         let meaning = |query: &str, reads_english, named: &[usize]| {
             let meant = Meant { whole: vec![0.2, 0.0, 1.0], parts: vec![], reads_english };
-            let named = named.iter().copied().collect();
-            let beside = Beside { meant: Some(&meant), named, ..Beside::default() };
+            let is_named = |at: usize| named.contains(&at);
+            let beside = Beside { meant: Some(&meant), named: Some(&is_named), ..Beside::default() };
             let hits = index.ranked_beside(query, |_| true, &beside);
             let most = hits.into_iter().map(|hit| hit.shares.unwrap().meaning).fold(0.0, f32::max);
             (100.0 * most).round() / 100.0

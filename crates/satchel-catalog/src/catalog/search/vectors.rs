@@ -172,8 +172,10 @@ impl Meaning {
     pub(in crate::catalog) fn meant(&self, texts: &[Option<u64>]) -> Option<Meant> {
         let length = self.request.first()?.numbers.len();
         let mut alike = vec![vec![None; texts.len()]; self.request.len()];
-        for (at, text) in texts.iter().enumerate() {
-            let row = text.and_then(|text| self.vectors.rows.get(&text));
+        // All are looked up first: so the processor waits for the memory of many at once.
+        let row = |text: &Option<u64>| self.vectors.rows.get(text.as_ref()?);
+        let rows: Vec<Option<&VectorRow>> = texts.iter().map(row).collect();
+        for (at, row) in rows.into_iter().enumerate() {
             let Some(row) = row.filter(|row| row.length as usize == length) else { continue };
             // A tool's numbers are read from memory once for all parts.
             let numbers = self.vectors.numbers_of(row);
