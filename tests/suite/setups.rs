@@ -64,6 +64,11 @@ async fn computers_following_a_folder_show_differences_and_merge_nothing_by_them
         seen.stdout
     );
     assert!(lap.config()["mcpServers"]["a"].is_null(), "nothing came by itself");
+    // Whoever asks while the folder is being read waits for that.
+    let looks = [(); 4].map(|()| lap.satchel(&["setup"]));
+    for ran in futures_util::future::join_all(looks).await {
+        ran.succeeded();
+    }
 
     let computer = lap.satchel(&["setup", "--json"]).await.json()["others"][0]["computer"]
         .as_str()

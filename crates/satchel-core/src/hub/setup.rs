@@ -526,24 +526,29 @@ async fn read(hub: &Hub, from: &SetupSource) -> Result<(SetupFile, Option<Agreed
 }
 
 async fn visit(hub: &Hub, folder: &Path) -> Result<FolderContents, Refusal> {
-    let known = hub.inner.configured.following.known();
-    let ours = portable(hub).parts;
-    let is_held = |id: &&PartId| {
-        id.part == SetupPart::Server && hub.servers().get(id.name.as_str()).is_some_and(|server| server.held)
-    };
-    let held: Vec<PartId> = ours.keys().filter(is_held).cloned().collect();
     let silent = || {
         let message = format!("the folder {} does not answer", folder.display());
         Refusal::new(Code::Unreadable, message, "Check that its drive or network is available.")
     };
-    // A folder that hangs must not occupy another thread every minute.
-    let one = hub.inner.configured.following.visits.clone().try_acquire_owned().map_err(|_| silent())?;
-    let looked = folder.to_owned();
-    let visit = blocking(hub, move || {
-        let found = known.visit(&looked, ours, &held);
-        drop(one);
-        found
-    });
+    let visit = async {
+        // One at a time: a folder that hangs must not occupy another thread every minute.
+        let one = hub.inner.configured.following.visits.clone().acquire_owned().await;
+        let one = one.map_err(|_| silent())?;
+        let known = hub.inner.configured.following.known();
+        let ours = portable(hub).parts;
+        let is_held = |id: &&PartId| {
+            id.part == SetupPart::Server
+                && hub.servers().get(id.name.as_str()).is_some_and(|server| server.held)
+        };
+        let held: Vec<PartId> = ours.keys().filter(is_held).cloned().collect();
+        let folder = folder.to_owned();
+        let look = move || {
+            let found = known.visit(&folder, ours, &held);
+            drop(one);
+            found
+        };
+        blocking(hub, look).await
+    };
     tokio::time::timeout(PATIENCE, visit).await.map_err(|_| silent())?
 }
 
