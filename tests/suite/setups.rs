@@ -64,17 +64,17 @@ async fn computers_following_a_folder_show_differences_and_merge_nothing_by_them
         seen.stdout
     );
     assert!(lap.config()["mcpServers"]["a"].is_null(), "nothing came by itself");
-    // Whoever asks while the folder is being read waits for that.
-    let looks = [(); 4].map(|()| lap.satchel(&["setup"]));
-    for ran in futures_util::future::join_all(looks).await {
-        ran.succeeded();
-    }
 
     let computer = lap.satchel(&["setup", "--json"]).await.json()["others"][0]["computer"]
         .as_str()
         .unwrap_or_default()
         .to_owned();
-    lap.satchel_agreeing(&["setup", "take", &computer, "a"]).await.succeeded();
+    // Whoever asks while the folder is being read waits for that.
+    let take = ["setup", "take", &computer, "a"];
+    let looks = futures_util::future::join_all([(); 4].map(|()| lap.satchel(&["setup"])));
+    let (looks, took) = tokio::join!(looks, lap.satchel_agreeing(&take));
+    took.succeeded();
+    assert!(looks.iter().all(|look| look.code == Some(0)), "{looks:?}");
     assert_eq!(lap.config()["mcpServers"]["a"]["command"], "no-such-a");
     lap.satchel_agreeing(&["setup", "keep", &computer, "b"]).await.succeeded();
     eventually("nothing is open any more", async || {
