@@ -6,9 +6,16 @@ use fantoccini::{ClientBuilder, Locator, elements::Element, error::CmdError, key
 use hyper_util::client::legacy::connect::HttpConnector;
 use satchel_tests::eventually;
 use serde_json::{Value, json};
-use tokio::{net::TcpStream, process::Child};
+use tokio::{net::TcpStream, process::Child, sync::Mutex, time::timeout};
 
 use crate::{app::satchel_app, desktop::Desktop};
+
+/// Held while a driver starts an app: two drivers that choose a free port for their apps at once may choose the same, and then
+/// both drive the app that opened it first, for ever.
+static STARTING: Mutex<()> = Mutex::const_new(());
+
+/// Maximum time until a window can be driven: drivers wait without end.
+const OPENING: Duration = Duration::from_secs(120);
 
 /// The window's page. The driver starts the app under it and ends it.
 pub(crate) struct Page {
@@ -49,7 +56,11 @@ impl Desktop {
         let capabilities = json!({ "webkitgtk:browserOptions": { "binary": program, "args": arguments } });
         let capabilities = capabilities.as_object().expect("capabilities are an object").clone();
         let mut builder = ClientBuilder::new(HttpConnector::new());
-        let driver = builder.capabilities(capabilities).connect(&format!("http://127.0.0.1:{port}")).await;
+        let address = format!("http://127.0.0.1:{port}");
+        let alone = STARTING.lock().await;
+        let driver = timeout(OPENING, builder.capabilities(capabilities).connect(&address)).await;
+        drop(alone);
+        let driver = driver.unwrap_or_else(|_| panic!("no window; the app said: {}", self.said()));
         let driver =
             driver.unwrap_or_else(|error| panic!("no session: {error}; the app said: {}", self.said()));
         Page { driver, _process: process }
@@ -136,9 +147,9 @@ impl Page {
             // The driver waits for ever if the page closes during a click.
             let limit = Duration::from_secs(20);
             let click = async { self.driver.find(Locator::Css(css)).await?.click().await };
-            let _ = tokio::time::timeout(limit, click).await;
+            let _ = timeout(limit, click).await;
             let hit = self.driver.execute("return window.aimed.hit", vec![]);
-            match tokio::time::timeout(limit, hit).await {
+            match timeout(limit, hit).await {
                 Ok(Ok(hit)) => (hit == true).then_some(()),
                 Ok(Err(_)) | Err(_) => Some(()),
             }
