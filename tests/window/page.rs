@@ -58,11 +58,12 @@ impl Desktop {
         let mut builder = ClientBuilder::new(HttpConnector::new());
         let address = format!("http://127.0.0.1:{port}");
         let alone = STARTING.lock().await;
-        let driver = timeout(OPENING, builder.capabilities(capabilities).connect(&address)).await;
+        let driver = match timeout(OPENING, builder.capabilities(capabilities).connect(&address)).await {
+            Ok(Ok(driver)) => driver,
+            Ok(Err(error)) => panic!("no session: {error}; the app said: {}", self.said()),
+            Err(_) => panic!("no session in time; the app said: {}", self.said()),
+        };
         drop(alone);
-        let driver = driver.unwrap_or_else(|_| panic!("no window; the app said: {}", self.said()));
-        let driver =
-            driver.unwrap_or_else(|error| panic!("no session: {error}; the app said: {}", self.said()));
         Page { driver, _process: process }
     }
 
