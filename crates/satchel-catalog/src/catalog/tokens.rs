@@ -185,15 +185,17 @@ mod tests {
     /// A substitute for the counting process: each text has as many tokens as the list has texts.
     #[tokio::test]
     async fn waiting_offers_are_counted_together_by_one_process() {
-        use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let (program, starts) = (dir.path().join("counts"), dir.path().join("starts"));
         let script = format!(
             "#!/bin/sh\necho >> {}\nn=$(grep -o 'inputSchema' | grep -c .)\n[ $n = 6 ] && echo '[3,3,3,3,3,3]'\n",
             starts.display()
         );
-        std::fs::write(&program, script).unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+        // Another process writes it: one that a test beside this one starts just now would inherit the open file, and the
+        // system runs no file that somebody may still write.
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "printf %s \"$1\" > \"$0\" && chmod 700 \"$0\""]).arg(&program).arg(script);
+        assert!(shell.status().unwrap().success());
         let (counter, turn) = (Counter::default(), Semaphore::new(1));
         let offers = ["a", "b", "c"].map(offer);
         let busy = turn.acquire().await.unwrap();

@@ -133,15 +133,22 @@ impl Drop for Turn {
 mod tests {
     use super::*;
 
+    /// Another process writes it: one that a test beside this one starts just now would inherit the open file, and the
+    /// system runs no file that somebody may still write.
+    #[cfg(unix)]
+    pub(super) fn write_program(program: &std::path::Path, text: &str) {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "printf %s \"$1\" > \"$0\" && chmod 700 \"$0\""]).arg(program).arg(text);
+        assert!(shell.status().unwrap().success());
+    }
+
     /// The clock is paused except while waiting.
     #[cfg(unix)]
     #[tokio::test(start_paused = true)]
     async fn one_process_is_kept_warm_for_the_next_script_and_goes_when_there_is_none() {
-        use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let program = dir.path().join("process");
-        std::fs::write(&program, "#!/bin/sh\nexec cat > /dev/null\n").unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+        write_program(&program, "#!/bin/sh\nexec cat > /dev/null\n");
         let scripts = Scripts::new(program, TaskTracker::new(), CancellationToken::new());
         let input = satchel_mcp::Raw::from_string("1".to_owned()).unwrap();
         let task = Task { script: String::new(), input };

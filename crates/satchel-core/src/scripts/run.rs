@@ -214,18 +214,15 @@ fn bounded(end: Settlement) -> Settlement {
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
-    use std::{
-        os::unix::fs::PermissionsExt,
-        sync::{
-            Arc,
-            atomic::{AtomicUsize, Ordering},
-        },
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
     };
 
     use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
     use super::*;
-    use crate::scripts::Scripts;
+    use crate::scripts::{Scripts, tests::write_program};
 
     /// Executes nothing: calls finish when a given number is open, and people are asked a given number of times.
     #[derive(Default)]
@@ -259,8 +256,7 @@ mod tests {
     async fn outcome(process: &str, hands: &mut Hands) -> (String, u32) {
         let dir = tempfile::tempdir().unwrap();
         let program = dir.path().join("process");
-        std::fs::write(&program, format!("#!/bin/sh\n{process}\n")).unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+        write_program(&program, &format!("#!/bin/sh\n{process}\n"));
         let scripts = Scripts::new(program, TaskTracker::new(), CancellationToken::new());
         let input = Raw::from_string("1".to_owned()).unwrap();
         let task = Task { script: String::new(), input };

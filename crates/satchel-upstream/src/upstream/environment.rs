@@ -402,12 +402,14 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn a_login_shell_that_talks_or_hangs_is_survived() {
-        use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let shell = |name: &str, script: &str| {
             let path = dir.path().join(name);
-            std::fs::write(&path, script).unwrap();
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+            // Another process writes it: one that a test beside this one starts just now would inherit the open file, and the
+            // system runs no file that somebody may still write.
+            let mut shell = std::process::Command::new("sh");
+            shell.args(["-c", "printf %s \"$1\" > \"$0\" && chmod 700 \"$0\""]).arg(&path).arg(script);
+            assert!(shell.status().unwrap().success());
             linux(&[("SHELL", path.to_str().unwrap())])
         };
         let talking =
