@@ -69,7 +69,7 @@ async fn computers_following_a_folder_show_differences_and_merge_nothing_by_them
         .as_str()
         .unwrap_or_default()
         .to_owned();
-    // Whoever asks while the folder is being read waits for that.
+    // Commands that need the folder while the hub reads it wait for that read.
     let take = ["setup", "take", &computer, "a"];
     let looks = futures_util::future::join_all([(); 4].map(|()| lap.satchel(&["setup"])));
     let (looks, took) = tokio::join!(looks, lap.satchel_agreeing(&take));

@@ -76,8 +76,8 @@ impl AcceptedSettings {
         })
     }
 
-    /// The notice that `config`, read from `file`, has settings that nobody has accepted. For a configuration in effect: what
-    /// its file restricts holds already when the notice is shown.
+    /// The notice that `config`, read from `file`, has settings that nobody has accepted. Callers put `config` into effect first, so
+    /// that the file's restrictions apply by the time a person reads the notice.
     pub(super) fn held(&self, config: &Config, file: &Path) -> Option<Notice> {
         self.waiting(config)?;
         let file = file.display();

@@ -133,8 +133,8 @@ impl Drop for Turn {
 mod tests {
     use super::*;
 
-    /// Another process writes it: one that a test beside this one starts just now would inherit the open file, and the
-    /// system runs no file that somebody may still write.
+    /// A shell writes it: a process that another test starts meanwhile would inherit the file open for writing, and Linux
+    /// refuses to run such a file.
     #[cfg(unix)]
     pub(super) fn write_program(program: &std::path::Path, text: &str) {
         let mut shell = std::process::Command::new("sh");

@@ -405,8 +405,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let shell = |name: &str, script: &str| {
             let path = dir.path().join(name);
-            // Another process writes it: one that a test beside this one starts just now would inherit the open file, and the
-            // system runs no file that somebody may still write.
+            // A shell writes it: a process that another test starts meanwhile would inherit the file open for writing, and Linux
+            // refuses to run such a file.
             let mut shell = std::process::Command::new("sh");
             shell.args(["-c", "printf %s \"$1\" > \"$0\" && chmod 700 \"$0\""]).arg(&path).arg(script);
             assert!(shell.status().unwrap().success());

@@ -172,7 +172,7 @@ impl Meaning {
     pub(in crate::catalog) fn meant(&self, texts: &[Option<u64>]) -> Option<Meant> {
         let length = self.request.first()?.numbers.len();
         let mut alike = vec![vec![None; texts.len()]; self.request.len()];
-        // All are looked up first: so the processor waits for the memory of many at once.
+        // All rows are looked up first, so that the processor fetches many of them from memory at once.
         let row = |text: &Option<u64>| self.vectors.rows.get(text.as_ref()?);
         let rows: Vec<Option<&VectorRow>> = texts.iter().map(row).collect();
         for (at, row) in rows.into_iter().enumerate() {
