@@ -28,9 +28,7 @@ fn furnish(home: &Home) {
         write(name, "x");
     }
     write("readable/words.txt", "some words");
-    write("program.sh", &format!("#!/bin/sh\necho {SECRET}\n"));
-    let program = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(home.file("program.sh"), program).expect("it is ours");
+    home.write_program("program.sh", &format!("#!/bin/sh\necho {SECRET}\n"));
 }
 
 fn entry(home: &Home, port: u16, sandbox: Option<Value>) -> Value {

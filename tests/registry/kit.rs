@@ -1,6 +1,6 @@
 //! A registry on loopback that bends every rule (`server.py`), and launchers that fetch nothing.
 
-use std::{fs, os::unix::fs::PermissionsExt, process::Stdio};
+use std::{fs, process::Stdio};
 
 use satchel_tests::{Home, Hub, Ran, python, repository, target_directory};
 use serde_json::{Value, json};
@@ -65,11 +65,8 @@ impl Kit {
              exec {} --words \"$HOME/words/$word\"\n",
             fake.display()
         );
-        fs::create_dir(home.file("bin")).expect("the home can be written to");
-        for name in ["npx", "uvx", "dnx"] {
-            let file = home.file(&format!("bin/{name}"));
-            fs::write(&file, &script).expect("the home can be written to");
-            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        for name in ["bin/npx", "bin/uvx", "bin/dnx"] {
+            home.write_program(name, &script);
         }
         Self { home, mock }
     }

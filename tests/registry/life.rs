@@ -169,15 +169,12 @@ async fn a_hosted_server_that_needs_a_sign_in_says_so() {
 /// A tag can move: the digest is pinned, and no credential is on a command line.
 #[tokio::test]
 async fn an_image_is_pinned_to_its_digest_when_it_is_installed() {
-    use std::{fs, os::unix::fs::PermissionsExt};
     let kit = Kit::new().await;
     let digest = format!("sha256:{}", "ab".repeat(32));
     let script = format!(
         "#!/bin/sh\necho \"$@\" >>\"$HOME/docker.log\"\ncase \"$1\" in image) echo docker.io/adalovelace/calendar@{digest} ;; esac\n"
     );
-    let file = kit.home.file("bin/docker");
-    fs::write(&file, script).expect("the home can be written to");
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    kit.home.write_program("bin/docker", &script);
     let _hub = kit.hub().await;
     kit.home.satchel_reading(&["secrets", "use-file"], "correct horse battery\n").await.succeeded();
     let source = format!("source={}", kit.home.path().display());
@@ -192,6 +189,6 @@ async fn an_image_is_pinned_to_its_digest_when_it_is_installed() {
     assert_eq!(args.last(), Some(&image.as_str()), "{entry}");
     assert!(args.windows(2).any(|pair| pair == ["-e", "TOKEN"]), "{entry}");
     assert!(entry["env"]["TOKEN"].as_str().is_some_and(|text| text.starts_with("${secret:")), "{entry}");
-    let log = fs::read_to_string(kit.home.file("docker.log")).expect("it was asked");
+    let log = std::fs::read_to_string(kit.home.file("docker.log")).expect("it was asked");
     assert!(log.starts_with("pull docker.io/adalovelace/calendar:1.2.6") && !log.contains("canary"), "{log}");
 }

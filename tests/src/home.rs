@@ -65,6 +65,19 @@ impl Home {
         fs::write(self.file("config.json"), text).expect("the home can be written to");
     }
 
+    /// Writes a script that everything can start at once, below the home, and returns its path.
+    ///
+    /// A shell writes it: a process that another test starts meanwhile would inherit the file open for writing, and Linux refuses
+    /// to run such a file.
+    pub fn write_program(&self, name: &str, script: &str) -> PathBuf {
+        let file = self.file(name);
+        fs::create_dir_all(file.parent().expect("it is below the home")).expect("the home can be written to");
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\""]).arg(&file).arg(script);
+        assert!(shell.status().expect("there is a shell").success(), "{name} can be written");
+        file
+    }
+
     /// The text of the configuration file.
     pub fn config_text(&self) -> String {
         fs::read_to_string(self.file("config.json")).expect("the configuration can be read")

@@ -1,6 +1,6 @@
 //! A registry of packages and the launchers that fetch from it, for tests of what is fetched.
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::fs;
 
 use serde_json::{Map, Value, json};
 
@@ -26,12 +26,8 @@ shift 2
 exec "$FAKE" "$@"
 "#;
         let uvx = "#!/bin/sh\nshift\nexec \"$FAKE\" \"$@\"\n";
-        fs::create_dir(home.file("bin")).expect("the home can be written to");
-        for (name, text) in [("npx", npx), ("uvx", uvx)] {
-            let file = home.file(&format!("bin/{name}"));
-            fs::write(&file, text).expect("the home can be written to");
-            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
-        }
+        home.write_program("bin/npx", npx);
+        home.write_program("bin/uvx", uvx);
         Self { home }
     }
 

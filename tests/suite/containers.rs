@@ -1,7 +1,7 @@
 //! A container as a server's sandbox: how it is started, and that it ends with its server, also where its client or the hub is
 //! killed. The engine is a stand-in that writes down its words and keeps what it started, as engines do.
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::fs;
 
 use satchel_tests::{Fake, Home, eventually, process};
 use serde_json::json;
@@ -41,10 +41,7 @@ esac
 fn furnished(fake: impl FnOnce(Fake) -> Fake) -> Home {
     let home = Home::empty();
     let place = home.path().to_str().expect("temporary paths are UTF-8");
-    let engine = home.file("bin/podman");
-    fs::create_dir_all(home.file("bin")).expect("the home can be written to");
-    fs::write(&engine, ENGINE.replace("HOME", place).replace("IMAGE", IMAGE)).expect("likewise");
-    fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    home.write_program("bin/podman", &ENGINE.replace("HOME", place).replace("IMAGE", IMAGE));
     let mut entry = fake(Fake::new(&home, "fake").env("TOKEN", "canary")).entry();
     entry["sandbox"] = json!({ "container": IMAGE, "read": ["~/notes"], "write": [home.path()] });
     home.write_config(&json!({ "mcpServers": { "fake": entry } }));

@@ -111,12 +111,9 @@ async fn one_that_ends_soon_after_its_start_has_failed_until_it_works() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_silent_download_may_take_as_long_as_it_progresses() {
-    use std::os::unix::fs::PermissionsExt;
     let home = Home::empty();
-    let npx = home.file("npx");
     let busy = "end=$(( $(date +%s) + 4 ))\nwhile [ $(date +%s) -lt $end ]; do :; done";
-    std::fs::write(&npx, format!("#!/bin/sh\n{busy}\nexec \"$@\"\n")).expect("the home can be written to");
-    std::fs::set_permissions(&npx, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let npx = home.write_program("npx", &format!("#!/bin/sh\n{busy}\nexec \"$@\"\n"));
     let mut entry = Fake::new(&home, "slow").with("discoveryTimeout", json!(1)).entry();
     let fake = program("fake-mcp-server").to_str().expect("it is plain").to_owned();
     entry["args"].as_array_mut().expect("it has arguments").insert(0, json!(fake));

@@ -118,12 +118,8 @@ async fn a_page_is_opened_only_by_consent_and_by_the_address_that_was_shown() {
     let desktop = Desktop::with_servers(json!({ "legacy": fixture(LEGACY) })).await;
     // Replaces the system's URL opener, to see what it receives.
     let opened = desktop.home.file("opened");
-    let program = desktop.home.file("bin/xdg-open");
-    std::fs::create_dir_all(desktop.home.file("bin")).expect("the home can be written to");
-    std::fs::write(&program, format!("#!/bin/sh\nprintf '%s\\n' \"$#\" \"$@\" > '{}'\n", opened.display()))
-        .expect("the home can be written to");
-    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
-        .expect("it can be made a program");
+    let script = format!("#!/bin/sh\nprintf '%s\\n' \"$#\" \"$@\" > '{}'\n", opened.display());
+    desktop.home.write_program("bin/xdg-open", &script);
     let page = desktop.open_window(&[]).await;
     let client = desktop.client("editor").await;
     until_offered(&client, "legacy", true).await;

@@ -1,7 +1,7 @@
 //! A server from a registry in the real window: found, shown as text, installed with what it needs, called, updated, taken
 //! back.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, process::Stdio};
+use std::{fs, process::Stdio};
 
 use fantoccini::key::Key;
 use satchel_tests::{Client, eventually, program, python, repository, target_directory};
@@ -135,20 +135,15 @@ fn launcher(desktop: &Desktop) {
          exec {} --words \"$HOME/words/$word\"\n",
         program("fake-mcp-server").display()
     );
-    for name in ["npx", "uvx"] {
-        let file = desktop.home.file("bin").join(name);
-        write(&file, &script);
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    for name in ["bin/npx", "bin/uvx"] {
+        desktop.home.write_program(name, &script);
     }
 }
 
 fn says(desktop: &Desktop, version: &str, words: &str) {
-    write(&desktop.home.file("words").join(format!("{PACKAGE}@{version}")), words);
-}
-
-fn write(file: &PathBuf, text: &str) {
-    fs::create_dir_all(file.parent().expect("it has one")).expect("the home can be written to");
-    fs::write(file, text).expect("the home can be written to");
+    let directory = desktop.home.file("words");
+    fs::create_dir_all(&directory).expect("the home can be written to");
+    fs::write(directory.join(format!("{PACKAGE}@{version}")), words).expect("the home can be written to");
 }
 
 async fn does(url: &str, what: Value) {

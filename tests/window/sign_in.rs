@@ -11,8 +11,6 @@ const SIGN_OUT: &str =
 
 /// A browser whose user accepts everything.
 fn install_browser(desktop: &Desktop) {
-    let program = desktop.home.file("bin/xdg-open");
-    std::fs::create_dir_all(desktop.home.file("bin")).expect("the home can be written to");
     let cache = target_directory().join("tmp/python");
     let browse = format!(
         "#!/bin/sh\nPYTHONPYCACHEPREFIX='{}' FAKE_USER=approve exec {} '{}' \"$1\"\n",
@@ -20,9 +18,7 @@ fn install_browser(desktop: &Desktop) {
         python(),
         kit("browser.py")
     );
-    std::fs::write(&program, browse).expect("the home can be written to");
-    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
-        .expect("it can be made a program");
+    desktop.home.write_program("bin/xdg-open", &browse);
 }
 
 /// A15: one click from an added server to its tools; A5: no page before it.
