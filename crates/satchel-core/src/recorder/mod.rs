@@ -15,6 +15,8 @@ mod readable;
 mod reading;
 mod refusals;
 mod task;
+#[cfg(test)]
+mod tests;
 
 use std::{
     path::PathBuf,

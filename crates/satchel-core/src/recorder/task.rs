@@ -31,6 +31,8 @@ const MUCH: usize = 4 * 1024 * 1024;
 const MANY: usize = 10_000;
 /// Interval of deleting old records.
 const TIDYING: Duration = Duration::from_secs(3600);
+/// Interval of trying to open a ledger that could not be opened, because its disk was full, for example.
+pub(super) const REOPENING: Duration = Duration::from_secs(30);
 /// Maximum duration of the last counting at shutdown: a desktop that logs out does not wait long.
 const LAST_COUNTING: Duration = Duration::from_millis(1500);
 
@@ -43,6 +45,8 @@ pub(super) async fn run(recorder: Recorder, mailbox: Mailbox) {
         came: Came::default(),
         postponed: Vec::new(),
         store,
+        reopen_at: now + REOPENING,
+        lost: 0,
         count_at: None,
         count_by: None,
         tidy_at: now + MOMENT,
@@ -60,8 +64,11 @@ struct Writer {
     came: Came,
     /// Requests that arrived during counting, and wait for it.
     postponed: Vec<Order>,
-    /// `None` if the ledger cannot be used; then everything is lost, and reported as such.
+    /// `None` while the ledger cannot be opened. Events that come meanwhile are lost, and counted.
     store: Option<Store>,
+    reopen_at: Instant,
+    /// Lost events, until a ledger has their number.
+    lost: u64,
     count_at: Option<Instant>,
     /// The deadline.
     count_by: Option<Instant>,
@@ -177,8 +184,12 @@ impl Writer {
                     let _ = answer.send(());
                 }
                 Order::Delete(sums, answer) => {
-                    let deleted = self.with(move |store| store.delete_history(sums)).await;
-                    let _ = answer.send(deleted.unwrap_or(Ok(())));
+                    self.reopen_at = Instant::now();
+                    self.reopen().await;
+                    // Without a ledger nothing is deleted: whoever asked learns it by the missing answer.
+                    if let Some(deleted) = self.with(move |store| store.delete_history(sums)).await {
+                        let _ = answer.send(deleted);
+                    }
                 }
             }
             // Events that arrived during counting.
@@ -188,14 +199,15 @@ impl Writer {
     }
 
     async fn record(&mut self, events: Vec<Event>) {
-        let lost = self.recorder.0.outbox.take_lost();
-        if lost > 0 {
-            tracing::warn!(lost, "calls came faster than they could be recorded");
-            let _ = self.with(move |store| store.lost(lost)).await;
+        let overflowed = self.recorder.0.outbox.take_lost();
+        if overflowed > 0 {
+            tracing::warn!(lost = overflowed, "calls came faster than they could be recorded");
+            self.lost += overflowed;
         }
         if events.is_empty() {
             return;
         }
+        self.reopen().await;
         if events.iter().any(|event| !matches!(event, Event::Measured(_))) {
             self.recorder.0.worked.send_replace(());
         }
@@ -210,14 +222,19 @@ impl Writer {
                 });
             }
         }
+        let came = events.len() as u64;
         let recorded = self.with(move |store| store.record(&events)).await;
         match recorded {
             Some(Ok(damaged)) => {
                 self.recorder.tell_damaged(damaged);
                 self.recorder.tell_usable();
+                self.write_lost().await;
             }
-            Some(Err(error)) => self.recorder.tell_unusable(&error),
-            None => {}
+            Some(Err(error)) => {
+                self.lost += came;
+                self.recorder.tell_unusable(&error);
+            }
+            None => self.lost += came,
         }
         let waiting = self.store.as_ref().map_or(0, Store::uncounted_bytes);
         let amounts = self.store.as_ref().map_or(0, Store::uncounted_amounts);
@@ -226,6 +243,21 @@ impl Writer {
         } else if waiting > 0 {
             let latest = *self.count_by.get_or_insert_with(|| Instant::now() + COUNTING);
             self.count_at = Some(latest.min(Instant::now() + QUIET));
+        }
+    }
+
+    /// Opens the ledger if it could not be opened before; the next attempt comes after [`REOPENING`].
+    async fn reopen(&mut self) {
+        if self.store.is_none() && Instant::now() >= self.reopen_at {
+            self.store = self.recorder.open_store().await;
+            self.reopen_at = Instant::now() + REOPENING;
+        }
+    }
+
+    async fn write_lost(&mut self) {
+        let lost = self.lost;
+        if lost > 0 && matches!(self.with(move |store| store.lost(lost)).await, Some(Ok(()))) {
+            self.lost = 0;
         }
     }
 
@@ -403,8 +435,15 @@ impl Recorder {
     }
 
     fn tell_unusable(&self, error: &StoreError) {
-        tracing::warn!(%error, "calls are not recorded");
-        self.0.health.send_modify(|health| health.unusable = Some(error.to_string()));
+        let error = error.to_string();
+        self.0.health.send_if_modified(|health| {
+            let is_new = health.unusable.as_deref() != Some(&error);
+            if is_new {
+                tracing::warn!(%error, "calls are not recorded");
+                health.unusable = Some(error);
+            }
+            is_new
+        });
     }
 
     fn tell_usable(&self) {
