@@ -5,7 +5,7 @@ use std::{
     ffi::OsString,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use notify::{RecursiveMode, Watcher};
@@ -13,13 +13,19 @@ use tokio::sync::Notify;
 
 /// How long a file must stay unchanged before it is read: editors write in several steps.
 pub const SETTLE: Duration = Duration::from_millis(100);
+/// Interval of looking at a file that the operating system does not watch.
+const LOOK: Duration = Duration::from_secs(2);
+const UNWATCHED: &str = "cannot watch the configuration file; looking at it every two seconds instead";
 /// Maximum number of symbolic links on the way to a file, as in Linux.
 const LINKS: usize = 40;
 
 /// Watches a file until dropped.
 #[derive(Debug)]
 pub struct FileWatch {
-    watcher: notify::RecommendedWatcher,
+    /// `None` if the operating system refuses one.
+    watcher: Option<notify::RecommendedWatcher>,
+    /// How the file last looked, while the operating system does not watch all of its places.
+    seen: Option<Look>,
     changed: Arc<Notify>,
     /// The watched file; `None` for a folder.
     file: Option<PathBuf>,
@@ -30,13 +36,21 @@ pub struct FileWatch {
     unsettled: bool,
 }
 
+/// Length and date of the real file; nothing where there is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Look(Option<(u64, Option<SystemTime>)>);
+
+impl Look {
+    fn at(file: &Path) -> Self {
+        Self(std::fs::metadata(file).ok().map(|about| (about.len(), about.modified().ok())))
+    }
+}
+
 impl FileWatch {
     /// Watches `file`, which need not exist and may be a symbolic link. Watches directories, because replacing a file by
-    /// renaming would end a watch on the file itself.
-    ///
-    /// # Errors
-    /// If the operating system cannot watch, for example because its limit of watches is reached.
-    pub fn new(file: &Path) -> notify::Result<Self> {
+    /// renaming would end a watch on the file itself. If the operating system cannot watch, for example because editors have
+    /// used up its limit of watches, the file is looked at every two seconds.
+    pub fn new(file: &Path) -> Self {
         let changed = Arc::new(Notify::new());
         let names = Arc::new(Mutex::new(BTreeSet::new()));
         let (wake, known) = (changed.clone(), names.clone());
@@ -51,17 +65,34 @@ impl FileWatch {
                 }
             }
             Err(_) => wake.notify_one(),
-        })?;
-        let (file, dirs) = (Some(file.to_owned()), BTreeSet::new());
-        let mut watch = Self { watcher, changed, file, names, dirs, unsettled: false };
-        watch.follow_links()?;
-        Ok(watch)
+        });
+        Self::with(file, watcher, changed, names)
+    }
+
+    fn with(
+        file: &Path,
+        watcher: notify::Result<notify::RecommendedWatcher>,
+        changed: Arc<Notify>,
+        names: Arc<Mutex<BTreeSet<OsString>>>,
+    ) -> Self {
+        let (watcher, error) = match watcher {
+            Ok(watcher) => (Some(watcher), None),
+            Err(error) => (None, Some(error)),
+        };
+        let (seen, dirs) = (error.is_some().then(|| Look::at(file)), BTreeSet::new());
+        let file = Some(file.to_owned());
+        let mut watch = Self { watcher, seen, changed, file, names, dirs, unsettled: false };
+        match error {
+            Some(error) => tracing::warn!(%error, "{UNWATCHED}"),
+            None => watch.follow_links(),
+        }
+        watch
     }
 
     /// Watches the direct content of a folder, which must exist.
     ///
     /// # Errors
-    /// As for [`Self::new`].
+    /// If the operating system cannot watch, for example because its limit of watches is reached.
     pub fn of_folder(folder: &Path) -> notify::Result<Self> {
         let changed = Arc::new(Notify::new());
         let wake = changed.clone();
@@ -72,25 +103,53 @@ impl FileWatch {
             })?;
         watcher.watch(folder, RecursiveMode::NonRecursive)?;
         let dirs = BTreeSet::from([folder.to_owned()]);
-        Ok(Self { watcher, changed, file: None, names: Arc::default(), dirs, unsettled: false })
+        let (watcher, names) = (Some(watcher), Arc::default());
+        Ok(Self { watcher, seen: None, changed, file: None, names, dirs, unsettled: false })
     }
 
     /// Waits for the next change, until the file has settled. Cancelling it loses no change.
     pub async fn changed(&mut self) {
         if !self.unsettled {
-            self.changed.notified().await;
+            self.signalled().await;
             self.unsettled = true;
         }
         while tokio::time::timeout(SETTLE, self.changed.notified()).await.is_ok() {}
-        if let Err(error) = self.follow_links() {
-            tracing::warn!(%error, "cannot watch what the configuration file links to; edits there take effect after a restart");
-        }
+        self.follow_links();
         self.unsettled = false;
     }
 
-    /// Watches where the file's links lead now.
-    fn follow_links(&mut self) -> notify::Result<()> {
-        let Some(file) = &self.file else { return Ok(()) };
+    /// Waits for a signal of the operating system, or, where it does not watch, until the file looks different.
+    async fn signalled(&mut self) {
+        while let (Some(file), Some(seen)) = (&self.file, &mut self.seen) {
+            if tokio::time::timeout(LOOK, self.changed.notified()).await.is_ok() {
+                return;
+            }
+            let now = Look::at(file);
+            if std::mem::replace(seen, now.clone()) != now {
+                return;
+            }
+        }
+        self.changed.notified().await;
+    }
+
+    /// Watches where the file's links lead now; looks at the file itself where that fails.
+    fn follow_links(&mut self) {
+        let Some(file) = self.file.clone() else { return };
+        match self.watch_links(&file) {
+            Ok(true) => self.seen = None,
+            Ok(false) => {}
+            Err(error) => {
+                if self.seen.is_none() {
+                    tracing::warn!(%error, "{UNWATCHED}");
+                }
+                self.seen = Some(Look::at(&file));
+            }
+        }
+    }
+
+    /// Returns false without a watcher.
+    fn watch_links(&mut self, file: &Path) -> notify::Result<bool> {
+        let Some(watcher) = &mut self.watcher else { return Ok(false) };
         let places = places_of(file);
         *locked(&self.names) =
             places.iter().filter_map(|place| place.file_name()).map(ToOwned::to_owned).collect();
@@ -98,16 +157,16 @@ impl FileWatch {
             places.iter().filter_map(|place| place.parent()).map(ToOwned::to_owned).collect();
         for gone in self.dirs.difference(&dirs) {
             // A removed directory is no longer watched anyway.
-            let _ = self.watcher.unwatch(gone);
+            let _ = watcher.unwatch(gone);
         }
         self.dirs.retain(|dir| dirs.contains(dir));
         for dir in dirs {
             if !self.dirs.contains(&dir) {
-                self.watcher.watch(&dir, RecursiveMode::NonRecursive)?;
+                watcher.watch(&dir, RecursiveMode::NonRecursive)?;
                 self.dirs.insert(dir);
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -156,7 +215,7 @@ mod tests {
         fs::write(other.join("mine.json"), "{}").unwrap();
         let file = home.join("config.json");
         symlink("../dot/satchel.json", &file).unwrap();
-        let mut watch = FileWatch::new(&file).unwrap();
+        let mut watch = FileWatch::new(&file);
 
         fs::write(dot.join("satchel.json"), "{ }").unwrap();
         noticed(&mut watch, "an edit in place").await;
@@ -168,5 +227,33 @@ mod tests {
         noticed(&mut watch, "another link").await;
         fs::write(other.join("mine.json"), "{ }").unwrap();
         noticed(&mut watch, "an edit of what the new link leads to").await;
+    }
+
+    /// Every editor takes watches, and the system has a limit of them for each user.
+    #[tokio::test(start_paused = true)]
+    async fn a_file_that_the_system_does_not_watch_is_looked_at() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("config.json");
+        let refused = || Err(notify::Error::new(notify::ErrorKind::MaxFilesWatch));
+        let mut watch = FileWatch::with(&file, refused(), Arc::default(), Arc::default());
+        for text in ["{}", "{ }", ""] {
+            let quiet = tokio::time::timeout(PATIENCE, watch.changed()).await;
+            assert!(quiet.is_err(), "nothing changed before {text:?}");
+            fs::write(&file, text).unwrap();
+            noticed(&mut watch, text).await;
+        }
+        fs::remove_file(&file).unwrap();
+        noticed(&mut watch, "it is gone").await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_file_whose_directory_comes_later_is_looked_at_until_it_can_be_watched() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("later/config.json");
+        let mut watch = FileWatch::new(&file);
+        fs::create_dir(dir.path().join("later")).unwrap();
+        fs::write(&file, "{}").unwrap();
+        noticed(&mut watch, "its directory").await;
+        assert_eq!(watch.seen, None, "it can be watched now");
     }
 }

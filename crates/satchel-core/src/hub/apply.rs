@@ -67,7 +67,7 @@ pub(super) async fn ask(hub: &Hub, change: Change, accepts: bool) -> Result<(), 
 }
 
 pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
-    let mut watch = if hub.inner.options.passive { None } else { watch(&hub) };
+    let mut watch = (!hub.inner.options.passive).then(|| FileWatch::new(&hub.places().config_file));
     loop {
         tokio::select! {
             next = asked.recv() => match next {
@@ -92,14 +92,6 @@ pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
             () = hub.inner.life.end().cancelled() => return,
         }
     }
-}
-
-fn watch(hub: &Hub) -> Option<FileWatch> {
-    FileWatch::new(&hub.places().config_file)
-        .inspect_err(|error| {
-            tracing::warn!(%error, "cannot watch the configuration file; edits by hand take effect after a restart");
-        })
-        .ok()
 }
 
 async fn changed(watch: Option<&mut FileWatch>) {
