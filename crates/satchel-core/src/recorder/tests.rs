@@ -8,6 +8,7 @@ use tokio::{
     sync::{Semaphore, watch},
     time::advance,
 };
+use tokio_util::task::TaskTracker;
 
 use super::{CallTrouble, Mailbox, Observer, Program, Recorder, Settings, task::REOPENING, visit};
 use crate::{
@@ -194,7 +195,8 @@ async fn a_ledger_that_could_not_be_opened_is_used_as_soon_as_it_can_be() {
     let (home, recorder, mailbox) = opened("{}");
     let in_the_way = Places::below(home.path()).data.join("ledger.db");
     std::fs::create_dir(&in_the_way).unwrap();
-    let task = tokio::spawn(recorder.clone().run(mailbox));
+    let tasks = TaskTracker::new();
+    tasks.spawn(recorder.clone().run(mailbox));
     recorder.did(AuditKind::Denied, "early", "", "");
     recorder.written().await;
     assert!(recorder.health().borrow().unusable.is_some(), "it says that nothing is recorded");
@@ -211,5 +213,6 @@ async fn a_ledger_that_could_not_be_opened_is_used_as_soon_as_it_can_be() {
     assert_eq!(recorder.health().borrow().unusable, None);
     assert!(recorder.delete_history(false).await.is_ok());
     recorder.end();
-    task.await.unwrap();
+    tasks.close();
+    tasks.wait().await;
 }
