@@ -69,17 +69,21 @@ async fn a_clock_that_is_set_disturbs_nothing() {
     for seconds in &jumps {
         // In flight while the clock is set.
         let (under_way, before) = (client.clone(), processor_time(hub.pid));
-        let call = tokio::spawn(async move { under_way.execute("a:sleep", json!({ "ms": 800 })).await });
+        let end = arena.home.file("end");
+        let arguments = json!({ "ms": 120_000, "until": end });
+        let call = tokio::spawn(async move { under_way.execute("a:sleep", arguments).await });
         eventually("the call is in flight", async || {
             (view(&arena, "a").await["in_flight"] == 1).then_some(())
         })
         .await;
         clock.set(*seconds);
+        std::fs::write(&end, "").expect("the home can be written to");
         let answer = call.await.expect("it does not panic");
         assert!(
             answer.outcome.is_ok() && answer.text().contains("slept"),
             "clock at {seconds} s: {answer:?}"
         );
+        std::fs::remove_file(&end).expect("it was written");
         assert_eq!(client.execute("b:echo", json!({ "text": "on" })).await.text(), "on");
         made += 2;
         tokio::time::sleep(Duration::from_secs(1)).await;

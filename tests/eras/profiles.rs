@@ -116,14 +116,13 @@ async fn a_call_under_way_ends_before_its_server_goes_to_sleep() {
     let hub = home.start_hub().await;
     until_read(&hub).await;
     let client: Raw = hub.client("one").await;
-    let calling = {
-        let client = client.clone();
-        tokio::spawn(async move { client.execute("git:sleep", json!({ "ms": 4_000 })).await })
-    };
+    let arguments = json!({ "ms": 120_000, "until": home.file("end") });
+    let calling = tokio::spawn(async move { client.execute("git:sleep", arguments).await });
     eventually("the call is under way", async || (hub.server("git").await["in_flight"] == 1).then_some(()))
         .await;
     let pid = *kept.ledger().starts().last().expect("it was started");
     home.satchel(&["profile", "use", "writing"]).await.succeeded();
+    std::fs::write(home.file("end"), "").expect("the home can be written to");
     let answer = calling.await.expect("the call ends").value();
     assert_ne!(answer["isError"], true, "{answer}");
     eventually("then it ends", async || (!process::is_alive(pid)).then_some(())).await;

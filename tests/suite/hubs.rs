@@ -1,5 +1,7 @@
 //! The hub as a process: one per home, and nothing is left behind when it ends, however it ends.
 
+use std::time::Duration;
+
 use satchel_tests::{Fake, Home, eventually, process};
 use serde_json::{Value, json};
 
@@ -41,15 +43,22 @@ async fn a_polite_end_lets_calls_finish_and_leaves_nothing_behind() {
     stubborn(&home);
     let hub = home.start_hub().await;
     let client = hub.client("one").await;
-    let call = tokio::task::JoinSet::from_iter([{
-        let client = client.clone();
-        async move { client.execute("stubborn:sleep", json!({ "ms": 1_000 })).await.text() }
-    }]);
+    let end = home.file("end");
+    let arguments = json!({ "ms": 120_000, "until": end });
+    let call =
+        tokio::task::JoinSet::from_iter([
+            async move { client.execute("stubborn:sleep", arguments).await.text() },
+        ]);
     eventually("the call is under way", async || {
         (hub.server("stubborn").await["in_flight"] == 1).then_some(())
     })
     .await;
-    assert_eq!(hub.terminate().await, Some(0));
+    let (ended, ()) = tokio::join!(hub.terminate(), async {
+        // It ends while the hub waits for it.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        std::fs::write(end, "").expect("the home can be written to");
+    });
+    assert_eq!(ended, Some(0));
     assert!(call.join_all().await[0].starts_with("pid "), "a call under way is answered");
     nothing_left(&home).await;
     assert!(!home.file("data/hub.json").exists(), "nothing says that a hub runs");

@@ -126,7 +126,8 @@ async fn calls_run_in_parallel_and_progress_reaches_only_its_caller() {
 
     let slow = client.clone();
     let mut calls = JoinSet::new();
-    calls.spawn(async move { slow.execute("fake:sleep", json!({ "ms": 1_500 })).await.text() });
+    let arguments = json!({ "ms": 120_000, "until": home.file("end") });
+    calls.spawn(async move { slow.execute("fake:sleep", arguments).await.text() });
     eventually("the slow call is under way", async || {
         (hub.server("fake").await["in_flight"] == 1).then_some(())
     })
@@ -140,5 +141,7 @@ async fn calls_run_in_parallel_and_progress_reaches_only_its_caller() {
     let steps: Vec<_> = answer.notes.iter().map(|note| note["params"]["progress"].clone()).collect();
     assert_eq!(steps, [1, 2, 3]);
     assert!(answer.notes.iter().all(|note| note["params"]["progressToken"] == "mine"), "{:?}", answer.notes);
+    assert_eq!(hub.server("fake").await["in_flight"], 1, "the slow call still runs");
+    std::fs::write(home.file("end"), "").expect("the home can be written to");
     assert!(calls.join_next().await.expect("one call").expect("it ended").starts_with("pid "));
 }

@@ -8,13 +8,14 @@ use std::{
     fs::File,
     io::{self, BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
+    path::Path,
     process::{Command, ExitCode, Stdio, exit},
     sync::{
         Arc, Condvar, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use satchel_tests::odd;
@@ -324,7 +325,11 @@ impl Server {
         let text = || json!({ "type": "string" });
         let mut tools = vec![
             tool("echo", self.words().as_deref().unwrap_or("Says a text back."), json!({ "text": text() })),
-            tool("sleep", "Answers after a while.", json!({ "ms": { "type": "integer" } })),
+            tool(
+                "sleep",
+                "Answers after a while, or when a file exists.",
+                json!({ "ms": { "type": "integer" }, "until": text() }),
+            ),
             tool("about", "Tells of its process.", json!({ "env": { "type": "array", "items": text() } })),
             tool("progress", "Reports three steps.", json!({})),
             tool("odd", "Answers with an unusual result.", json!({ "which": text() })),
@@ -350,7 +355,7 @@ impl Server {
         let said = match name {
             "echo" => arguments["text"].as_str().unwrap_or_default().to_owned(),
             "sleep" => {
-                thread::sleep(Duration::from_millis(arguments["ms"].as_u64().unwrap_or(0)));
+                sleep(arguments);
                 self.note("slept");
                 format!("pid {}", std::process::id())
             }
@@ -393,6 +398,19 @@ impl Server {
             .wait_timeout_while(roots, limit, |roots| roots.is_none())
             .expect("no thread panics while it writes");
         roots.as_ref().map_or("nobody answered".into(), Value::to_string)
+    }
+}
+
+/// Sleeps for `ms` milliseconds, less if the file `until` exists earlier.
+fn sleep(arguments: &Value) {
+    let end = Instant::now() + Duration::from_millis(arguments["ms"].as_u64().unwrap_or(0));
+    let until = arguments["until"].as_str().map(Path::new);
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() || until.is_some_and(Path::exists) {
+            return;
+        }
+        thread::sleep(if until.is_some() { left.min(Duration::from_millis(20)) } else { left });
     }
 }
 
