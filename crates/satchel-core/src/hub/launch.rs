@@ -1,6 +1,6 @@
 //! Decides whether a server may be started, with what of its packages, and wakes it to learn what it offers.
 
-use std::{collections::BTreeSet, pin::Pin, sync::Arc};
+use std::{collections::BTreeSet, pin::Pin, sync::Arc, time::Duration};
 
 use super::{
     Hub, fresh_lists, profiles, publish,
@@ -12,8 +12,17 @@ use crate::{
     platform::Environment,
     registry::fetched::{self, Fetched},
     tasks::Panicked,
-    upstream::{Preflight, environment},
+    upstream::{LeaseError, Preflight, environment},
 };
+
+/// The pauses after which a server whose lists could not be read is started again for them: the computer may have been busy or
+/// offline.
+pub(super) const AGAIN: [Duration; 4] = [
+    Duration::from_secs(60),
+    Duration::from_secs(5 * 60),
+    Duration::from_secs(20 * 60),
+    Duration::from_secs(60 * 60),
+];
 
 struct Variables<'a>(&'a Environment);
 
@@ -75,12 +84,24 @@ fn hold_or_let_go(hub: &Hub, name: &ServerName) -> Option<(bool, TransportConfig
     hub.inner.servers.change(name, hold)?
 }
 
-/// Starts a server once if its lists were never read, so that its tools can be found. A passive hub starts only what
-/// the command needs.
+/// Starts a server if its lists were never read, so that its tools can be found; again after pauses if that fails. A
+/// passive hub starts only what the command needs.
 pub(super) fn learn(hub: &Hub, name: &ServerName) {
     if !hub.inner.options.passive && is_unread(hub, name) {
         let (owned, name) = (hub.clone(), name.clone());
-        hub.inner.life.spawn(async move { read_first(&owned, &name).await });
+        hub.inner.life.spawn(async move { read_first(&owned, &name, &AGAIN).await });
+    }
+}
+
+/// May the next start succeed without anybody changing something? Whoever does change it has the lists read.
+fn may_pass(error: &LeaseError) -> bool {
+    match error {
+        LeaseError::Failed(failure) | LeaseError::Waiting { failure, .. } => !matches!(
+            failure.code,
+            Code::NeedsCredential | Code::NeedsSignIn | Code::ConfigInvalid | Code::HeldBack | Code::Deleted
+        ),
+        LeaseError::StillStarting { .. } => true,
+        LeaseError::Off | LeaseError::Manual | LeaseError::GivenUp | LeaseError::Closing => false,
     }
 }
 
@@ -89,7 +110,7 @@ pub(super) async fn learn_all(hub: &Hub) {
     let names: Vec<ServerName> = hub.servers().keys().filter(|name| is_unread(hub, name)).cloned().collect();
     let reading = names.into_iter().map(|name| {
         let owned = hub.clone();
-        hub.inner.life.spawn(async move { read_first(&owned, &name).await })
+        hub.inner.life.spawn(async move { read_first(&owned, &name, &[]).await })
     });
     for read in reading.collect::<Vec<_>>() {
         let _ = read.await;
@@ -104,19 +125,34 @@ fn is_unread(hub: &Hub, name: &ServerName) -> bool {
     hub.servers().get(name).is_some_and(wanted) && !hub.offers().contains_key(name)
 }
 
-async fn read_first(hub: &Hub, name: &ServerName) {
+/// Starts a server for its lists, and after each of these pauses again. Its state reports the failures.
+async fn read_first(hub: &Hub, name: &ServerName, pauses: &[Duration]) {
     let Some(server) = hub.servers().get(name).cloned() else { return };
     let reading = async {
-        let _turn = hub.inner.servers.learning.acquire().await;
-        if let Ok(lease) = server.upstream.lease().await {
-            // The server's state reports the failure.
-            let _ = fresh_lists::first_lists(hub, name, &server.upstream, lease).await;
+        let mut read = start_to_read(hub, name, &server).await;
+        // One at a time for each server.
+        let Ok(_alone) = server.unread.try_lock() else { return };
+        for pause in pauses {
+            if !read.is_err_and(|error| may_pass(&error)) {
+                return;
+            }
+            tokio::time::sleep(*pause).await;
+            if !is_unread(hub, name) {
+                return;
+            }
+            read = start_to_read(hub, name, &server).await;
         }
     };
     tokio::select! {
         () = reading => {}
         () = server.end.cancelled() => {}
     }
+}
+
+async fn start_to_read(hub: &Hub, name: &ServerName, server: &Registered) -> Result<(), LeaseError> {
+    let _turn = hub.inner.servers.learning.acquire().await;
+    let lease = server.upstream.lease().await?;
+    fresh_lists::first_lists(hub, name, &server.upstream, lease).await
 }
 
 /// The check before every start of this server.

@@ -141,6 +141,7 @@ fn add(
         config: config.clone(),
         calls: Slots::new(CALLS_PER_SERVER, CALLS_OF_CLIENT),
         declined: Declined::default(),
+        unread: Arc::default(),
         end: hub.inner.life.end().child_token(),
     };
     refresh::follow(hub, name, &registered.upstream, setup, registered.end.clone());

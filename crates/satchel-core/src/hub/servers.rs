@@ -55,6 +55,8 @@ pub(super) struct RegisteredServer {
     pub(super) calls: Slots,
     /// When a person last declined to enter a secret for it.
     pub(super) declined: Declined,
+    /// Held while it waits to be started again, because its lists could not be read.
+    pub(super) unread: Arc<tokio::sync::Mutex<()>>,
     /// Not started, because its entry was not accepted.
     pub(super) held: bool,
     /// Cancels the tasks for this server's lists.

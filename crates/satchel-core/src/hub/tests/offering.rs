@@ -1,6 +1,9 @@
 //! What faces and models are shown of what servers offer: searches, tools, resources and prompts.
 
+use std::time::Duration;
+
 use super::{
+    super::launch::AGAIN,
     house::House,
     server::{TestServer, tool},
 };
@@ -22,6 +25,24 @@ async fn notes() -> (House, TestServer) {
     let house = House::with(&[("notes", &server)]).await;
     house.until("notes", |view| view.tools == Some(3) && view.resources == Some(1)).await;
     (house, server)
+}
+
+/// A laptop that is offline or busy when it starts.
+#[tokio::test]
+async fn a_server_that_was_down_when_its_lists_were_first_wanted_is_asked_again() {
+    let server = TestServer::start(vec![tool("create_note", "Creates a note.")]).await;
+    server.set_down(true);
+    let house = House::with(&[("notes", &server)]).await;
+    house.until("notes", |view| view.last_failure.is_some()).await;
+    server.set_down(false);
+    let notes = house.hub.servers()["notes"].clone();
+    while notes.unread.try_lock().is_ok() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    tokio::time::pause();
+    tokio::time::advance(AGAIN[0]).await;
+    tokio::time::resume();
+    house.until("notes", |view| view.tools == Some(1)).await;
 }
 
 fn search(query: &str) -> ListTools {

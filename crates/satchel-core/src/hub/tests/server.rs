@@ -1,7 +1,13 @@
 //! An MCP server inside the test's own process: one HTTP endpoint on loopback, JSON answers, no sessions. Speaks the
 //! legacy revisions. Counts nothing and checks nothing that a test does not ask for.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use parking_lot::Mutex;
 
@@ -32,6 +38,8 @@ struct State {
     called: Mutex<Vec<Value>>,
     /// Answers to `slow` wait for a permit each.
     slow: Semaphore,
+    /// Nothing is answered but errors.
+    down: AtomicBool,
 }
 
 impl TestServer {
@@ -39,8 +47,12 @@ impl TestServer {
     pub(super) async fn start(tools: Vec<Value>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let state =
-            Arc::new(State { tools: Mutex::new(tools), called: Mutex::default(), slow: Semaphore::new(0) });
+        let state = Arc::new(State {
+            tools: Mutex::new(tools),
+            called: Mutex::default(),
+            slow: Semaphore::new(0),
+            down: AtomicBool::new(false),
+        });
         let end = CancellationToken::new();
         let (serving, ended, tracker) = (state.clone(), end.clone(), TaskTracker::new());
         let connections = tracker.clone();
@@ -79,6 +91,11 @@ impl TestServer {
         self.state.called.lock().clone()
     }
 
+    /// Answers only with errors, or as usual again.
+    pub(super) fn set_down(&self, down: bool) {
+        self.state.down.store(down, Ordering::Relaxed);
+    }
+
     /// Lets one call of `slow` be answered.
     pub(super) fn go_on(&self) {
         self.state.slow.add_permits(1);
@@ -109,6 +126,9 @@ async fn serve(mut stream: TcpStream, state: &State) -> std::io::Result<()> {
             _ => None,
         };
         let response = match answer {
+            _ if state.down.load(Ordering::Relaxed) => {
+                "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n".into()
+            }
             Some(answer) => {
                 let body = answer.to_string();
                 format!(
