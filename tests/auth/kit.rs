@@ -1,6 +1,6 @@
 //! The kit's programs, in a home of their own and with a keychain of their own.
 
-use satchel_tests::{Home, kit, program, python, target_directory};
+use satchel_tests::{Home, kit, program, python};
 use tokio::process::Command;
 
 use crate::conformance;
@@ -29,8 +29,7 @@ impl Kit {
             .args(words)
             .env("SATCHEL", program("satchel"))
             .env("XDG_RUNTIME_DIR", runtime)
-            .env("OIDC_PROVIDER", conformance::provider())
-            .env("PYTHONPYCACHEPREFIX", target_directory().join("tmp/python"));
+            .env("OIDC_PROVIDER", conformance::provider());
         command
     }
 

@@ -180,7 +180,7 @@ impl Arena {
         let mut command = self.home.command(python());
         command.arg(fixture("chaos_http.py")).args(["--port", "0", "--life", "3600"]);
         command.arg("--ledger").arg(&ledger.0).arg("--capture").arg(&sink.0);
-        command.envs(python_environment()).env("CHAOS_MAX_LIFE_S", "3600");
+        command.env("CHAOS_MAX_LIFE_S", "3600");
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("python runs");
         let stdout = process.stdout.take().expect("its standard output is a pipe");
         let line = BufReader::new(stdout).lines().next_line().await.expect("it can be read");
@@ -315,7 +315,12 @@ pub(crate) fn python_environment() -> [(&'static str, String); 1] {
 /// Runs a program of the fixtures and returns its exit code and output.
 pub(crate) async fn run_fixture(script: &str, arguments: &[&str]) -> (i32, String) {
     let mut command = tokio::process::Command::new(python());
-    command.arg(fixture(script)).args(arguments).envs(python_environment()).stdin(Stdio::null());
+    command
+        .arg(fixture(script))
+        .args(arguments)
+        .envs(python_environment())
+        .env_remove("PYTHONDONTWRITEBYTECODE")
+        .stdin(Stdio::null());
     let output = command.kill_on_drop(true).output().await.expect("python runs");
     let said =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);

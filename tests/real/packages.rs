@@ -3,7 +3,7 @@
 
 use std::process::Stdio;
 
-use satchel_tests::{Home, eventually, program, python, repository, target_directory};
+use satchel_tests::{Home, eventually, program, python, repository};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -15,10 +15,7 @@ use crate::house::installed;
 /// The mock of a registry, and its address; it ends with the first.
 async fn registry(home: &Home) -> (Child, String) {
     let mut command: Command = home.command(python());
-    command
-        .arg(repository().join("tests/registry/server.py"))
-        .env("PYTHONPYCACHEPREFIX", target_directory().join("tmp/python"))
-        .stdout(Stdio::piped());
+    command.arg(repository().join("tests/registry/server.py")).stdout(Stdio::piped());
     let mut process = command.spawn().expect("python starts");
     let stdout = process.stdout.take().expect("its output is a pipe");
     let line = BufReader::new(stdout).lines().next_line().await.expect("it can be read");

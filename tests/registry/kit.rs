@@ -2,7 +2,7 @@
 
 use std::{fs, process::Stdio};
 
-use satchel_tests::{Home, Hub, Ran, python, repository, target_directory};
+use satchel_tests::{Home, Hub, Ran, python, repository};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -18,10 +18,7 @@ pub(crate) struct Mock {
 impl Mock {
     pub(crate) async fn start(home: &Home) -> Self {
         let mut command = home.command(python());
-        command
-            .arg(repository().join("tests/registry/server.py"))
-            .env("PYTHONPYCACHEPREFIX", target_directory().join("tmp/python"))
-            .stdout(Stdio::piped());
+        command.arg(repository().join("tests/registry/server.py")).stdout(Stdio::piped());
         let mut process = command.spawn().expect("python starts");
         let stdout = process.stdout.take().expect("its output is a pipe");
         let line = BufReader::new(stdout).lines().next_line().await.expect("it can be read");

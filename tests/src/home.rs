@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{io::AsyncWriteExt, process::Command};
 
-use crate::{process, program};
+use crate::{process, program, target_directory};
 
 /// The home directory of one test. Two of them share nothing.
 pub struct Home {
@@ -106,6 +106,9 @@ impl Home {
             .env("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={}", self.file("no-bus").display()))
             // Searches use words only: computing vectors takes time, and other tests cover them.
             .env("SATCHEL_MODEL", "")
+            // Without compiled files, Python compiles its library at every start, which takes longer than most of its programs.
+            .env("PYTHONPYCACHEPREFIX", target_directory().join("tmp/python"))
+            .env_remove("PYTHONDONTWRITEBYTECODE")
             .env_remove("XDG_RUNTIME_DIR")
             .env_remove("DISPLAY")
             .env_remove("WAYLAND_DISPLAY")

@@ -8,7 +8,7 @@ use tokio::{
     process::{Child, ChildStdout},
 };
 
-use crate::{Home, plain_http, program, python, repository, target_directory};
+use crate::{Home, plain_http, program, python, repository};
 
 /// A protected server with its authorization servers.
 #[derive(Debug)]
@@ -28,7 +28,6 @@ pub async fn protected(home: &Home, case: &str) -> Protected {
     let mut command = home.command(python());
     command.args([&kit("mock_as.py"), "--case", case, "--plugin", &kit("quoting.py")]);
     command.stdout(Stdio::piped());
-    command.env("PYTHONPYCACHEPREFIX", target_directory().join("tmp/python"));
     let mut process = command.spawn().expect("python3 is installed; scripts/setup.sh does that");
     let stdout = process.stdout.take().expect("its standard output is a pipe");
     let mut said = BufReader::new(stdout).lines();
@@ -44,9 +43,7 @@ pub fn browser() -> [String; 2] {
 /// Opens this page in a browser whose user accepts; with `paste`, the browser does not follow the redirect back.
 pub async fn browse(home: &Home, page: &str, paste: bool) -> Value {
     let mut command = home.command(python());
-    command
-        .args([&kit("browser.py"), page])
-        .env("PYTHONPYCACHEPREFIX", target_directory().join("tmp/python"));
+    command.args([&kit("browser.py"), page]);
     command.env("FAKE_USER", if paste { "paste" } else { "approve" });
     let output = command.output().await.expect("python3 is installed; scripts/setup.sh does that");
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))

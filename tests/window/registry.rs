@@ -4,7 +4,7 @@
 use std::{fs, process::Stdio};
 
 use fantoccini::key::Key;
-use satchel_tests::{Client, eventually, program, python, repository, target_directory};
+use satchel_tests::{Client, eventually, program, python, repository};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -16,10 +16,7 @@ use crate::{app::until_offered, desktop::Desktop};
 async fn registry(desktop: &Desktop) -> (Child, String) {
     let mut command = desktop.home.command(python());
     let server = repository().join("tests/registry/server.py");
-    command
-        .arg(server)
-        .env("PYTHONPYCACHEPREFIX", target_directory().join("tmp/python"))
-        .stdout(Stdio::piped());
+    command.arg(server).stdout(Stdio::piped());
     let mut process = command.spawn().expect("python starts");
     let stdout = process.stdout.take().expect("its output is a pipe");
     let line = BufReader::new(stdout).lines().next_line().await.expect("it can be read");

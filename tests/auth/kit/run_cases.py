@@ -85,7 +85,9 @@ def play(case, a, cases_files):
                 f.write('#!/bin/sh\nexec %s %s "$@"\n' % (shlex.quote(sys.executable), shlex.quote(os.path.join(HERE, "browser.py"))))
             os.chmod(path, 0o755)
         env = {**os.environ, "PATH": bin_ + os.pathsep + os.environ["PATH"], "BROWSER": os.path.join(bin_, "xdg-open"),
-               "FAKE_BROWSER_LOG": log, "KIT": HERE, "PYTHONDONTWRITEBYTECODE": "1"}
+               "FAKE_BROWSER_LOG": log, "KIT": HERE}
+        if "PYTHONPYCACHEPREFIX" not in env:
+            env["PYTHONDONTWRITEBYTECODE"] = "1"
         for k in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
             env.pop(k, None)
         if case.get("proxy"):
