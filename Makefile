@@ -91,7 +91,8 @@ test: ui/dist/index.html
 	$(MAKE) --no-print-directory workflows ways-in ui-types lint
 	cargo build $(TESTED)
 	@SATCHEL_FUZZ_SECONDS=$(FUZZED) node scripts/test.mjs $(TESTED) --no-fail-fast -- --test-threads=$(HOUSE_AT_ONCE) \
-	  --beside --no-fail-fast --test auth --test conformance --test window \
+	  --beside --no-fail-fast --test auth --test window \
+	  --beside --no-fail-fast --test conformance \
 	  --beside --no-fail-fast --test chaos --test real --test registry -- --test-threads $(CHAOS_AT_ONCE) \
 	  --beside --run npm --prefix ui test
 	@TESTED="$(TESTED)" scripts/windows.sh --if-installed
