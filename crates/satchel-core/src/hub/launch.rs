@@ -93,7 +93,7 @@ pub(super) fn learn(hub: &Hub, name: &ServerName) {
     }
 }
 
-/// May the next start succeed without anybody changing something? Whoever does change it has the lists read.
+/// Can the next start succeed before a person changes something? A request that changes it calls [`learn`].
 fn may_pass(error: &LeaseError) -> bool {
     match error {
         LeaseError::Failed(failure) | LeaseError::Waiting { failure, .. } => !matches!(

@@ -186,7 +186,7 @@ impl Writer {
                 Order::Delete(sums, answer) => {
                     self.reopen_at = Instant::now();
                     self.reopen().await;
-                    // Without a ledger nothing is deleted: whoever asked learns it by the missing answer.
+                    // Without a ledger the task deletes nothing, and drops `answer` to tell the caller so.
                     if let Some(deleted) = self.with(move |store| store.delete_history(sums)).await {
                         let _ = answer.send(deleted);
                     }

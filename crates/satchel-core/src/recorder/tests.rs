@@ -137,15 +137,14 @@ async fn what_a_server_says_is_stored_only_with_its_results_and_what_the_hub_say
 async fn a_call_and_what_it_causes_share_the_trace_of_the_client() {
     let (_home, recorder, _mailbox) = opened("{}");
     let client = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    let inside = |call: &Observer| call.script();
 
     let call = observed(&recorder, CallKind::Script);
     call.trace(client);
-    assert_eq!(call.traceparent(), None, "nobody collects spans");
+    assert_eq!(call.traceparent(), None, "no collector is attached");
     let cause = call.cause();
     assert!(cause.starts_with(&client[..36]) && cause.ends_with("-01"), "{cause}");
     assert_ne!(cause, client, "it is a span of its own");
-    assert_eq!(inside(&call), None, "it is the script itself");
+    assert_eq!(call.script(), None, "it is the script itself");
 
     let invented = observed(&recorder, CallKind::Script).cause();
     assert!(
@@ -153,13 +152,13 @@ async fn a_call_and_what_it_causes_share_the_trace_of_the_client() {
         "{invented}: no collector receives it"
     );
 
-    let _spans = recorder.spans().expect("nobody collects yet");
+    let _spans = recorder.spans().expect("no collector is attached yet");
     assert!(recorder.spans().is_none(), "one collector at a time");
     let call = observed(&recorder, CallKind::Inside);
     call.trace(client);
     let sent = call.traceparent().expect("a collector is there");
     assert!(sent.starts_with(&client[..36]) && sent != client, "{sent}");
-    assert_eq!(inside(&call).as_deref(), Some(client));
+    assert_eq!(call.script().as_deref(), Some(client));
 }
 
 #[tokio::test]

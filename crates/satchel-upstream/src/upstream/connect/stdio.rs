@@ -544,8 +544,7 @@ mod tests {
             .expect("there is a shell")
     }
 
-    async fn end_of_a_call(connection: &Connection) -> (String, Outcome) {
-        let wait = Duration::from_secs(5);
+    async fn end_of_a_call(connection: &Connection, wait: Duration) -> (String, Outcome) {
         let mut call = match connection.link.start("tools/call", None, wait).await {
             Ok(call) => call,
             Err(error) => return (error.to_string(), error.outcome()),
@@ -586,7 +585,7 @@ mod tests {
             let heard = Heard::default();
             let connection = shell(&script, heard.clone());
             heard.0.notified().await;
-            let (told, outcome) = end_of_a_call(&connection).await;
+            let (told, outcome) = end_of_a_call(&connection, Duration::from_secs(5)).await;
             // A process that another test starts may keep the pipe open until it has begun.
             if outcome != Outcome::Unknown || tries == 10 {
                 break (connection, told, outcome);
@@ -601,7 +600,7 @@ mod tests {
     #[tokio::test]
     async fn a_server_that_ended_is_told_by_how_it_ended_and_not_by_its_input() {
         let connection = shell("exit 3", Heard::default());
-        let (told, _) = end_of_a_call(&connection).await;
+        let (told, _) = end_of_a_call(&connection, Duration::from_secs(20)).await;
         assert!(told.contains("ended with exit code 3"), "{told}");
     }
 }
