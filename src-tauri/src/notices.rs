@@ -7,7 +7,6 @@ use std::{
     time::Duration,
 };
 
-use notify_rust::Notification;
 use satchel_core::{
     model::{
         ServerView, Snapshot,
@@ -26,6 +25,9 @@ use crate::{
     tasks::Tasks,
     tray, window,
 };
+
+#[cfg(target_os = "linux")]
+mod freedesktop;
 
 /// A question answered sooner needs no notification.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -245,43 +247,23 @@ pub(crate) async fn carry(app: AppHandle, serving: Serving) {
 /// Shows a notification, and follows a click on it.
 #[cfg(target_os = "linux")]
 async fn show(app: AppHandle, notice: Notice) {
-    let mut notification = written(&notice, Platform::Linux);
-    notification.icon("satchel").action("default", Language::of(&app).pick("Open", "Öffnen"));
-    if notice.place == Destination::Question {
-        notification.urgency(notify_rust::Urgency::Normal);
-    }
-    let handle = match notification.show_async().await {
-        Ok(handle) => handle,
-        Err(error) => return tracing::info!("this desktop shows no notifications: {error}"),
-    };
-    let mut clicked = false;
-    handle.wait_for_action_async(|response| clicked = is_click(response)).await;
-    if clicked {
-        go(&app, &notice.place);
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn is_click(response: &notify_rust::NotificationResponse) -> bool {
-    match response {
-        notify_rust::NotificationResponse::Default => true,
-        notify_rust::NotificationResponse::Action(action) => action == "default",
-        _ => false,
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn go(app: &AppHandle, place: &Destination) {
-    match place {
-        Destination::Question => prompt::raise(app),
-        Destination::Window(place) => window::show(app, Some(place)),
+    let (title, text) = written(&notice, Platform::Linux);
+    match freedesktop::clicked(&title, &text, Language::of(&app).pick("Open", "Öffnen")).await {
+        Ok(true) => match &notice.place {
+            Destination::Question => prompt::raise(&app).await,
+            Destination::Window(place) => window::show(&app, Some(place)),
+        },
+        Ok(false) => {}
+        Err(error) => tracing::info!("this desktop shows no notifications: {error}"),
     }
 }
 
 /// Shows a notification. Clicks are not reported here.
 #[cfg(not(target_os = "linux"))]
 async fn show(app: AppHandle, notice: Notice) {
-    let mut notification = written(&notice, Platform::current());
+    let (title, text) = written(&notice, Platform::current());
+    let mut notification = notify_rust::Notification::new();
+    notification.appname("Satchel").summary(&title).body(&text);
     name_sender(&app, &mut notification);
     let shown = tokio::task::spawn_blocking(move || notification.show().map(|_| ())).await;
     if let Ok(Err(error)) = shown {
@@ -292,30 +274,26 @@ async fn show(app: AppHandle, notice: Notice) {
 /// Sets the sender: Windows shows "PowerShell" otherwise. The installer registers the identifier; a local build has
 /// none.
 #[cfg(windows)]
-fn name_sender(app: &AppHandle, notification: &mut Notification) {
+fn name_sender(app: &AppHandle, notification: &mut notify_rust::Notification) {
     if !tauri::is_dev() {
         notification.app_id(&app.config().identifier);
     }
 }
 
 #[cfg(not(any(target_os = "linux", windows)))]
-fn name_sender(app: &AppHandle, _: &mut Notification) {
+fn name_sender(app: &AppHandle, _: &mut notify_rust::Notification) {
     // Once per process; further calls fail without effect.
     let _ = notify_rust::set_application(&app.config().identifier);
 }
 
-/// Linux desktops may interpret the text as markup, so it is escaped there. Others show it literally.
-fn written(notice: &Notice, platform: Platform) -> Notification {
-    let plain = |text: &str| match platform {
+/// Title and text. Linux desktops may interpret the text as markup, so it is escaped there. Others show it literally.
+fn written(notice: &Notice, platform: Platform) -> (String, String) {
+    let text = quoted::line(&notice.text);
+    let text = match platform {
         Platform::Linux => text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"),
-        Platform::MacOs | Platform::Windows => text.to_owned(),
+        Platform::MacOs | Platform::Windows => text,
     };
-    let mut notification = Notification::new();
-    notification
-        .appname("Satchel")
-        .summary(&quoted::line(&notice.title))
-        .body(&plain(&quoted::line(&notice.text)));
-    notification
+    (quoted::line(&notice.title), text)
 }
 
 #[cfg(test)]
@@ -446,7 +424,7 @@ pub(crate) mod tests {
     #[test]
     fn signs_of_markup_are_written_out_where_they_are_read() {
         let notices = Notice { title: "t".into(), text: "<b>&</b>".into(), place: Destination::Question };
-        let body = |platform| written(&notices, platform).body;
+        let body = |platform| written(&notices, platform).1;
         assert_eq!(body(Platform::Linux), "&lt;b&gt;&amp;&lt;/b&gt;");
         assert_eq!([body(Platform::Windows), body(Platform::MacOs)], ["<b>&</b>", "<b>&</b>"]);
     }

@@ -33,6 +33,11 @@ const WIDTH: f64 = 460.0;
 const HEIGHT: f64 = 320.0;
 /// The window is shown after this time at the latest.
 const UNFITTED: Duration = Duration::from_secs(2);
+/// A click on a notification waits at most so long for the window, and opens the main window otherwise.
+#[cfg(target_os = "linux")]
+const RAISED_WITHIN: Duration = Duration::from_secs(10);
+#[cfg(target_os = "linux")]
+const LOOKING_EVERY: Duration = Duration::from_millis(50);
 const LOW: f64 = 160.0;
 const HIGH: f64 = 680.0;
 
@@ -196,11 +201,23 @@ fn centered(screen: &Monitor, height: f64) -> PhysicalPosition<i32> {
     )
 }
 
-/// Brings the window to the front, with keyboard focus. Only Linux tells of a click on a notification.
+/// Brings the question to the front, with keyboard focus. Only Linux tells of a click on a notification.
 #[cfg(target_os = "linux")]
-pub(crate) fn raise(app: &AppHandle) {
-    if let Some(window) = app.get_webview_window(LABEL) {
-        let _ = window.show().and_then(|()| window.set_focus());
+pub(crate) async fn raise(app: &AppHandle) {
+    // A window that is not visible yet takes no focus.
+    for _ in 0..RAISED_WITHIN.as_millis() / LOOKING_EVERY.as_millis() {
+        if let Some(window) = app.get_webview_window(LABEL).filter(|own| own.is_visible().unwrap_or(false)) {
+            // An error means that the question was just answered.
+            let _ = window.set_focus();
+            return;
+        }
+        if elsewhere(app).is_empty() {
+            break;
+        }
+        tokio::time::sleep(LOOKING_EVERY).await;
+    }
+    if !asks(&app.state::<Serving>()).is_empty() {
+        window::show(app, None);
     }
 }
 

@@ -4,11 +4,15 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-use satchel_tests::eventually;
+use satchel_tests::{Answer, eventually};
 use serde_json::json;
+use tokio::task::JoinHandle;
 use zbus::{Connection, interface, object_server::SignalEmitter, zvariant::OwnedValue};
 
 use crate::{
@@ -30,7 +34,11 @@ struct Shown {
 
 type All = Arc<Mutex<Vec<Shown>>>;
 
-struct Service(All);
+struct Service {
+    all: All,
+    /// Clicks come before the answer to the call that shows a notification.
+    at_once: Arc<AtomicBool>,
+}
 
 #[interface(name = "org.freedesktop.Notifications")]
 impl Service {
@@ -43,8 +51,9 @@ impl Service {
     }
 
     #[expect(clippy::too_many_arguments, reason = "the protocol has them")]
-    fn notify(
+    async fn notify(
         &self,
+        #[zbus(signal_emitter)] emitter: SignalEmitter<'_>,
         _app: &str,
         _replaces: u32,
         _icon: &str,
@@ -54,9 +63,15 @@ impl Service {
         _hints: HashMap<String, OwnedValue>,
         _timeout: i32,
     ) -> u32 {
-        let mut all = self.0.lock().expect("no holder panics");
-        let id = u32::try_from(all.len()).expect("few are shown") + 1;
-        all.push(Shown { id, title: summary.into(), text: body.into(), actions });
+        let id = {
+            let mut all = self.all.lock().expect("no holder panics");
+            let id = u32::try_from(all.len()).expect("few are shown") + 1;
+            all.push(Shown { id, title: summary.into(), text: body.into(), actions });
+            id
+        };
+        if self.at_once.load(Ordering::Relaxed) {
+            Self::action_invoked(&emitter, id, "default").await.expect("it can be told");
+        }
         id
     }
 
@@ -73,15 +88,17 @@ impl Service {
 struct Corner {
     bus: Connection,
     all: All,
+    at_once: Arc<AtomicBool>,
 }
 
 impl Corner {
     async fn of(desktop: &Desktop) -> Self {
-        let all = All::default();
+        let (all, at_once) = (All::default(), Arc::<AtomicBool>::default());
+        let service = Service { all: all.clone(), at_once: at_once.clone() };
         let bus = zbus::connection::Builder::address(desktop.bus.as_str()).expect("the bus has an address");
-        let bus = bus.serve_at(PATH, Service(all.clone())).expect("the path is free");
+        let bus = bus.serve_at(PATH, service).expect("the path is free");
         let bus = bus.name("org.freedesktop.Notifications").expect("the name is a name");
-        Self { bus: bus.build().await.expect("the service can reach the bus"), all }
+        Self { bus: bus.build().await.expect("the service can reach the bus"), all, at_once }
     }
 
     async fn shown(&self, title: &str) -> Shown {
@@ -118,15 +135,30 @@ async fn a_waiting_question_is_notified_once_and_a_click_opens_it() {
     assert!(shown.actions.contains(&"default".to_owned()), "{shown:?}");
     assert_eq!(desktop.active_window().await, editor);
     corner.click(&shown).await;
+    has_the_keyboard(&desktop).await;
+    refuse(&desktop, called).await;
+    assert_eq!(corner.all.lock().expect("no holder panics").len(), 1, "nothing else is worth a word");
+
+    // The earliest click there can be.
+    desktop.activate(&editor).await;
+    corner.at_once.store(true, Ordering::Relaxed);
+    let called = call(&client, TOOL, json!({}));
+    has_the_keyboard(&desktop).await;
+    refuse(&desktop, called).await;
+}
+
+async fn has_the_keyboard(desktop: &Desktop) {
     eventually("the question has the keyboard", async || {
         let active = desktop.active_window().await;
         (desktop.name_of(&active).await == "Satchel asks").then_some(())
     })
     .await;
+}
+
+async fn refuse(desktop: &Desktop, called: JoinHandle<Answer>) {
     let ask = desktop.home.satchel(&["asks", "--json"]).await.json()["asks"][0]["id"].to_string();
     desktop.home.satchel(&["answer", &ask, "no"]).await.succeeded();
     assert!(called.await.expect("the call ends").complaint().contains("did not allow"));
-    assert_eq!(corner.all.lock().expect("no holder panics").len(), 1, "nothing else is worth a word");
 }
 
 #[tokio::test]
