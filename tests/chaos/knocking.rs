@@ -214,25 +214,33 @@ async fn a_head_has_ten_seconds_and_a_kept_connection_far_longer() {
     let connection = hub.connection("one").await;
     let mut kept = Line::open(&connection).await;
     assert_eq!(kept.ask().await.0, 200);
-    // One that takes most of its time, and one that never ends.
-    let (mut slow, mut endless) = (Line::open(&connection).await, Line::open(&connection).await);
-    let begin = Instant::now();
-    let (head, body) = (slow.head.clone(), slow.body.clone());
-    let parts: Vec<&str> = head.split_inclusive("\r\n").collect();
-    let mut sent = 0;
-    while begin.elapsed() < Duration::from_secs(6) {
-        if sent + 1 < parts.len() {
-            slow.send(parts[sent]).await;
-            endless.send(parts[sent]).await;
-            sent += 1;
-        } else {
-            endless.send("x-more: 1\r\n").await;
+    let (begin, mut endless) = loop {
+        // One that takes most of its time, and one that never ends.
+        let (mut slow, mut endless) = (Line::open(&connection).await, Line::open(&connection).await);
+        let begin = Instant::now();
+        let (head, body) = (slow.head.clone(), slow.body.clone());
+        let parts: Vec<&str> = head.split_inclusive("\r\n").collect();
+        let mut sent = 0;
+        while begin.elapsed() < Duration::from_secs(6) {
+            if sent + 1 < parts.len() {
+                slow.send(parts[sent]).await;
+                endless.send(parts[sent]).await;
+                sent += 1;
+            } else {
+                endless.send("x-more: 1\r\n").await;
+            }
+            tokio::time::sleep(Duration::from_millis(500)).await;
         }
-        tokio::time::sleep(Duration::from_millis(500)).await;
-    }
-    slow.send(&parts[sent..].concat()).await;
-    slow.send(&body).await;
-    assert_eq!(slow.answer().await.0, 200, "a head that arrives in time is served");
+        slow.send(&parts[sent..].concat()).await;
+        slow.send(&body).await;
+        let took = begin.elapsed();
+        let (status, _) = slow.answer().await;
+        if status == 200 {
+            break (begin, endless);
+        }
+        // On a busy computer, the test itself can be late.
+        assert!(took > Duration::from_secs(9), "a head that arrives in time is served, not {status}");
+    };
     let refused = async {
         let going_on = begin + BOUND;
         while Instant::now() < going_on {
