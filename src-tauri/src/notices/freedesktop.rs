@@ -1,5 +1,5 @@
-//! Notifications of Linux desktops, and clicks on them, over the session bus. Other crates for this listen for clicks only once a
-//! notification is shown, and miss the one that comes before.
+//! Notifications of Linux desktops, and clicks on them, over the session bus. Other crates for this listen for
+//! clicks only once a notification is shown, and miss the one that comes before.
 //!
 //! The protocol is <https://specifications.freedesktop.org/notification-spec/latest/>.
 
@@ -39,8 +39,8 @@ trait Notifications {
     fn notification_closed(&self, id: u32, reason: u32) -> zbus::Result<()>;
 }
 
-/// Shows a notification and waits until it is gone. Was it clicked? `open` is what a desktop writes where it offers the click as a
-/// button.
+/// Shows a notification, waits until it is gone, and tells whether it was clicked. `open` is the label of the button
+/// with which some desktops offer the click.
 pub(super) async fn clicked(title: &str, text: &str, open: &str) -> zbus::Result<bool> {
     let bus = Connection::session().await?;
     let notifications = NotificationsProxy::new(&bus).await?;
