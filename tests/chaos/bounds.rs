@@ -205,19 +205,13 @@ async fn clients_hear_of_changed_lists_at_most_twice_a_second() {
     let before = tokio::time::Instant::now() + Duration::from_secs(1);
     while tokio::time::timeout_at(before, notes.next("notifications/tools/list_changed")).await.is_ok() {}
     let seconds = 5;
+    let end = tokio::time::Instant::now() + Duration::from_secs(seconds);
     let mut heard = 0;
-    for _ in 0..3 {
-        let end = tokio::time::Instant::now() + Duration::from_secs(seconds);
-        heard = 0;
-        while tokio::time::timeout_at(end, notes.next("notifications/tools/list_changed")).await.is_ok() {
-            heard += 1;
-        }
-        measured!("restless lists: {heard} notices in {seconds} s");
-        assert!(heard > 0, "changes are told");
-        // The first may come at once. A busy computer may hand on those of the time before, but not each time.
-        if heard <= 2 * seconds + 1 {
-            break;
-        }
+    while tokio::time::timeout_at(end, notes.next("notifications/tools/list_changed")).await.is_ok() {
+        heard += 1;
     }
+    measured!("restless lists: {heard} notices in {seconds} s");
+    assert!(heard > 0, "changes are told");
+    // The first may come at once.
     assert!(heard <= 2 * seconds + 1, "{heard} notices in {seconds} s");
 }

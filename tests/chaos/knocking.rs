@@ -238,8 +238,9 @@ async fn a_head_has_ten_seconds_and_a_kept_connection_far_longer() {
         if status == 200 {
             break (begin, endless);
         }
-        // On a busy computer, the test itself can be late.
-        assert!(took > Duration::from_secs(9), "a head that arrives in time is served, not {status}");
+        // Only where the test itself was late, on a busy computer.
+        let late = status == 408 && took > Duration::from_secs(9);
+        assert!(late, "a head that arrives in time is served, not {status} after {took:.1?}");
     };
     let refused = async {
         let going_on = begin + BOUND;
