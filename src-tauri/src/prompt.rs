@@ -208,7 +208,7 @@ pub(crate) async fn raise(app: &AppHandle) {
     for _ in 0..RAISED_WITHIN.as_millis() / LOOKING_EVERY.as_millis() {
         if let Some(window) = app.get_webview_window(LABEL).filter(|own| own.is_visible().unwrap_or(false)) {
             // An error means that the question was just answered.
-            let _ = window.set_focus();
+            let _ = take_the_keyboard(&window);
             return;
         }
         if elsewhere(app).is_empty() {
@@ -219,6 +219,21 @@ pub(crate) async fn raise(app: &AppHandle) {
     if !asks(&app.state::<Serving>()).is_empty() {
         window::show(app, None);
     }
+}
+
+/// Gives the window the keyboard. tao lets a window that opened without focus take none until it is drawn, which takes
+/// a busy computer a second.
+#[cfg(target_os = "linux")]
+fn take_the_keyboard(window: &WebviewWindow) -> tauri::Result<()> {
+    use gtk::prelude::GtkWindowExt;
+    let own = window.clone();
+    window.run_on_main_thread(move || {
+        // Errors mean that the window is gone.
+        if let Ok(window) = own.gtk_window() {
+            window.set_accept_focus(true);
+        }
+        let _ = own.set_focus();
+    })
 }
 
 fn open(app: &AppHandle) -> tauri::Result<()> {
