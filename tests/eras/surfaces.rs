@@ -54,6 +54,7 @@ async fn a_choice_is_heard_of_and_seen_in_the_same_session() {
         home.satchel(&["surface", &name, "direct"]).await.succeeded();
         stream.until("notifications/tools/list_changed").await;
         all_listed(&client, "new-test_simple_text").await;
+        all_listed(&client, "old-test_simple_text").await;
         assert!(client.call("old-test_simple_text", json!({})).await.text().contains("simple"));
 
         home.satchel(&["surface", &name, "router"]).await.succeeded();

@@ -4,7 +4,7 @@ use std::{net::TcpListener, path::Path, time::Duration};
 
 use fantoccini::{ClientBuilder, Locator, elements::Element, error::CmdError, key::Key};
 use hyper_util::client::legacy::connect::HttpConnector;
-use satchel_tests::eventually;
+use satchel_tests::{eventually, process};
 use serde_json::{Value, json};
 use tokio::{net::TcpStream, process::Child, sync::Mutex, time::timeout};
 
@@ -16,6 +16,9 @@ static STARTING: Mutex<()> = Mutex::const_new(());
 
 /// Maximum time until a window can be driven: drivers wait without end.
 const OPENING: Duration = Duration::from_secs(120);
+
+/// What WebKit says in an app that cannot be driven, because another program took the port that the driver chose for it.
+const PORT_TAKEN: &str = "Failed to start remote inspector server";
 
 /// The window's page. The driver starts the app under it and ends it.
 pub(crate) struct Page {
@@ -52,19 +55,33 @@ impl Desktop {
     }
 
     async fn drive(&self, program: &Path, arguments: &[&str]) -> Page {
-        let (process, port) = self.driver().await;
         let capabilities = json!({ "webkitgtk:browserOptions": { "binary": program, "args": arguments } });
         let capabilities = capabilities.as_object().expect("capabilities are an object").clone();
         let mut builder = ClientBuilder::new(HttpConnector::new());
-        let address = format!("http://127.0.0.1:{port}");
-        let alone = STARTING.lock().await;
-        let driver = match timeout(OPENING, builder.capabilities(capabilities).connect(&address)).await {
-            Ok(Ok(driver)) => driver,
-            Ok(Err(error)) => panic!("no session: {error}; the app said: {}", self.said()),
-            Err(_) => panic!("no session in time; the app said: {}", self.said()),
-        };
-        drop(alone);
-        Page { driver, _process: process }
+        builder.capabilities(capabilities);
+        loop {
+            let (mut process, port) = self.driver().await;
+            let address = format!("http://127.0.0.1:{port}");
+            let _alone = STARTING.lock().await;
+            let before = self.ports_taken();
+            tokio::select! {
+                opened = timeout(OPENING, builder.connect(&address)) => match opened {
+                    Ok(Ok(driver)) => return Page { driver, _process: process },
+                    Ok(Err(error)) => panic!("no session: {error}; the app said: {}", self.said()),
+                    Err(_) => panic!("no session in time; the app said: {}", self.said()),
+                },
+                () = eventually("the app's port is taken", async || (self.ports_taken() > before).then_some(())) => {
+                    for started in process.id().map(process::descendants).unwrap_or_default() {
+                        process::signal(started.pid, process::Signal::KILL);
+                    }
+                    process.kill().await.expect("a driver can be ended");
+                }
+            }
+        }
+    }
+
+    fn ports_taken(&self) -> usize {
+        self.said().matches(PORT_TAKEN).count()
     }
 
     /// The driver cannot choose a free port itself, and another program may take ours first: then try again.
