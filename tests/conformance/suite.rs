@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use satchel_tests::{Home, target_directory};
+use satchel_tests::{Home, repository, target_directory};
 use serde::Deserialize;
 use tokio::process::Command;
 
@@ -102,6 +102,7 @@ impl Suite<'_> {
 impl Suite<'_> {
     fn command(&self) -> Command {
         let mut command = self.home.command(node());
+        command.arg("--import").arg(repository().join("tests/conformance/patience.mjs"));
         command.arg(installed(&format!("node_modules/{}/dist/index.js", self.generation.package())));
         command
     }
