@@ -1,7 +1,5 @@
 //! The hub as a process: one per home, and nothing is left behind when it ends, however it ends.
 
-use std::time::Duration;
-
 use satchel_tests::{Fake, Home, eventually, process};
 use serde_json::{Value, json};
 
@@ -53,9 +51,13 @@ async fn a_polite_end_lets_calls_finish_and_leaves_nothing_behind() {
         (hub.server("stubborn").await["in_flight"] == 1).then_some(())
     })
     .await;
+    let address = hub.url.split('/').nth(2).expect("it has a host and a port").to_owned();
     let (ended, ()) = tokio::join!(hub.terminate(), async {
         // It ends while the hub waits for it.
-        tokio::time::sleep(Duration::from_millis(500)).await;
+        eventually("the hub takes no more connections", async || {
+            tokio::net::TcpStream::connect(&address).await.is_err().then_some(())
+        })
+        .await;
         std::fs::write(end, "").expect("the home can be written to");
     });
     assert_eq!(ended, Some(0));
