@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use satchel_tests::{Client, eventually};
+use satchel_tests::{Client, eventually, host_of};
 use serde_json::json;
 use tokio::{io::AsyncWriteExt, net::TcpStream, task::JoinSet, time::Instant};
 
@@ -172,10 +172,6 @@ async fn a_client_that_never_reads_its_stream_costs_bounded_memory() {
         (hub.server("flood").await["in_flight"].as_u64().unwrap_or(0) == 0).then_some(())
     })
     .await;
-}
-
-fn host_of(url: &str) -> String {
-    url.trim_start_matches("http://").split('/').next().expect("a host").to_owned()
 }
 
 fn head_of(connection: &satchel_tests::Connection, session: Option<&str>, length: usize) -> String {

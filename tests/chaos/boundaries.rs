@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use satchel_tests::{Client, Fake};
+use satchel_tests::{Client, Fake, host_of};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -156,7 +156,7 @@ async fn arguments_reach_a_program_byte_for_byte_and_no_shell() {
 async fn nothing_of_a_clients_own_headers_reaches_a_server() {
     let arena = Arena::new().await;
     let hosted = arena.home.start_http_server(&[]).await;
-    let target = hosted.url.split('/').nth(2).expect("with a port").to_owned();
+    let target = host_of(&hosted.url).to_owned();
     let proxy = TcpListener::bind("127.0.0.1:0").await.expect("there is a port");
     let port = proxy.local_addr().expect("it has one").port();
     let recorded: Arc<Mutex<Vec<u8>>> = Arc::default();

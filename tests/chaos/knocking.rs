@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use satchel_tests::{Client, Connection, eventually};
+use satchel_tests::{Client, Connection, eventually, host_of};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -56,7 +56,7 @@ struct Line {
 
 impl Line {
     async fn open(connection: &Connection) -> Self {
-        let host = connection.url.trim_start_matches("http://").split('/').next().expect("a host");
+        let host = host_of(&connection.url);
         let body = json!({
             "jsonrpc": "2.0", "id": 1, "method": "initialize",
             "params": {

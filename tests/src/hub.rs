@@ -149,3 +149,8 @@ impl Hub<'_> {
         self.process.wait().await.expect("a child can be waited for").code()
     }
 }
+
+/// The host and port of an address.
+pub fn host_of(url: &str) -> &str {
+    url.split('/').nth(2).expect("an address has a host")
+}

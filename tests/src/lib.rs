@@ -21,7 +21,7 @@ pub use client::{Answer, Client, Events, Notes, RpcError, plain_http};
 pub use fake::{Fake, FakeHttp, Ledger};
 pub use fixture::{LEGACY, MODERN, fixture};
 pub use home::{Home, Ran};
-pub use hub::{Connection, Hub};
+pub use hub::{Connection, Hub, host_of};
 pub use programs::{program, python, repository, target_directory};
 pub use protected::{Protected, browse, browser, kit, protected};
 pub use registry::Registry;

@@ -1,6 +1,6 @@
 //! The hub as a process: one per home, and nothing is left behind when it ends, however it ends.
 
-use satchel_tests::{Fake, Home, eventually, process};
+use satchel_tests::{Fake, Home, eventually, host_of, process};
 use serde_json::{Value, json};
 
 /// Configures a server that does not exit when asked, with a helper that ignores signals.
@@ -51,7 +51,7 @@ async fn a_polite_end_lets_calls_finish_and_leaves_nothing_behind() {
         (hub.server("stubborn").await["in_flight"] == 1).then_some(())
     })
     .await;
-    let address = hub.url.split('/').nth(2).expect("it has a host and a port").to_owned();
+    let address = host_of(&hub.url).to_owned();
     let (ended, ()) = tokio::join!(hub.terminate(), async {
         // It ends while the hub waits for it.
         eventually("the hub takes no more connections", async || {

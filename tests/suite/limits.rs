@@ -1,7 +1,7 @@
 //! How much a client may send: just under a limit works, just over it is refused with a reason, and the next request
 //! is served as if nothing had been.
 
-use satchel_tests::{Connection, Home, eventually};
+use satchel_tests::{Connection, Home, eventually, host_of};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -12,14 +12,14 @@ const MIB: usize = 1024 * 1024;
 
 /// Sends a request as bytes, so that nothing is added; returns status and body.
 async fn send(connection: &Connection, headers: &[(String, String)], body: &str) -> (u16, String) {
-    let host = connection.url.trim_start_matches("http://").split('/').next().expect("a host").to_owned();
+    let host = host_of(&connection.url);
     let mut head = format!("POST /mcp HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n");
     head += "content-type: application/json\r\naccept: application/json, text/event-stream\r\n";
     head += &format!("content-length: {}\r\n", body.len());
     for (name, value) in connection.headers.iter().chain(headers.iter().map(|(name, value)| (name, value))) {
         head += &format!("{name}: {value}\r\n");
     }
-    let stream = TcpStream::connect(&host).await.expect("the endpoint listens");
+    let stream = TcpStream::connect(host).await.expect("the endpoint listens");
     let (mut reading, mut writing) = stream.into_split();
     let message = format!("{head}\r\n{body}");
     // A refusal may come before everything is read.
