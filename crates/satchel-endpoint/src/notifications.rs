@@ -245,11 +245,12 @@ pub(crate) async fn pass_on(hub: Hub, session: Arc<Session>, tracker: TaskTracke
 /// `ask_for_roots` does so if it was not done before.
 async fn keep_passing_on(hub: &Hub, session: &Session, again: bool, ask_for_roots: &(dyn Fn() + Sync)) {
     let hub = &session.hub(hub);
+    // Before the client is told: whatever changes after it has read a list must be noticed.
+    let mut follower = Follower::new(hub, session.look(hub));
     if again {
         // What was missed is unknown.
         LISTS.iter().for_each(|list| session.notifications.push(list_changed(list).to_json()));
     }
-    let mut follower = Follower::new(hub, session.look(hub));
     let opened_as = follower.surface.clone();
     let mut choices = hub.watch_choices();
     let mut abandoned = pin!(session.notifications.abandoned());
