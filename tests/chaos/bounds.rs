@@ -198,20 +198,19 @@ async fn clients_hear_of_changed_lists_at_most_twice_a_second() {
     let hub = arena.open().await;
     let mut connection = hub.connection("one").await;
     connection.url += "/direct";
+    // All time since then counts: a computer that stalls hands over several notifications at once.
+    let opened = tokio::time::Instant::now();
     let client = Client::open(&connection, "2025-11-25").await;
     let mut notes = client.listen().await;
     known(&arena.home, &restless).await;
-    // Notifications from before the stream opened have waited; they come at once.
-    let before = tokio::time::Instant::now() + Duration::from_secs(1);
-    while tokio::time::timeout_at(before, notes.next("notifications/tools/list_changed")).await.is_ok() {}
-    let seconds = 5;
-    let end = tokio::time::Instant::now() + Duration::from_secs(seconds);
+    let end = tokio::time::Instant::now() + Duration::from_secs(6);
     let mut heard = 0;
     while tokio::time::timeout_at(end, notes.next("notifications/tools/list_changed")).await.is_ok() {
         heard += 1;
     }
-    measured!("restless lists: {heard} notices in {seconds} s");
+    let seconds = opened.elapsed().as_secs_f64();
+    measured!("restless lists: {heard} notices in {seconds:.1} s");
     assert!(heard > 0, "changes are told");
     // The first may come at once.
-    assert!(heard <= 2 * seconds + 1, "{heard} notices in {seconds} s");
+    assert!(f64::from(heard) <= 2.0 * seconds + 1.0, "{heard} notices in {seconds} s");
 }

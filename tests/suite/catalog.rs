@@ -70,8 +70,8 @@ async fn reading_lists_again_wakes_no_server() {
     let hub = home.start_hub().await;
     let client = hub.client("one").await;
     crate::offered(&client, "fake:echo").await;
-    client.execute("fake:echo", json!({ "text": "x" })).await.text();
     eventually("it is read again while it is awake", async || {
+        client.execute("fake:echo", json!({ "text": "x" })).await.text();
         let read = inside(&home, "fake").await["discovery"]["completed"].as_u64();
         (read >= Some(2)).then_some(())
     })
