@@ -156,7 +156,7 @@ async fn the_oldest_idle_connection_is_closed_for_a_new_one() {
     // Not at once: the oldest could just be about to be used again.
     eventually("one more is served", async || (Line::open(&many).await.ask().await.0 == 200).then_some(()))
         .await;
-    assert_eq!(lines[0].ask().await.0, 0, "the oldest was closed");
+    assert_eq!(lines[0].answer().await.0, 0, "the oldest is closed");
     assert_eq!(lines[1].ask().await.0, 200, "the others were not");
 }
 

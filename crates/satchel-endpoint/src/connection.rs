@@ -293,6 +293,8 @@ impl ClientConnection {
             // The sender has probably left, and others waiting for responses come first.
             return None;
         }
+        // Its request came just before it gave way: it is served once more, where another connection can give way.
+        let gave_way = self.give_way.is_cancelled();
         self.all.make_room_for(client);
         let share = self.all.shares.of(client);
         let part = tokio::select! {
@@ -304,7 +306,7 @@ impl ClientConnection {
                     self.all.shares.take(client)
                 }
             },
-            () = self.give_way.cancelled() => None,
+            () = self.give_way.cancelled(), if !gave_way => None,
         }?;
         self.goes_on_to(Doing::Answering);
         Some(part)
@@ -717,6 +719,10 @@ mod tests {
         places[7].0.goes_on_to(Doing::Idle);
         let newcomer = all.enter().await.unwrap();
         assert!(newcomer.0.is_of("a").await && places[7].0.give_way.is_cancelled());
+        // Asked on at this very moment, it takes the place of another idle one, and is refused where there is none.
+        places[9].0.goes_on_to(Doing::Idle);
+        assert!(places[7].0.is_of("a").await && places[9].0.give_way.is_cancelled());
+        assert!(!places[9].0.is_of("a").await);
     }
 
     #[tokio::test(start_paused = true)]
