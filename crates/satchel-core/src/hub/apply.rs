@@ -212,11 +212,7 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
 /// The server whose entry a person wrote with this change. A change of the sandbox, or a repeated identical entry,
 /// also accepts what runs, provided it is what the person saw.
 fn accepted<'a>(hub: &Hub, before: &Config, change: &'a Change) -> Option<&'a str> {
-    let seen = |name: &str| {
-        let servers = hub.servers();
-        let seen = servers.get(name).filter(|known| !known.held);
-        seen.is_some_and(|seen| before.servers().get(name) == Some(&seen.config))
-    };
+    let seen = |name: &str| registry::is_accepted(hub, before, name);
     match change {
         Change::Add { name, .. } | Change::Put { name, .. } | Change::Edit { name, .. } => Some(name),
         Change::SetSandbox { name, .. } => seen(name).then_some(name),

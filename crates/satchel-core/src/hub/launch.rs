@@ -66,6 +66,7 @@ pub(super) async fn follow_launches(hub: &Hub, names: &[ServerName]) {
             learn(hub, name);
         }
     }
+    hub.inner.configured.following.due.notify_one();
     hub.inner.faces.changed();
 }
 

@@ -86,7 +86,16 @@ pub(super) async fn reconcile(hub: &Hub, config: Config, accepted: Accepted<'_>)
         launch::look_soon(hub, &name, &transport).await;
         launch::learn(hub, &name);
     }
+    hub.inner.configured.following.due.notify_one();
     hub.inner.faces.changed();
+}
+
+/// Is the server registered with its entry in `config`, and not held back? False while that entry is still to be
+/// judged, and for an invalid one.
+pub(super) fn is_accepted(hub: &Hub, config: &Config, name: &str) -> bool {
+    let servers = hub.servers();
+    let known = servers.get(name).filter(|known| !known.held);
+    known.is_some_and(|known| config.servers().get(name) == Some(&known.config))
 }
 
 /// A server to be added, with its stored lists.

@@ -17,10 +17,11 @@ use super::{
     Hub, change, clients,
     failure::unwritable,
     import::{self, rename_reference, secrets_in, texts_in},
+    registry,
 };
 use crate::{
     clients::ledger::Choices,
-    config::watch::FileWatch,
+    config::{Config, watch::FileWatch},
     model::{
         Code, Notice,
         audit::AuditKind,
@@ -234,7 +235,7 @@ pub(super) async fn take(
     }
     taken.secrets = stored.len();
     drop(_turn);
-    hub.inner.configured.following.chosen.notify_one();
+    hub.inner.configured.following.due.notify_one();
     Ok(taken)
 }
 
@@ -253,7 +254,7 @@ pub(super) async fn keep(hub: &Hub, computer: &str, chosen: Vec<SetupChoice>) ->
     }
     hub.inner.configured.following.remember(known).map_err(unwritable)?;
     drop(turn);
-    hub.inner.configured.following.chosen.notify_one();
+    hub.inner.configured.following.due.notify_one();
     match stale.is_empty() {
         true => Ok(()),
         false => Err(changed_meanwhile()),
@@ -287,7 +288,7 @@ pub(super) async fn follow(hub: &Hub, folder: Option<PathBuf>) -> Result<Followe
     following.remember(known).map_err(unwritable)?;
     drop(turn);
     hub.did_here(AuditKind::Policy, "", detail);
-    following.chosen.notify_one();
+    following.due.notify_one();
     followed(hub).await
 }
 
@@ -327,7 +328,7 @@ pub(super) async fn keep_following(hub: &Hub) {
         return;
     }
     let following = &hub.inner.configured.following;
-    let (mut configs, mut choices) = (hub.inner.configured.follow(), hub.inner.clients.follow_choices());
+    let mut choices = hub.inner.clients.follow_choices();
     let mut watch: Option<(PathBuf, FileWatch)> = None;
     loop {
         let folder = following.known().folder;
@@ -347,10 +348,9 @@ pub(super) async fn keep_following(hub: &Hub) {
         }
         let woken = async {
             tokio::select! {
-                changed = configs.changed() => changed.is_ok(),
                 changed = choices.changed() => changed.is_ok(),
                 () = told(watch.as_mut()) => true,
-                () = following.chosen.notified() => true,
+                () = following.due.notified() => true,
                 () = tokio::time::sleep(LOOK), if folder.is_some() => true,
                 () = hub.inner.life.end().cancelled() => false,
             }
@@ -404,7 +404,11 @@ pub(super) async fn put_back(hub: &Hub, before: &BTreeMap<String, Value>) -> Vec
 }
 
 fn portable(hub: &Hub) -> Portable {
-    Portable::of(&hub.config().as_written(), &hub.inner.clients.edits.all_choices())
+    portable_of(hub, &hub.config())
+}
+
+fn portable_of(hub: &Hub, config: &Config) -> Portable {
+    Portable::of(&config.as_written(), &hub.inner.clients.edits.all_choices())
 }
 
 /// The local part, including its secrets.
@@ -535,10 +539,10 @@ async fn visit(hub: &Hub, folder: &Path) -> Result<FolderContents, Refusal> {
         let one = hub.inner.configured.following.visits.clone().acquire_owned().await;
         let one = one.map_err(|_| silent())?;
         let known = hub.inner.configured.following.known();
-        let ours = portable(hub).parts;
+        let config = hub.config();
+        let ours = portable_of(hub, &config).parts;
         let is_held = |id: &&PartId| {
-            id.part == SetupPart::Server
-                && hub.servers().get(id.name.as_str()).is_some_and(|server| server.held)
+            id.part == SetupPart::Server && !registry::is_accepted(hub, &config, id.name.as_str())
         };
         let held: Vec<PartId> = ours.keys().filter(is_held).cloned().collect();
         let folder = folder.to_owned();

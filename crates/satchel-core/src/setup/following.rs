@@ -34,8 +34,8 @@ pub struct Following {
     known: Mutex<FollowState>,
     /// Serializes operations.
     pub turn: tokio::sync::Mutex<()>,
-    /// Signalled when another folder is followed.
-    pub chosen: Notify,
+    /// Signalled when the folder, what is followed there, or what may be written there has changed.
+    pub due: Notify,
     /// Limits visits of the folder to one at a time.
     pub visits: Arc<Semaphore>,
 }
@@ -67,8 +67,8 @@ impl Following {
         let file = data.join("setup.json");
         let read = files::read_plain(&file, LARGEST).ok();
         let known = read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        let (turn, chosen) = (tokio::sync::Mutex::default(), Notify::new());
-        Self { file, known: Mutex::new(known), turn, chosen, visits: Arc::new(Semaphore::new(1)) }
+        let (turn, due) = (tokio::sync::Mutex::default(), Notify::new());
+        Self { file, known: Mutex::new(known), turn, due, visits: Arc::new(Semaphore::new(1)) }
     }
 
     /// The present state.

@@ -4,6 +4,7 @@
 mod approvals;
 mod calling;
 mod faces;
+mod following;
 mod house;
 mod offering;
 mod profiles;
