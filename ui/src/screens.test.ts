@@ -1,5 +1,5 @@
 // The other screens as a person meets them, over an invented hub.
-import { cleanup, render, screen, waitFor, within } from "@testing-library/svelte";
+import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, test } from "vitest";
 
@@ -47,6 +47,13 @@ describe("settings", () => {
 });
 
 describe("the palette", () => {
+  test("has the keyboard as soon as it is there, so that no letter is lost", async () => {
+    await open("/settings");
+    await screen.findByRole("heading", { name: "Settings" });
+    await fireEvent.keyDown(document.body, { key: "k", ctrlKey: true });
+    expect(document.activeElement).toBe(within(screen.getByRole("dialog", { name: "Search or run" })).getByRole("combobox"));
+  });
+
   test("finds a server by a part of its name and goes there", async () => {
     const { user } = await open("/settings");
     await screen.findByRole("heading", { name: "Settings" });
