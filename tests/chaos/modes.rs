@@ -343,8 +343,9 @@ async fn watch(mode: &str, client: &Client, control: &Control, era: &str) -> See
     };
     // The status follows within a moment.
     let mut last = Seen { answer, view: view().await };
-    for _ in 0..100 {
-        if fault(outcome, tools, &last).is_none() {
+    let is_told = |seen: &Seen| mode != "exit_on_start" || seen.view["message"].is_string();
+    for _ in 0..600 {
+        if fault(outcome, tools, &last).is_none() && is_told(&last) {
             break;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
