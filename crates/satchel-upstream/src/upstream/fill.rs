@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{actor::Surroundings, credentials, lifecycle::Failure, log::ServerLog};
+use super::{credentials, lifecycle::Failure, log::ServerLog, surroundings::Surroundings};
 use crate::{
     clock::now_ms,
     config::expand::{Template, Values, fill_map},

@@ -49,7 +49,8 @@ pub(super) struct HandshakeRefused {
 }
 
 impl HandshakeRefused {
-    fn final_one(failure: Failure) -> Self {
+    /// One after which no other way is tried.
+    pub(super) fn final_one(failure: Failure) -> Self {
         Self { failure, try_other: false, no_post: false }
     }
 }

@@ -11,7 +11,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{actor::Mail, lease::Lease, link::Link};
+use super::{handle::Mail, lease::Lease, link::Link};
 
 /// Where callers take leases. Closed unless the server runs.
 #[derive(Debug, Default)]

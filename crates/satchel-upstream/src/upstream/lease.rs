@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::{
-    actor::Mail,
+    handle::Mail,
     hold::Hold,
     lifecycle::{Event, Failure},
     link::Link,

@@ -1,0 +1,223 @@
+//! Finds the program of a local server, and composes its arguments, environment, sandbox or container.
+
+use std::path::{Path, PathBuf};
+
+use satchel_reaper::watchdog::Orphan;
+
+use super::Start;
+use crate::{
+    config::file::OWN_COMMAND,
+    files,
+    model::{
+        Code,
+        cause::{FailureCause, SandboxFault},
+        server::{ContainerSandbox, Sandbox},
+    },
+    platform::{Environment, Platform},
+    upstream::{
+        activity,
+        connect::{batch, stdio},
+        container::{self, Inhabitant, Inside},
+        environment::{self, Located},
+        handshake::failure,
+        lifecycle::Failure,
+        sandbox::SandboxPlan,
+        watchdog::MARK,
+    },
+};
+
+impl Start {
+    /// Sandboxes are applied by the subreaper; without one, a sandboxed server is not started.
+    fn sandbox(
+        &self,
+        sandbox: &Sandbox,
+        program: &Path,
+        home: Option<&Path>,
+        has_subreaper: bool,
+        env: &mut Environment,
+    ) -> Result<SandboxPlan, Failure> {
+        if !has_subreaper {
+            return Err(SandboxFault::Absent.into());
+        }
+        let temporary = self.around.places.data.join("sandboxes").join(files::file_stem(self.name.as_str()));
+        let sandbox = SandboxPlan::around(sandbox, program, home, &temporary)?;
+        for name in ["TMPDIR", "TMP", "TEMP"] {
+            env.set(name, temporary.to_string_lossy());
+        }
+        Ok(sandbox)
+    }
+
+    /// The program of a local server with its environment, found as a shell would find it.
+    pub(super) async fn program(
+        &self,
+        command: &str,
+        args: Vec<String>,
+        own: std::collections::BTreeMap<String, String>,
+        cwd: Option<String>,
+    ) -> Result<stdio::Program, Failure> {
+        let (ours, home) = (&self.around.environment, self.around.environment.home());
+        let cwd = cwd.map(|cwd| expand_home(&cwd, home.as_deref(), ours.platform()));
+        let path = ours
+            .platform()
+            .variable(&own, "PATH")
+            .map(|path| std::env::split_paths(path).collect::<Vec<_>>());
+        // The built-in server needs no search, and must not wait for the login shell.
+        let known = match command {
+            OWN_COMMAND => &[][..],
+            _ => self.around.search_path.dirs(ours).await,
+        };
+        let dirs = path.as_deref().unwrap_or(known);
+        let program = match command {
+            OWN_COMMAND => self.around.own_program.clone(),
+            _ => self.find(command, dirs, path.is_some(), cwd.as_deref())?,
+        };
+        let (program, args) = if ours.platform() == Platform::Windows {
+            let text = |path: &Path| {
+                std::fs::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            };
+            batch::directly(program, args, text, Path::is_file)?
+        } else {
+            (program, args)
+        };
+        let mut env = environment::passed_on(ours);
+        if !known.is_empty() {
+            env.set("PATH", join(known));
+        }
+        env.extend(own);
+        env.set(MARK, self.mark.as_str());
+        let cwd = cwd.or_else(|| home.clone()).filter(|cwd| !cwd.as_os_str().is_empty());
+        // The built-in server starts no processes that could escape.
+        let subreaper = (cfg!(target_os = "linux") && command != OWN_COMMAND)
+            .then(|| satchel_reaper::program(&self.around.own_program))
+            .filter(|subreaper| subreaper.is_file());
+        let sandbox = match &self.config.sandbox {
+            None => None,
+            Some(sandbox) => {
+                let sandbox =
+                    self.sandbox(sandbox, &program, home.as_deref(), subreaper.is_some(), &mut env)?;
+                Some((self.around.own_program.clone(), sandbox))
+            }
+        };
+        let (env, container) = (env.into_variables(), None);
+        Ok(stdio::Program { program, args, env, cwd, subreaper, sandbox, container })
+    }
+
+    /// Finds the program that a command names. `dirs` may be the PATH of its entry.
+    fn find(
+        &self,
+        command: &str,
+        dirs: &[PathBuf],
+        own_path: bool,
+        cwd: Option<&Path>,
+    ) -> Result<PathBuf, Failure> {
+        let ours = &self.around.environment;
+        let command = expand_home(command, ours.home().as_deref(), ours.platform());
+        match environment::find_program(&command.to_string_lossy(), dirs, cwd, ours) {
+            Located::At(program) => Ok(program),
+            Located::NotExecutable(path) => {
+                let program = path.display().to_string();
+                let told = failure(Code::SpawnDenied, format!("{program} is not executable"));
+                Err(told.because(FailureCause::NotExecutable { program }))
+            }
+            Located::Nowhere => {
+                let program = command.display().to_string();
+                let searched = !environment::is_path(&command.to_string_lossy());
+                let message = match searched {
+                    false => format!("{program} does not exist"),
+                    true => format!("{program} was not found in PATH"),
+                };
+                if own_path {
+                    self.log.hub("looked in the PATH of its entry");
+                }
+                let code = if is_runtime(&command) { Code::RuntimeMissing } else { Code::SpawnNotFound };
+                Err(failure(code, message).because(FailureCause::ProgramAbsent { program, searched }))
+            }
+        }
+    }
+
+    /// The client of an engine that runs this command in a container.
+    pub(super) async fn in_container(
+        &self,
+        sandbox: &Sandbox,
+        container: &ContainerSandbox,
+        command: &str,
+        args: &[String],
+        variables: std::collections::BTreeMap<String, String>,
+        cwd: Option<String>,
+    ) -> Result<stdio::Program, Failure> {
+        let (ours, data) = (&self.around.environment, &self.around.places.data);
+        if command == OWN_COMMAND {
+            return Err(SandboxFault::BuiltIn.into());
+        }
+        let dirs = self.around.search_path.dirs(ours).await;
+        let engine =
+            container::find(container.engine, dirs, ours).ok_or(SandboxFault::NoEngine(container.engine))?;
+        let mut client = container::client_environment(ours);
+        client.set("PATH", join(dirs));
+        let rootless = self.around.engines.is_rootless(&engine, &client, data).await?;
+        let home = ours.home();
+        let command = expand_home(command, home.as_deref(), ours.platform()).to_string_lossy().into_owned();
+        let inside = Inside {
+            sandbox,
+            container,
+            engine: &engine,
+            inhabitant: Inhabitant::of(engine.is_podman, rootless, data, ours.platform()),
+            command: &command,
+            args,
+            variables: &variables,
+            cwd: cwd.as_deref(),
+            mark: self.mark.as_str(),
+            data,
+            home: home.as_deref(),
+            platform: ours.platform(),
+            selinux: container::is_selinux_on(),
+        };
+        let args = inside.words()?;
+        let name = container::name_of(&self.mark);
+        let env = client.clone().into_variables();
+        let container = Some(Orphan { name, engine: engine.program.clone(), env });
+        client.extend(variables);
+        let (program, env, cwd) = (engine.program, client.into_variables(), home);
+        Ok(stdio::Program { program, args, env, cwd, subreaper: None, sandbox: None, container })
+    }
+}
+
+/// The sandbox with its container, where it is one.
+pub(super) fn contained(sandbox: &Sandbox) -> Option<(&Sandbox, &ContainerSandbox)> {
+    sandbox.container.as_ref().map(|container| (sandbox, container))
+}
+
+/// Interpreters of servers.
+const RUNTIMES: [&str; 3] = ["node", "python", "python3"];
+
+fn is_runtime(command: &Path) -> bool {
+    let name = command.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    command.components().count() == 1 && (activity::is_launcher(name) || RUNTIMES.contains(&name))
+}
+
+fn expand_home(path: &str, home: Option<&Path>, platform: Platform) -> PathBuf {
+    let below = path.strip_prefix("~/");
+    let below = below.or_else(|| path.strip_prefix("~\\").filter(|_| platform == Platform::Windows));
+    match (below, home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => path.into(),
+    }
+}
+
+fn join(dirs: &[PathBuf]) -> String {
+    std::env::join_paths(dirs).map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_runtime_is_told_from_a_missing_program() {
+        for (command, runtime) in
+            [("npx", true), ("python3", true), ("docker", true), ("my-server", false), ("/opt/npx", false)]
+        {
+            assert_eq!(is_runtime(Path::new(command)), runtime, "{command}");
+        }
+    }
+}
