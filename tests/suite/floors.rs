@@ -81,7 +81,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("cc", &["crates/satchel-memory/build.rs"]),
     ("chacha20poly1305", &[CORE_VAULT]),
     ("clap*", &["crates/satchel-cli/"]),
-    ("directories", &["crates/satchel-base/src/files.rs"]),
+    ("directories", &["crates/satchel-base/src/files/places.rs"]),
     ("fancy_regex", &["crates/satchel-tokens/src/lib.rs"]),
     ("fuse_rust", &["crates/satchel-catalog/src/catalog/search/", "crates/satchel-listings/src/registry/"]),
     ("futures_util", &["crates/satchel-endpoint/", "src-tauri/src/notices/freedesktop.rs"]),
@@ -108,7 +108,7 @@ const DOORS: &[(&str, &[&str])] = &[
     (
         "nix",
         &[
-            "crates/satchel-base/src/files.rs",
+            "crates/satchel-base/src/files/",
             "crates/satchel-upstream/src/upstream/connect/stdio.rs",
             "crates/satchel-upstream/src/upstream/reaper.rs",
             "crates/satchel-upstream/src/upstream/sandbox.rs",
@@ -134,7 +134,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("regex", &["crates/satchel-trust/src/inspect/"]),
     ("rquickjs", &["crates/satchel-script/src/engine.rs"]),
     ("reqwest", HTTP_CLIENTS),
-    ("rustix", &["crates/satchel-base/src/files.rs"]),
+    ("rustix", &["crates/satchel-base/src/files/spot.rs"]),
     ("rpassword", &["crates/satchel-cli/src/commands/secrets.rs"]),
     ("rustls", HTTP_CLIENTS),
     ("semver", &["crates/satchel-core/src/updates/", "src-tauri/src/updates.rs"]),
@@ -262,7 +262,7 @@ const WITHOUT_TOKIO: &[&str] = &[
 
 /// A source file.
 struct Source {
-    /// Relative to the repository, for example `crates/satchel-base/src/files.rs`.
+    /// Relative to the repository, for example `crates/satchel-base/src/clock.rs`.
     path: String,
     text: String,
 }

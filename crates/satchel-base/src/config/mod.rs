@@ -6,7 +6,10 @@ pub mod file;
 pub mod guarded;
 mod profile_change;
 pub mod profiles;
+mod reader;
 pub mod rules;
+mod server_entries;
+mod settings;
 pub mod watch;
 
 pub use file::{Config, ConfigError};

@@ -1,0 +1,426 @@
+//! Reads the servers' entries one by one, so that an invalid one keeps no other from being used.
+
+use std::collections::BTreeMap;
+
+use satchel_mcp::{Raw, object::all_fields};
+
+use super::{
+    file::{ConfigError, SERVERS},
+    reader::{ConfigReader, kind},
+};
+use crate::model::{
+    ServerConfig, ServerName, Startup, TransportConfig,
+    oauth::{OAuth, Resource},
+    server::{
+        ContainerEngine, ContainerSandbox, DISCOVERY_TIMEOUT, Era, IDLE_TIMEOUT, REFRESH_INTERVAL,
+        REFRESH_INTERVAL_FLOOR, REQUEST_TIMEOUT, REQUEST_TIMEOUT_FLOOR, Sandbox,
+    },
+};
+
+type Servers = (BTreeMap<ServerName, ServerConfig>, BTreeMap<String, ConfigError>);
+
+impl<'a> ConfigReader<'a> {
+    /// Parses each entry independently.
+    pub(super) fn servers(&self, block: &'a Raw) -> Result<Servers, ConfigError> {
+        let all = all_fields(block.get());
+        let all = all.map_err(|_| {
+            self.at(block.get(), format!("\"{SERVERS}\" must be an object, but is {}", kind(block.get())))
+        })?;
+        let (mut servers, mut faults) = (BTreeMap::new(), BTreeMap::new());
+        for (name, entry) in all {
+            // Parsers disagree on which duplicate counts.
+            if servers.remove(name.as_str()).is_some() || faults.contains_key(&name) {
+                let message = format!("\"{name}\" occurs twice; keep one of them");
+                faults.insert(name, self.at(entry.get(), message));
+                continue;
+            }
+            let parsed = name.parse::<ServerName>().map_err(|error| self.at(entry.get(), error.to_string()));
+            match parsed.and_then(|parsed| Ok((parsed, self.server(&name, entry)?))) {
+                Ok((parsed, server)) => drop(servers.insert(parsed, server)),
+                Err(fault) => drop(faults.insert(name, fault)),
+            }
+        }
+        Ok((servers, faults))
+    }
+
+    fn server(&self, name: &str, entry: &'a Raw) -> Result<ServerConfig, ConfigError> {
+        let entry_fields = self.object(entry.get(), &format!("the entry of \"{name}\""))?;
+        let field = |wanted: &[&str]| {
+            entry_fields
+                .iter()
+                .find(|(key, _)| wanted.contains(&key.as_str()))
+                .map(|(key, value)| (key.as_str(), *value))
+        };
+        let text = |wanted: &[&str]| field(wanted).map(|(key, value)| self.text_of(key, value)).transpose();
+        let switch = |key: &str| field(&[key]).map(|(key, value)| self.switch(key, value)).transpose();
+
+        let command = text(&["command"])?;
+        // Other programs' documentation also uses these keys.
+        let url = text(&["url", "serverUrl", "httpUrl"])?;
+        let transport = match (command, url) {
+            (Some(_), Some(_)) => {
+                let message = format!("\"{name}\" has both \"command\" and \"url\"; expected one of them");
+                return Err(self.at(entry.get(), message));
+            }
+            (None, None) => {
+                let message = format!("\"{name}\" has neither \"command\" nor \"url\"; expected one of them");
+                return Err(self.at(entry.get(), message));
+            }
+            (Some(command), None) if command.trim().is_empty() => {
+                return Err(
+                    self.at(entry.get(), format!("\"{name}\" has an empty \"command\"; expected a program"))
+                );
+            }
+            (Some(command), None) => TransportConfig::Stdio {
+                command,
+                args: field(&["args"]).map_or(Ok(Vec::new()), |(key, value)| self.list(key, value))?,
+                env: field(&["env"]).map_or(Ok(BTreeMap::new()), |(key, value)| self.map(key, value))?,
+                cwd: text(&["cwd"])?,
+            },
+            (None, Some(url)) => {
+                let known = ["http://", "https://", "${"].iter().any(|start| url.starts_with(start));
+                if !known {
+                    let message = format!("the \"url\" of \"{name}\" must begin with http:// or https://");
+                    return Err(self.at(entry.get(), message));
+                }
+                let headers =
+                    field(&["headers"]).map_or(Ok(BTreeMap::new()), |(key, value)| self.map(key, value))?;
+                let oauth = field(&["oauth"]).map_or(Ok(OAuth::default()), |(_, value)| self.oauth(value))?;
+                TransportConfig::Http { url, headers, oauth: Box::new(oauth) }
+            }
+        };
+        let enabled = switch("enabled")?.unwrap_or(true) && !switch("disabled")?.unwrap_or(false);
+        let startup = field(&["startup"]).map_or(Ok(Startup::Lazy), |(_, value)| {
+            serde_json::from_str(value.get()).map_err(|_| {
+                self.at(
+                    value.get(),
+                    "\"startup\" must be \"lazy\", \"keep-alive\", \"eager\" or \"manual\"".to_owned(),
+                )
+            })
+        })?;
+        let era = field(&["era"]).map_or(Ok(Era::Auto), |(_, value)| {
+            serde_json::from_str(value.get()).map_err(|_| {
+                self.at(value.get(), "\"era\" must be \"auto\", \"legacy\" or \"modern\"".to_owned())
+            })
+        })?;
+        let keep_calls = switch("keepCalls")?.unwrap_or(false);
+        let exact_results = switch("exactResults")?.unwrap_or(false);
+        let sandbox = field(&["sandbox"]).map_or(Ok(None), |(key, value)| self.sandbox(key, value))?;
+        if sandbox.is_some() && matches!(transport, TransportConfig::Http { .. }) {
+            let message = format!("\"sandbox\" is for programs, and \"{name}\" has a \"url\"");
+            return Err(self.at(entry.get(), message));
+        }
+        let duration = |key: &str| field(&[key]).map(|(key, value)| self.duration(key, value)).transpose();
+        Ok(ServerConfig {
+            transport,
+            enabled,
+            startup,
+            era,
+            discovery_timeout: duration("discoveryTimeout")?
+                .unwrap_or(DISCOVERY_TIMEOUT)
+                .max(REQUEST_TIMEOUT_FLOOR),
+            refresh_interval: duration("refreshInterval")?
+                .unwrap_or(REFRESH_INTERVAL)
+                .max(REFRESH_INTERVAL_FLOOR),
+            idle_timeout: duration("idleTimeout")?.unwrap_or(IDLE_TIMEOUT),
+            request_timeout: duration("requestTimeout")?
+                .unwrap_or(REQUEST_TIMEOUT)
+                .max(REQUEST_TIMEOUT_FLOOR),
+            tool_timeouts: field(&["toolTimeouts"]).map_or(Ok(BTreeMap::new()), |(key, value)| {
+                self.object(value.get(), &format!("\"{key}\""))?
+                    .into_iter()
+                    .map(|(tool, value)| {
+                        let timeout = self.duration(&tool, value)?.max(REQUEST_TIMEOUT_FLOOR);
+                        Ok((tool, timeout))
+                    })
+                    .collect()
+            })?,
+            keep_calls,
+            exact_results,
+            sandbox,
+        })
+    }
+
+    /// `false`, or a block of settings.
+    fn oauth(&self, value: &'a Raw) -> Result<OAuth, ConfigError> {
+        match value.get() {
+            "false" => return Ok(OAuth { never: true, ..OAuth::default() }),
+            "true" | "null" => return Ok(OAuth::default()),
+            _ => {}
+        }
+        let mut oauth = OAuth::default();
+        for (name, value) in self.object(value.get(), "\"oauth\"")? {
+            let wrong =
+                |expected: &str| self.at(value.get(), format!("\"{name}\" in \"oauth\" must be {expected}"));
+            let text = || self.text_of(&name, value).map(Some);
+            match name.as_str() {
+                "clientId" | "client_id" => oauth.client_id = text()?,
+                "clientSecret" | "client_secret" => oauth.client_secret = text()?,
+                "scopes" => oauth.scopes = Some(self.list(&name, value)?),
+                "resource" => {
+                    oauth.resource = match value.get() {
+                        "true" => Resource::Named,
+                        "false" => Resource::Off,
+                        _ => Resource::Value(self.text_of(&name, value)?),
+                    };
+                }
+                "redirect" => {
+                    oauth.redirect = serde_json::from_str(value.get())
+                        .map_err(|_| wrong("\"127.0.0.1\" or \"localhost\""))?;
+                }
+                "port" | "callbackPort" => {
+                    let port = value.get().parse().ok().filter(|port| *port > 0);
+                    oauth.port = Some(port.ok_or_else(|| wrong("a port from 1 to 65535"))?);
+                }
+                "authorizeParameters" => oauth.authorize_parameters = self.map(&name, value)?,
+                "clientMetadataUrl" => {
+                    let document = self.text_of(&name, value)?;
+                    // The URL is the client ID itself (draft-ietf-oauth-client-id-metadata-document, section 3).
+                    let path = document.strip_prefix("https://").and_then(|rest| rest.split_once('/'));
+                    if path.is_none_or(|(host, path)| host.is_empty() || path.is_empty()) {
+                        return Err(wrong("an address that begins with https:// and has a path"));
+                    }
+                    oauth.client_metadata_url = Some(document);
+                }
+                "issuer" => oauth.issuer = text()?,
+                "allowNoPkceAnnouncement" => {
+                    oauth.allow_no_pkce_announcement = self.switch(&name, value)?;
+                }
+                "grant" => {
+                    oauth.grant = serde_json::from_str(value.get())
+                        .map_err(|_| wrong("\"authorization_code\" or \"client_credentials\""))?;
+                }
+                // Stays in the file, like every unknown field.
+                _ => {}
+            }
+        }
+        Ok(oauth)
+    }
+
+    /// The name of an image, or an object with it and the engine that runs it.
+    fn container(&self, value: &'a Raw) -> Result<ContainerSandbox, ConfigError> {
+        let mut container = ContainerSandbox { image: String::new(), engine: ContainerEngine::Auto };
+        if value.get().starts_with('"') {
+            container.image = self.text_of("container", value)?;
+        } else {
+            for (name, value) in self.object(value.get(), "\"container\"")? {
+                match name.as_str() {
+                    "image" => container.image = self.text_of("image", value)?,
+                    "engine" => {
+                        container.engine = serde_json::from_str(value.get()).map_err(|_| {
+                            let message = "\"engine\" must be \"auto\", \"podman\" or \"docker\"";
+                            self.at(value.get(), message.to_owned())
+                        })?;
+                    }
+                    _ => {
+                        let message =
+                            format!("\"container\" has no \"{name}\"; expected \"image\" or \"engine\"");
+                        return Err(self.at(value.get(), message));
+                    }
+                }
+            }
+        }
+        // A word of a command line. What begins with a hyphen would be an option there.
+        let fits = |c: char| c.is_ascii_alphanumeric() || "._/:@-".contains(c);
+        let is_name = container.image.chars().all(fits)
+            && container.image.starts_with(|c: char| c.is_ascii_alphanumeric());
+        is_name.then_some(container).ok_or_else(|| {
+            let message = "\"container\" must name an image, such as \"node:22@sha256:…\"";
+            self.at(value.get(), message.to_owned())
+        })
+    }
+
+    /// `true` for a sandbox that allows nothing more, or an object with what it allows.
+    fn sandbox(&self, key: &str, value: &'a Raw) -> Result<Option<Sandbox>, ConfigError> {
+        if matches!(value.get(), "true" | "false" | "null") {
+            return Ok((value.get() == "true").then(Sandbox::default));
+        }
+        let mut sandbox = Sandbox::default();
+        for (name, value) in self.object(value.get(), &format!("\"{key}\""))? {
+            match name.as_str() {
+                "read" => sandbox.read = self.list("read", value)?,
+                "write" => sandbox.write = self.list("write", value)?,
+                "network" => sandbox.network = self.switch("network", value)?,
+                "container" if value.get() == "null" => {}
+                "container" => sandbox.container = Some(self.container(value)?),
+                _ => {
+                    let message = format!(
+                        "\"sandbox\" has no \"{name}\"; expected \"read\", \"write\", \"network\" or \"container\""
+                    );
+                    return Err(self.at(value.get(), message));
+                }
+            }
+        }
+        Ok(Some(sandbox))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use crate::config::Config;
+
+    fn server(entry: &str) -> ServerConfig {
+        let config = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap();
+        config.servers()["x"].clone()
+    }
+
+    fn fault(entry: &str) -> ConfigError {
+        let config = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap();
+        config.faults()["x"].clone()
+    }
+
+    #[test]
+    fn how_long_a_request_may_take_has_a_floor_and_may_differ_by_tool() {
+        let entry = r#"{"command": "x", "requestTimeout": 1, "toolTimeouts": {"slow": "5m", "hasty": 2}}"#;
+        let config = server(entry);
+        let seconds = |timeout: Option<&Duration>| timeout.map(Duration::as_secs);
+        assert_eq!(config.request_timeout, REQUEST_TIMEOUT_FLOOR);
+        assert_eq!(seconds(config.tool_timeouts.get("slow")), Some(300));
+        assert_eq!(seconds(config.tool_timeouts.get("hasty")), Some(5));
+        assert_eq!(server(r#"{"command": "x"}"#).request_timeout, Duration::from_secs(60));
+        let wrong = fault(r#"{"command": "x", "toolTimeouts": {"a": "soon"}}"#);
+        assert!(wrong.message.contains("\"a\" must be a number of seconds"));
+    }
+
+    #[test]
+    fn a_sandbox_is_a_switch_or_says_what_is_left_open() {
+        let sandbox = |entry: &str| server(&format!(r#"{{"command": "x"{entry}}}"#)).sandbox;
+        assert_eq!((sandbox(""), sandbox(r#", "sandbox": false"#)), (None, None));
+        assert_eq!(sandbox(r#", "sandbox": true"#), Some(Sandbox::default()));
+        let expected = Sandbox { read: vec!["~/notes".into()], network: true, ..Sandbox::default() };
+        assert_eq!(sandbox(r#", "sandbox": {"read": ["~/notes"], "network": true}"#), Some(expected));
+        let container = |value: &str| {
+            let sandbox = sandbox(&format!(r#", "sandbox": {{"container": {value}}}"#));
+            sandbox.and_then(|sandbox| sandbox.container).unwrap()
+        };
+        let image = "ghcr.io/x/y:1".to_owned();
+        let auto = ContainerSandbox { image, engine: ContainerEngine::Auto };
+        assert_eq!(container(r#""ghcr.io/x/y:1""#), auto);
+        let docker = ContainerSandbox { engine: ContainerEngine::Docker, ..auto };
+        assert_eq!(container(r#"{"image": "ghcr.io/x/y:1", "engine": "docker"}"#), docker);
+        for (entry, said) in [
+            (r#"{"command": "x", "sandbox": {"reed": []}}"#, "\"sandbox\" has no \"reed\""),
+            (r#"{"command": "x", "sandbox": "on"}"#, "must be an object"),
+            (r#"{"command": "x", "sandbox": {"read": "a"}}"#, "list of strings"),
+            (r#"{"url": "https://x", "sandbox": true}"#, "is for programs"),
+            (r#"{"command": "x", "sandbox": {"container": ""}}"#, "must name an image"),
+            (r#"{"command": "x", "sandbox": {"container": "--privileged"}}"#, "must name an image"),
+            (r#"{"command": "x", "sandbox": {"container": "a b"}}"#, "must name an image"),
+            (r#"{"command": "x", "sandbox": {"container": {"engine": "podman"}}}"#, "must name an image"),
+            (
+                r#"{"command": "x", "sandbox": {"container": {"image": "a", "engine": "lxc"}}}"#,
+                "\"podman\" or",
+            ),
+            (r#"{"command": "x", "sandbox": {"container": {"picture": "a"}}}"#, "has no \"picture\""),
+        ] {
+            let error = fault(entry);
+            assert!(error.message.contains(said), "{entry}: {error}");
+        }
+    }
+
+    #[test]
+    fn how_often_lists_are_read_again_has_a_usual_value_and_a_floor() {
+        let interval = |field: &str| server(&format!(r#"{{"command": "x"{field}}}"#)).refresh_interval;
+        assert_eq!(interval(""), Duration::from_secs(600));
+        assert_eq!(interval(r#", "refreshInterval": "1h""#), Duration::from_secs(3600));
+        assert_eq!(interval(r#", "refreshInterval": 0"#), REFRESH_INTERVAL_FLOOR);
+    }
+
+    #[test]
+    fn a_client_document_has_an_https_address_with_a_path() {
+        for (document, is_taken) in [
+            ("https://example.com/satchel.json", true),
+            ("https://example.com/a/b?c", true),
+            ("https://example.com/", false),
+            ("https://example.com", false),
+            ("https:///x", false),
+            ("http://example.com/satchel.json", false),
+            ("", false),
+        ] {
+            let text = format!(
+                r#"{{"mcpServers": {{"a": {{"url": "https://x.example", "oauth": {{"clientMetadataUrl": "{document}"}}}}}}}}"#
+            );
+            let config = Config::parse(&text).unwrap();
+            let is_server = config.servers().contains_key("a");
+            assert_eq!(is_server, is_taken, "{document}");
+        }
+    }
+
+    #[test]
+    fn blocks_copied_from_readmes_work() {
+        let stdio = server(
+            r#"{"command": "npx", "args": ["-y", "pkg", 3], "env": {"PORT": 3000, "A": "b"}, "type": "stdio"}"#,
+        );
+        assert_eq!(
+            stdio.transport,
+            TransportConfig::Stdio {
+                command: "npx".into(),
+                args: vec!["-y".into(), "pkg".into(), "3".into()],
+                env: [("A".to_owned(), "b".to_owned()), ("PORT".to_owned(), "3000".to_owned())].into(),
+                cwd: None,
+            }
+        );
+        assert!(stdio.enabled);
+        assert_eq!((stdio.startup, stdio.idle_timeout), (Startup::Lazy, Duration::from_secs(180)));
+        let http = server(
+            r#"{"type": "http", "url": "https://x.dev/mcp", "headers": {"Authorization": "Bearer ${T}"}}"#,
+        );
+        assert!(
+            matches!(http.transport, TransportConfig::Http { ref url, .. } if url == "https://x.dev/mcp")
+        );
+        assert!(!server(r#"{"command": "x", "disabled": true}"#).enabled);
+    }
+
+    #[test]
+    fn durations_are_seconds_or_texts_with_a_unit() {
+        let idle =
+            |value: &str| server(&format!(r#"{{"command": "x", "idleTimeout": {value}}}"#)).idle_timeout;
+        for (value, millis) in
+            [("5", 5_000), ("0.5", 500), ("\"3m\"", 180_000), ("\"250ms\"", 250), ("\"1h\"", 3_600_000)]
+        {
+            assert_eq!(idle(value), Duration::from_millis(millis), "{value}");
+        }
+        let floor = server(r#"{"command": "x", "requestTimeout": 1}"#).request_timeout;
+        assert_eq!(floor, REQUEST_TIMEOUT_FLOOR);
+    }
+
+    #[test]
+    fn an_entry_that_is_wrong_keeps_no_other_from_being_used_and_stays_to_the_byte() {
+        let good = r#""@scope/pkg": {"command": "x"}, "io.github.user/server": {"url": "http://y"}, "a:b": {"command": "z"}"#;
+        let long = "n".repeat(300);
+        for bad in [
+            "\"bad\": 5",
+            "\"bad\":null",
+            "\"bad\" : [ 1.50 ]",
+            "\"bad\": {\"command\" :[\"x\"]}",
+            "\"bad\": {\"command\": \"x\",\t\"url\": \"http://y\"}",
+            "\"bad\": {\"type\": \"carrier pigeon\"}",
+            "\"bad\": {\"url\": \"ws://x\"}",
+            "\"bad\": {\"command\": \"x\"}, \"bad\": {\"command\": \"x\"}",
+            "\"b\\u0007d\": {\"command\": \"x\"}",
+            &format!("\"{long}\": {{\"command\": \"x\"}}"),
+            "\"\": {}",
+        ] {
+            let text = format!("{{\"mcpServers\": {{{good}, // kept\n {bad},}}}}");
+            let config = Config::parse(&text).unwrap();
+            let names: Vec<_> = config.servers().keys().map(ServerName::as_str).collect();
+            assert_eq!(names, ["@scope/pkg", "a:b", "io.github.user/server"], "{bad}");
+            assert_eq!(config.faults().len(), 1, "{bad}");
+            let edited = config.edited(|servers| {
+                servers.insert("new".into(), json!({ "command": "n" }));
+                servers.shift_remove("a:b");
+            });
+            let edited = edited.unwrap();
+            assert!(edited.to_text().contains(bad), "{}", edited.to_text());
+            assert!(edited.to_text().contains("// kept"), "{}", edited.to_text());
+            assert_eq!((edited.servers().len(), edited.faults().len()), (3, 1));
+            let spoiled = edited.edited(|servers| drop(servers.insert("worse".into(), json!(1))));
+            assert!(spoiled.unwrap_err().message.contains("\"worse\" must be an object"));
+        }
+    }
+}

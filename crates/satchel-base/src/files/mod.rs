@@ -1,0 +1,149 @@
+//! Creates and reads files and directories that belong to one user, and exports where they are and how they are
+//! replaced, renamed and moved aside.
+
+mod asides;
+mod places;
+mod rename;
+mod replace;
+mod spot;
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Read},
+    path::Path,
+};
+
+pub use asides::{remove_asides, remove_with_asides, set_aside};
+pub use places::{NoHome, Places};
+pub use rename::rename;
+pub use replace::{clear_temporaries, remove_known, replace, replace_all, replace_known};
+
+/// Makes everything this process creates from now on private to its user, including files created by libraries. To be
+/// called first.
+pub fn keep_new_files_private() {
+    #[cfg(unix)]
+    nix::sys::stat::umask(nix::sys::stat::Mode::from_bits_truncate(0o077));
+}
+
+/// Creates a directory that only this user can access.
+pub fn create_private_dir(dir: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}
+
+/// Encodes a name for a file name: letters, digits, `.`, `-` and `_` stay, everything else becomes `%XX`. Distinct
+/// names never share a file, even on case-insensitive file systems.
+pub fn file_stem(name: &str) -> String {
+    use std::fmt::Write as _;
+    let mut stem = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => stem.push(byte as char),
+            b'.' if !stem.is_empty() => stem.push('.'),
+            _ => {
+                let _ = write!(stem, "%{byte:02x}");
+            }
+        }
+    }
+    stem
+}
+
+/// Reads a regular file of at most `most` bytes. Anything else, such as a pipe or an endless device, is refused without
+/// blocking.
+///
+/// # Errors
+/// Any I/O error; [`io::ErrorKind::FileTooLarge`], and [`io::ErrorKind::Unsupported`] for anything but a regular file.
+pub fn read_plain(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let plain = |about: fs::Metadata| match about.is_file() {
+        false => Err(io::Error::new(io::ErrorKind::Unsupported, "it is not a regular file")),
+        true if about.len() > most => Err(too_large(most)),
+        true => Ok(()),
+    };
+    // Opening a device may have side effects.
+    plain(fs::metadata(path)?)?;
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY,
+    );
+    let file = options.open(path)?;
+    plain(file.metadata()?)?;
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+}
+
+fn too_large(most: u64) -> io::Error {
+    let text = format!("it is larger than {} MB", most / 1024 / 1024);
+    io::Error::new(io::ErrorKind::FileTooLarge, text)
+}
+
+/// Opens one of Satchel's files for appending; creates it for this user only. Links and anything but regular files are
+/// refused.
+///
+/// # Errors
+/// Any I/O error.
+pub fn append_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600).custom_flags(nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK);
+    }
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "it is not a regular file"));
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    #[cfg(unix)]
+    use std::io::Write;
+
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn special_files_are_neither_waited_for_nor_written_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let kind = |path: &Path| read_plain(path, 10).unwrap_err().kind();
+        let link = |name: &str, to: &str| {
+            let path = dir.path().join(name);
+            std::os::unix::fs::symlink(to, &path).unwrap();
+            path
+        };
+        let pipe = dir.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let piped = link("piped", pipe.to_str().unwrap());
+        let endless = link("endless", "/dev/zero");
+        for odd in [&pipe, &piped, &endless, dir.path()] {
+            assert_eq!(kind(odd), io::ErrorKind::Unsupported, "{}", odd.display());
+            assert!(append_private(odd).is_err(), "{}", odd.display());
+        }
+        let long = dir.path().join("long");
+        fs::write(&long, "12345678901").unwrap();
+        assert_eq!(kind(&long), io::ErrorKind::FileTooLarge);
+        assert_eq!(kind(&dir.path().join("absent")), io::ErrorKind::NotFound);
+        assert_eq!(read_plain(&long, 11).unwrap(), b"12345678901");
+        let elsewhere = link("elsewhere", "long");
+        assert!(append_private(&elsewhere).is_err(), "a log is never somewhere else");
+        append_private(&dir.path().join("log")).unwrap().write_all(b"x").unwrap();
+    }
+
+    #[test]
+    fn two_names_never_share_a_file() {
+        let names = ["GitHub", "github", "git hub", "git%20hub", "..", "日本", "a.b"];
+        let stems: std::collections::HashSet<_> =
+            names.iter().map(|name| file_stem(name).to_lowercase()).collect();
+        assert_eq!(stems.len(), names.len(), "{stems:?}");
+        assert!(stems.iter().all(|stem| !stem.starts_with('.') && !stem.contains('/')));
+    }
+}
