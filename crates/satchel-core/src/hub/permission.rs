@@ -163,19 +163,8 @@ pub(super) fn permission(
         Permit::Ask => {}
     }
     let client = &caller.client;
-    // A person who makes a call has consented to it.
-    if hub.context.is_by_hand() {
-        hub.context.observer.decided(&format!("{rule}; called by hand"));
-        return Ok(Permitted::Freely);
-    }
-    if hub.inner.prompts.is_granted(client, path) {
-        hub.context.observer.decided(&format!("{rule}; {}", Consent::Session.as_str()));
-        return Ok(Permitted::Freely);
-    }
-    let answers = params.get("requestState").is_some() || params.get("inputResponses").is_some();
-    if answers && hub.inner.prompts.is_back(client, path, &arguments(params)) {
-        hub.context.observer.decided(&format!("{rule}; {}", Consent::Once.as_str()));
-        return Ok(Permitted::Again);
+    if let Some(permitted) = consented(hub, client, path, params, &rule) {
+        return Ok(permitted);
     }
     let admitted = hub.inner.prompts.admit_question(client, path.server.as_str());
     admitted.map_err(|why| denied(path, why))?;
@@ -189,6 +178,25 @@ pub(super) fn permission(
     let (client, path) = (client.clone(), path.clone());
     let began = Instant::now();
     Ok(Permitted::Asking(Box::new(Permission { client, path, rule, ask, began, asked })))
+}
+
+/// The consent that a call already has: a person makes it, or allowed it before.
+fn consented(hub: &Hub, client: &str, path: &ToolPath, params: &RawObject, rule: &str) -> Option<Permitted> {
+    let decided = |by: &str| hub.context.observer.decided(&format!("{rule}; {by}"));
+    // A person who makes a call has consented to it.
+    if hub.context.is_by_hand() {
+        decided("called by hand");
+        return Some(Permitted::Freely);
+    }
+    if hub.inner.prompts.is_granted(client, path) {
+        decided(Consent::Session.as_str());
+        return Some(Permitted::Freely);
+    }
+    let answers = params.get("requestState").is_some() || params.get("inputResponses").is_some();
+    (answers && hub.inner.prompts.is_back(client, path, &arguments(params))).then(|| {
+        decided(Consent::Once.as_str());
+        Permitted::Again
+    })
 }
 
 /// Applies a person's decision on a call.

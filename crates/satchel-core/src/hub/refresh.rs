@@ -46,8 +46,22 @@ const AGAIN: Duration = Duration::from_secs(2);
 /// How often lists are read again at once because the session expired meanwhile; each attempt is made in a new one.
 const SESSIONS: usize = 3;
 
+/// The result of reading lists: those that could not be read, with the last error.
+type Read = Result<(), (u8, fetch::ListError)>;
+
+/// Is the server usable? Its lists other than tools are optional.
+fn usable(read: &Read) -> Result<(), Failure> {
+    match read {
+        Err((failed, error)) if failed & Dirty::bit("tools") != 0 => {
+            let failure = Failure::new(error.code(), error.to_string());
+            Err(Failure { cause: error.cause(), ..failure })
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
 /// Did only the session expire? The connection goes on with a new one.
-fn is_between_sessions(read: &Result<(), (u8, fetch::ListError)>) -> bool {
+fn is_between_sessions(read: &Read) -> bool {
     let cause = read.as_ref().err().and_then(|(_, error)| error.cause());
     matches!(cause.as_deref(), Some(FailureCause::SessionExpired))
 }
@@ -168,16 +182,7 @@ impl ListReader {
     async fn run(self) {
         let (mut breaker, mut pace) = (Breaker::new(DISCOVERY), Pace::default());
         loop {
-            tokio::select! {
-                () = self.upstream.dirty().marked() => {}
-                () = tokio::time::sleep(refresh_interval(&self.hub, &self.name)) => {
-                    // Do not start a server for this.
-                    if self.upstream.seen().connected.is_some() {
-                        self.upstream.dirty().mark(Dirty::ALL);
-                    }
-                    continue;
-                }
-            }
+            self.marked().await;
             // Marks of a sleeping server remain until its next start.
             let mut seen = self.upstream.watch();
             if seen.wait_for(|seen| seen.connected.is_some()).await.is_err() {
@@ -195,56 +200,73 @@ impl ListReader {
             }
             may_fail_here("lists");
             let Some((link, hello)) = self.upstream.seen().connected else { continue };
-            let reading = self.upstream.dirty().take();
-            let told = self.upstream.dirty().take_told(reading.lists);
-            let began = Instant::now();
-            let mut read = self.read(&link, &hello, reading).await;
-            for _ in 0..SESSIONS {
-                if !is_between_sessions(&read) || link.is_ending() {
-                    break;
-                }
-                read = self.read(&link, &hello, reading).await;
-            }
-            let error = read
-                .as_ref()
-                .err()
-                .map(|(_, error)| EndReason { message: error.to_string(), cause: error.cause() });
-            self.hub.recorder().events().lists_read(&self.name, began.elapsed(), error);
-            pace.read(Instant::now());
-            if read.is_ok() {
-                self.tell(told);
-            }
-            // A server that exited is reported elsewhere.
-            let ends = link.is_ending();
-            if !ends {
-                self.upstream.lists_read(match &read {
-                    Err((failed, error)) if failed & Dirty::bit("tools") != 0 => {
-                        let failure = Failure::new(error.code(), error.to_string());
-                        Err(Failure { cause: error.cause(), ..failure })
+            self.read_marked(&link, &hello, &mut breaker, &mut pace).await;
+        }
+    }
+
+    /// Resolves when a list is to be read: a change was reported, or the refresh interval is over.
+    async fn marked(&self) {
+        loop {
+            tokio::select! {
+                () = self.upstream.dirty().marked() => return,
+                () = tokio::time::sleep(refresh_interval(&self.hub, &self.name)) => {
+                    // Do not start a server for this.
+                    if self.upstream.seen().connected.is_some() {
+                        self.upstream.dirty().mark(Dirty::ALL);
                     }
-                    // Its other lists are optional.
-                    Ok(()) | Err(_) => Ok(()),
-                });
-            }
-            // A server that exited is reported elsewhere, and read again after its restart.
-            breaker.record(read.is_ok() || ends, Instant::now());
-            if let Err((failed, error)) = read {
-                // The end is reported elsewhere, and callers continue with the next start.
-                if !ends {
-                    self.upstream.dirty().fail(reading, failed, &error.to_string());
-                }
-                self.upstream.log().hub(&format!("could not read its lists: {error}"));
-                tokio::select! {
-                    () = tokio::time::sleep(AGAIN), if !ends => self.upstream.dirty().mark(failed),
-                    _ = link.wait_ended() => {}
                 }
             }
         }
     }
 
-    /// Reads the lists in `lists`, or all if none is known. Tools come first and do not wait for the others, which may
-    /// fail. Returns the lists that could not be read, with the last error. Forwards change notifications after
-    /// reading.
+    /// Reads the marked lists, and reports the result to calls, clients and the server's state. Returns after a pause
+    /// if a list could not be read.
+    async fn read_marked(&self, link: &Link, hello: &Hello, breaker: &mut Breaker, pace: &mut Pace) {
+        let reading = self.upstream.dirty().take();
+        let told = self.upstream.dirty().take_told(reading.lists);
+        let read = self.read_in_a_session(link, hello, reading).await;
+        pace.read(Instant::now());
+        if read.is_ok() {
+            self.tell(told);
+        }
+        // A server that exited is reported elsewhere, and read again after its restart.
+        let ends = link.is_ending();
+        if !ends {
+            self.upstream.lists_read(usable(&read));
+        }
+        breaker.record(read.is_ok() || ends, Instant::now());
+        if let Err((failed, error)) = read {
+            // The end is reported elsewhere, and callers continue with the next start.
+            if !ends {
+                self.upstream.dirty().fail(reading, failed, &error.to_string());
+            }
+            self.upstream.log().hub(&format!("could not read its lists: {error}"));
+            tokio::select! {
+                () = tokio::time::sleep(AGAIN), if !ends => self.upstream.dirty().mark(failed),
+                _ = link.wait_ended() => {}
+            }
+        }
+    }
+
+    /// Reads, again if the session expires meanwhile, and records how long it took.
+    async fn read_in_a_session(&self, link: &Link, hello: &Hello, reading: Reading) -> Read {
+        let began = Instant::now();
+        let mut read = self.read(link, hello, reading).await;
+        for _ in 0..SESSIONS {
+            if !is_between_sessions(&read) || link.is_ending() {
+                break;
+            }
+            read = self.read(link, hello, reading).await;
+        }
+        let error = read
+            .as_ref()
+            .err()
+            .map(|(_, error)| EndReason { message: error.to_string(), cause: error.cause() });
+        self.hub.recorder().events().lists_read(&self.name, began.elapsed(), error);
+        read
+    }
+
+    /// Tells clients that these lists changed.
     fn tell(&self, lists: u8) {
         for list in fetch::LISTS.into_iter().filter(|list| lists & Dirty::bit(list) != 0) {
             let method = format!("notifications/{list}/list_changed").into();
@@ -257,7 +279,9 @@ impl ListReader {
         }
     }
 
-    async fn read(&self, link: &Link, hello: &Hello, reading: Reading) -> Result<(), (u8, fetch::ListError)> {
+    /// Reads the lists in `reading`, or all if none is known. Tools come first and do not wait for the others, which may
+    /// fail.
+    async fn read(&self, link: &Link, hello: &Hello, reading: Reading) -> Read {
         let lists = reading.lists;
         let known = self.hub.offers().get(&self.name).cloned().filter(|known| known.setup == self.setup);
         let lists = if known.is_some() { lists } else { Dirty::ALL };
