@@ -382,7 +382,7 @@ async fn own_tasks(hub: &Hub, caller: &Caller, server: &ServerName, params: &Raw
     let mut list = frame.unwrap_or_default();
     list.remove("nextCursor");
     // Raw values always serialize.
-    let _ = list.put("tasks", &own);
+    list.put("tasks", &own);
     Reply::Result(list.to_raw())
 }
 
@@ -556,7 +556,7 @@ fn bad(message: String) -> Reply {
 
 fn put(object: &mut RawObject, key: &str, value: &str) {
     // Strings always serialize.
-    let _ = object.put(key, &value);
+    object.put(key, &value);
 }
 
 fn raw(value: &serde_json::Value) -> Box<Raw> {

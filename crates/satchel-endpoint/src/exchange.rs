@@ -290,6 +290,6 @@ fn with_id(method: &str, params: Option<Box<Raw>>) -> Option<Box<Raw>> {
     let mut random = [0u8; 12];
     // Without randomness all have the same id, which is never looked up.
     let _ = getrandom::fill(&mut random);
-    let _ = fields.put("elicitationId", &URL_SAFE_NO_PAD.encode(random));
+    fields.put("elicitationId", &URL_SAFE_NO_PAD.encode(random));
     Some(fields.to_raw())
 }

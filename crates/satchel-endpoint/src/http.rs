@@ -349,11 +349,11 @@ pub(crate) async fn open(
         Err(failure) => return Err((StatusCode::OK, downstream::refusal(&failure))),
     };
     let mut result = RawObject::new();
-    let _ = result.put("protocolVersion", &revision);
+    result.put("protocolVersion", &revision);
     result.set("capabilities", hello.capabilities);
     result.set("serverInfo", hello.info);
     if let Some(instructions) = hello.instructions {
-        let _ = result.put("instructions", &instructions);
+        result.put("instructions", &instructions);
     }
     let place = Place { surface, usual, scope };
     let session = Session::new(client, revision, place, Menu::of(&hub), &params, one_stream);

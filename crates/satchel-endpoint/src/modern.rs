@@ -253,13 +253,13 @@ async fn discover(hub: &Hub, surface: &Surface) -> Result<Box<Raw>, ErrorObject>
     let hello =
         downstream::hello(hub, surface, true).await.map_err(|failure| downstream::refusal(&failure))?;
     let mut result = RawObject::new();
-    let _ = result.put("supportedVersions", &[era::MODERN]);
+    result.put("supportedVersions", &[era::MODERN][..]);
     result.set("capabilities", hello.capabilities);
     if let Some(instructions) = hello.instructions {
-        let _ = result.put("instructions", &instructions);
+        result.put("instructions", &instructions);
     }
-    let _ = result.put("ttlMs", &FRESH.0);
-    let _ = result.put("cacheScope", &"private");
+    result.put("ttlMs", &FRESH.0);
+    result.put("cacheScope", "private");
     Ok(result.to_raw())
 }
 
@@ -450,7 +450,7 @@ impl Listening {
             let key = format!("{list}ListChanged");
             if filter.read(&key) == Some(true) {
                 lists.push(list);
-                let _ = honoured.put(&key, &true);
+                honoured.put(&key, &true);
             }
         }
         if !surface.is_ours() {
@@ -464,7 +464,7 @@ impl Listening {
                 }
             }
             if !heard.is_empty() {
-                let _ = honoured.put("resourceSubscriptions", &heard);
+                honoured.put("resourceSubscriptions", &heard);
             }
         }
         if let Surface::Server(server) = surface
@@ -478,13 +478,13 @@ impl Listening {
                 fields.get("_meta").map_or_else(|| RawObject::new().to_raw(), ToOwned::to_owned),
             );
             let mut only = RawObject::new();
-            let _ = only.put("taskIds", &tasks);
+            only.put("taskIds", &tasks);
             params.set("notifications", only.to_raw());
             if !tasks.is_empty() {
                 of_tasks = hub.ask(caller, server, "subscriptions/listen", params).await.ok();
             }
             if of_tasks.is_some() {
-                let _ = honoured.put("taskIds", &tasks);
+                honoured.put("taskIds", &tasks);
             }
         }
         let mut acknowledged = RawObject::new();

@@ -149,7 +149,7 @@ impl Follower {
             if shown != own {
                 let mut params = fields(&notification);
                 // Strings always serialize.
-                let _ = params.put("uri", &shown);
+                params.put("uri", &shown);
                 notification.params = Some(params.to_raw().get().into());
             }
         }

@@ -109,9 +109,9 @@ impl ParkedCalls {
             requests.set(&question.key, request(question));
         }
         let mut result = RawObject::new();
-        result.put("resultType", &"input_required").ok()?;
+        result.put("resultType", "input_required");
         result.set("inputRequests", requests.to_raw());
-        result.put("requestState", &handle).ok()?;
+        result.put("requestState", &handle);
         {
             let mut waiting = self.lock();
             let of_client =
@@ -169,7 +169,7 @@ fn request(question: &Question) -> Box<Raw> {
     params.remove("elicitationId");
     let mut request = RawObject::new();
     // Strings always serialize.
-    let _ = request.put("method", &question.method);
+    request.put("method", &question.method);
     request.set("params", params.to_raw());
     request.to_raw()
 }

@@ -171,7 +171,7 @@ fn complete_info(said: &Said) -> Box<Raw> {
     for (key, value) in [("name", "server"), ("version", "0")] {
         if info.text(key).is_none() {
             // Strings always serialize.
-            let _ = info.put(key, &value);
+            info.put(key, &value);
         }
     }
     info.to_raw()
@@ -181,7 +181,7 @@ fn complete_info(said: &Said) -> Box<Raw> {
 pub(crate) fn list(key: &str, items: &[&Raw]) -> Box<Raw> {
     let mut list = RawObject::new();
     // Raw values always serialize.
-    let _ = list.put(key, &items);
+    list.put(key, &items);
     list.to_raw()
 }
 
@@ -190,7 +190,7 @@ pub(crate) fn list_of(offer: &Offer, method: &str, key: &str) -> Box<Raw> {
     let mut list =
         offer.frames.get(method).and_then(|frame| RawObject::parse(frame).ok()).unwrap_or_default();
     // Raw values always serialize.
-    let _ = list.put(key, &items_of(offer, method));
+    list.put(key, &items_of(offer, method));
     list.to_raw()
 }
 

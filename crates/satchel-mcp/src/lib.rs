@@ -20,6 +20,6 @@ pub mod sse;
 
 pub use errors::ErrorObject;
 pub use message::{Id, Message, ParseError};
-pub use object::RawObject;
+pub use object::{Plain, RawObject};
 /// Unparsed JSON, exactly as it was written.
 pub use serde_json::value::RawValue as Raw;

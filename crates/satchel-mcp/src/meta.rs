@@ -70,7 +70,7 @@ pub fn complete_request(params: &mut RawObject, client: &Raw, capabilities: &Raw
         }
     }
     // Strings always serialize.
-    let _ = meta.put(era::VERSION_META, &era::MODERN);
+    meta.put(era::VERSION_META, &era::MODERN);
     params.set("_meta", meta.to_raw());
 }
 
@@ -88,7 +88,7 @@ pub fn legacy_result(result: &Raw) -> Box<Raw> {
         let content: Vec<&Raw> = fields.read("content").unwrap_or_default();
         if content.is_empty() {
             // Strings always serialize.
-            let _ = fields.put("content", &json!([{ "type": "text", "text": value.get() }]));
+            fields.put("content", &json!([{ "type": "text", "text": value.get() }]));
         }
     }
     fields.to_raw()
@@ -119,7 +119,7 @@ pub fn legacy_tools(list: Box<Raw>) -> Box<Raw> {
         return list;
     }
     // Raw values always serialize.
-    let _ = fields.put("tools", &tools);
+    fields.put("tools", &tools);
     fields.to_raw()
 }
 

@@ -1,13 +1,21 @@
 //! A JSON object parsed one level deep: keys in order, values raw. For inspection and splicing without loss.
 
-use std::{collections::HashSet, fmt, marker::PhantomData};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashSet},
+    fmt,
+    marker::PhantomData,
+};
 
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{Error as _, MapAccess, Visitor},
     ser::SerializeMap,
 };
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
 
 /// An object with unparsed values. A duplicate key is an error: different parsers could take different values, so that
 /// what was checked would not be what is forwarded.
@@ -51,17 +59,14 @@ impl RawObject {
     }
 
     /// Like [`Self::set`], for a value to be serialized.
-    pub fn put(&mut self, key: &str, value: &impl Serialize) -> Result<(), serde_json::Error> {
-        self.set(key, to_raw_value(value)?);
-        Ok(())
+    pub fn put(&mut self, key: &str, value: &(impl Plain + ?Sized)) {
+        self.set(key, raw(value));
     }
 
     /// Like [`Self::put`], before all other fields.
-    pub fn put_first(&mut self, key: &str, value: &impl Serialize) -> Result<(), serde_json::Error> {
-        let value = to_raw_value(value)?;
+    pub fn put_first(&mut self, key: &str, value: &(impl Plain + ?Sized)) {
         self.fields.retain(|(name, _)| name != key);
-        self.fields.insert(0, (key.to_owned(), value));
-        Ok(())
+        self.fields.insert(0, (key.to_owned(), raw(value)));
     }
 
     /// Removes and returns the value of `key`.
@@ -82,8 +87,30 @@ impl RawObject {
 
     /// Serializes the object.
     pub fn to_raw(&self) -> Box<RawValue> {
-        to_raw_value(self).expect("string keys and valid raw values always serialize")
+        raw(self)
     }
+}
+
+/// A value that always serializes: text, numbers, JSON, and lists or maps of them.
+pub trait Plain: Serialize {}
+
+impl Plain for str {}
+impl Plain for String {}
+impl Plain for Cow<'_, str> {}
+impl Plain for bool {}
+impl Plain for i32 {}
+impl Plain for u64 {}
+impl Plain for Value {}
+impl Plain for RawValue {}
+impl Plain for RawObject {}
+impl<T: Plain + ?Sized> Plain for &T {}
+impl<T: Plain + ?Sized> Plain for Box<T> {}
+impl<T: Plain> Plain for Vec<T> {}
+impl<T: Plain> Plain for [T] {}
+impl<T: Plain> Plain for BTreeMap<String, T> {}
+
+fn raw(value: &(impl Plain + ?Sized)) -> Box<RawValue> {
+    to_raw_value(value).expect("plain values always serialize")
 }
 
 impl Serialize for RawObject {
@@ -181,9 +208,9 @@ mod tests {
     #[test]
     fn splicing_one_field_leaves_every_other_byte_alone() {
         let mut params = object(r#"{"z":1.0,"name":"a","big":123456789012345678901,"n":{"b":1,"a":[ 2 ]}}"#);
-        params.put("name", &"b").unwrap();
+        params.put("name", "b");
         params.remove("z");
-        params.put("new", &true).unwrap();
+        params.put("new", &true);
         assert_eq!(
             params.to_raw().get(),
             r#"{"name":"b","big":123456789012345678901,"n":{"b":1,"a":[ 2 ]},"new":true}"#

@@ -226,7 +226,7 @@ pub fn qualified(server: &ServerName, raw: &Raw, key: &str) -> Box<Raw> {
 
 fn put(object: &mut RawObject, key: &str, text: &str) {
     // Strings always serialize.
-    let _ = object.put(key, &text);
+    object.put(key, &text);
 }
 
 #[cfg(test)]

@@ -307,7 +307,7 @@ fn with_own_panel(tool: &mut RawObject, server: &ServerName, owners: &Owners) ->
             return;
         };
         // Strings always serialize.
-        let _ = fields.put(key, &address_at(server, &address));
+        fields.put(key, &address_at(server, &address));
         changed = true;
     };
     own(&mut meta, EARLIER_PANEL);
@@ -369,7 +369,7 @@ fn mark(text: &str) -> String {
 fn renamed(raw: &Raw, key: &str, name: &str) -> Box<Raw> {
     let Ok(mut fields) = RawObject::parse(raw) else { return raw.to_owned() };
     // Strings always serialize.
-    let _ = fields.put(key, &name);
+    fields.put(key, &name);
     fields.to_raw()
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use satchel_mcp::{Raw, RawObject};
+use satchel_mcp::{Plain, Raw, RawObject};
 
 use super::{Offer, ToolEntry};
 use crate::{config::rules::ToolRule, model::ServerName};
@@ -38,10 +38,10 @@ fn edited(tool: &ToolEntry, rules: &[&ToolRule], names: &mut HashSet<String>) ->
         // Taking another tool's name would hide that tool.
         if let Some(wanted) = rule.rename.as_ref().filter(|wanted| names.insert((*wanted).clone())) {
             name.clone_from(wanted);
-            put(&mut fields, "name", wanted);
+            fields.put("name", wanted);
         }
         if let Some(description) = &rule.description {
-            put(&mut fields, "description", description);
+            fields.put("description", description);
         }
         for (key, value) in &rule.annotations {
             within(&mut fields, "annotations", key, value);
@@ -56,16 +56,11 @@ fn edited(tool: &ToolEntry, rules: &[&ToolRule], names: &mut HashSet<String>) ->
     seen
 }
 
-fn within(fields: &mut RawObject, key: &str, name: &str, value: &impl serde::Serialize) {
+fn within(fields: &mut RawObject, key: &str, name: &str, value: &impl Plain) {
     let inner = fields.get(key).and_then(|raw| RawObject::parse(raw).ok());
     let mut inner = inner.unwrap_or_default();
-    // JSON values always serialize.
-    let _ = inner.put(name, value);
+    inner.put(name, value);
     fields.set(key, inner.to_raw());
-}
-
-fn put(fields: &mut RawObject, key: &str, text: &str) {
-    let _ = fields.put(key, &text);
 }
 
 #[cfg(test)]

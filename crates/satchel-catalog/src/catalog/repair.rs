@@ -113,7 +113,7 @@ pub(super) fn resources(entries: &mut [ResourceEntry]) -> Vec<String> {
         let mut corrected = correct(&mut fields, RESOURCE);
         if fields.text("name").is_none() {
             // Strings always serialize.
-            let _ = fields.put("name", &fields.text("title").unwrap_or_else(|| entry.uri.clone()));
+            fields.put("name", &fields.text("title").unwrap_or_else(|| entry.uri.clone()));
             corrected.push("name");
         }
         if corrected.is_empty() {
@@ -278,7 +278,7 @@ fn schema(raw: &Raw) -> Checked {
         Some("\"object\"") => {}
         None | Some("null") => {
             // Strings always serialize.
-            let _ = schema.put_first("type", &"object");
+            schema.put_first("type", "object");
             corrected = true;
         }
         Some(_) if schema.text("type").as_deref() == Some("object") => {}

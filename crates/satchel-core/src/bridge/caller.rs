@@ -127,7 +127,7 @@ impl Caller {
             }
             if let Some(from) = self.log_from.filter(|_| self.asks_logs) {
                 // Strings always serialize.
-                let _ = said.put(meta::LOG_LEVEL, &level(from));
+                said.put(meta::LOG_LEVEL, &level(from));
             }
             params.set("_meta", said.to_raw());
         }

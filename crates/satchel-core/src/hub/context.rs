@@ -112,7 +112,7 @@ impl CallContext {
         let meta = params.get("_meta").and_then(|meta| RawObject::parse(meta).ok());
         let mut meta = meta.unwrap_or_default();
         // Strings always serialize.
-        let _ = meta.put("traceparent", &traceparent);
+        meta.put("traceparent", &traceparent);
         params.set("_meta", meta.to_raw());
         params
     }

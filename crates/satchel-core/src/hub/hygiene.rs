@@ -35,8 +35,10 @@ fn with_clean_texts(result: &Raw) -> Option<Box<Raw>> {
             inside.to_raw()
         })
         .collect();
-    fields.put("content", &blocks).ok().filter(|()| any)?;
-    Some(fields.to_raw())
+    any.then(|| {
+        fields.put("content", &blocks);
+        fields.to_raw()
+    })
 }
 
 /// Cleans the message of an error; its data stay unchanged.

@@ -125,7 +125,7 @@ async fn carried_out(hub: &Hub, server: &ServerName, what: OfferedThing) -> Resu
             let path = ResourcePath { server: server.clone(), uri: uri.clone() }.to_string();
             let visit =
                 Visit { face: true, ..recorder::visit(WINDOW, recorder::Program::default(), "", None) };
-            let _ = params.put("uri", &uri);
+            params.put("uri", &uri);
             let observer = hub.observe(&visit.into(), CallKind::Read, &path, params.to_raw().get());
             if page::is_address(&uri) {
                 observer.unread();
@@ -133,8 +133,8 @@ async fn carried_out(hub: &Hub, server: &ServerName, what: OfferedThing) -> Resu
             hub.observed(&observer).read_resource(&caller, &path, params).await?
         }
         OfferedThing::Prompt { name, arguments } => {
-            let _ = params.put("name", &name);
-            let _ = params.put("arguments", &arguments);
+            params.put("name", &name);
+            params.put("arguments", &arguments);
             hub.ask(&caller, server, "prompts/get", params).await?
         }
     };

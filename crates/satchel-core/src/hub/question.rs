@@ -201,10 +201,8 @@ impl AtFaces {
         content.extend(notes.iter().filter_map(|note| {
             to_raw_value(&json!({ "type": "text", "text": format!("Satchel: {note}") })).ok()
         }));
-        match fields.put("content", &content) {
-            Ok(()) => fields.to_raw(),
-            Err(_) => result,
-        }
+        fields.put("content", &content);
+        fields.to_raw()
     }
 
     /// Drops all waiting questions.
@@ -250,8 +248,8 @@ fn answered(answer: QuestionAnswer, page: bool) -> Box<Raw> {
 fn declined(action: &str, why: &str) -> Box<Raw> {
     let mut said = RawObject::new();
     // Strings always serialize.
-    let _ = said.put("action", &action);
-    let _ = said.put("_meta", &json!({ REASON: why }));
+    said.put("action", &action);
+    said.put("_meta", &json!({ REASON: why }));
     said.to_raw()
 }
 

@@ -362,7 +362,7 @@ impl Carry for Hands {
             params.set("arguments", call.arguments);
             let mut meta = RawObject::new();
             // Numbers always serialize.
-            let _ = meta.put("progressToken", &0);
+            meta.put("progressToken", &0);
             params.set("_meta", meta.to_raw());
             match execute::execute_whole(&hub, &caller, &call.path, params).await {
                 Ok(running) => one.drive(running).await,

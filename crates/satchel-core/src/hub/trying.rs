@@ -81,7 +81,7 @@ pub(super) async fn try_script(hub: &Hub, wanted: TryScript) -> Result<TriedScri
     let bad = |why: String| Refusal::new(Code::BadArguments, why, "");
     let mut arguments = RawObject::new();
     // Strings always serialize.
-    let _ = arguments.put("script", &wanted.script);
+    arguments.put("script", &wanted.script);
     let input =
         Raw::from_string(wanted.input).map_err(|error| bad(format!("the input is not JSON: {error}")))?;
     arguments.set("input", input);
@@ -108,7 +108,7 @@ async fn carried_out(hub: &Hub, path: &str, arguments: Box<Raw>, one: &Try) -> R
     params.set("arguments", arguments);
     let mut meta = RawObject::new();
     // Numbers always serialize.
-    let _ = meta.put("progressToken", &0);
+    meta.put("progressToken", &0);
     params.set("_meta", meta.to_raw());
     let caller = Caller { log_from: Some(0), ..Caller::alone(client) };
     let running = execute::execute_whole(&observed, &caller, path, params).await?;

@@ -11,7 +11,7 @@ mod resources;
 mod script;
 
 use satchel_core::{hub::CallFailure, model::ServerName};
-use satchel_mcp::{ErrorObject, Raw, RawObject};
+use satchel_mcp::{ErrorObject, Raw};
 use serde_json::{Value, json, value::to_raw_value};
 
 pub(crate) use discover::discover;
@@ -60,10 +60,6 @@ pub(crate) fn fault(message: &str) -> Box<Raw> {
 
 fn text(text: &str, is_error: bool) -> Box<Raw> {
     raw(&json!({ "content": [{ "type": "text", "text": text }], "isError": is_error }))
-}
-
-fn put(object: &mut RawObject, key: &str, value: &impl serde::Serialize) {
-    object.put(key, value).expect("JSON values always serialize");
 }
 
 fn raw(value: &Value) -> Box<Raw> {

@@ -11,7 +11,7 @@ use satchel_mcp::{Raw, RawObject};
 
 use serde_json::json;
 
-use super::{discover::unusable, fault, put, raw, text};
+use super::{discover::unusable, fault, raw, text};
 
 /// `list_mcp_resources`: from the catalog only. A long list is cut like a long result.
 pub(crate) fn list_resources(hub: &Hub, client: &str, arguments: &RawObject) -> Box<Raw> {
@@ -30,10 +30,10 @@ pub(crate) fn list_resources(hub: &Hub, client: &str, arguments: &RawObject) -> 
     };
     let mut answer = RawObject::new();
     let resources = all(|offer| &offer.resources, "uri");
-    put(&mut answer, "resources", &resources);
+    answer.put("resources", &resources);
     let templates = all(|offer| &offer.templates, "uriTemplate");
     if !templates.is_empty() {
-        put(&mut answer, "resourceTemplates", &templates);
+        answer.put("resourceTemplates", &templates);
     }
     let list = answer.to_raw();
     let (cap, count) = (hub.result_cap(client), resources.len() + templates.len());
@@ -74,7 +74,7 @@ fn with_advice(result: &Raw, advice: &str) -> Box<Raw> {
     let mut result = RawObject::parse(result).unwrap_or_default();
     let mut content: Vec<Box<Raw>> = result.read("content").unwrap_or_default();
     content.push(raw(&json!({ "type": "text", "text": advice })));
-    put(&mut result, "content", &content);
+    result.put("content", &content);
     result.to_raw()
 }
 
@@ -101,12 +101,12 @@ pub(crate) fn resource_content(result: &Raw) -> Box<Raw> {
     fields.remove("contents");
     let block = |item: Box<Raw>| {
         let mut block = RawObject::new();
-        put(&mut block, "type", &"resource");
+        block.put("type", "resource");
         block.set("resource", item);
         block.to_raw()
     };
     let mut answer = RawObject::new();
-    put(&mut answer, "content", &contents.into_iter().map(block).collect::<Vec<_>>());
+    answer.put("content", &contents.into_iter().map(block).collect::<Vec<_>>());
     for (key, value) in fields.iter() {
         answer.set(key, value.to_owned());
     }

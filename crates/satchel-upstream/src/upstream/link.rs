@@ -817,7 +817,7 @@ fn with_token(params: Option<Box<Raw>>, token: u64) -> Result<Option<Box<Raw>>, 
     if own.get("progressToken").is_none() {
         return Ok(Some(raw));
     }
-    own.put("progressToken", &token).map_err(unreadable)?;
+    own.put("progressToken", &token);
     params.set("_meta", own.to_raw());
     Ok(Some(params.to_raw()))
 }

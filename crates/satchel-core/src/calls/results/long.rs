@@ -130,9 +130,9 @@ impl<'a> Long<'a> {
             }
         }
         // Values that were just created always serialize.
-        let _ = kept.put("content", &content);
+        kept.put("content", &content);
         let mut meta = kept.get("_meta").and_then(|meta| RawObject::parse(meta).ok()).unwrap_or_default();
-        let _ = meta.put("dev.satchel/cut", cut);
+        meta.put("dev.satchel/cut", cut);
         kept.set("_meta", meta.to_raw());
         kept.to_raw()
     }
@@ -164,10 +164,10 @@ impl<'a> ContentBlock<'a> {
         if self.is_file {
             let mut file =
                 block.get("resource").and_then(|file| RawObject::parse(file).ok()).unwrap_or_default();
-            let _ = file.put("text", &text);
+            file.put("text", &text);
             block.set("resource", file.to_raw());
         } else {
-            let _ = block.put("text", &text);
+            block.put("text", &text);
         }
         block.to_raw()
     }

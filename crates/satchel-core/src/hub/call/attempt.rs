@@ -220,7 +220,7 @@ impl Attempt {
         let mut params = caller.parameters(&self.params, modern);
         let needs_task = !modern && params.get("task").is_none() && self.needs_task(hub);
         if needs_task {
-            let _ = params.to_mut().put("task", &json!({ "ttl": TASK_TTL_MS }));
+            params.to_mut().put("task", &json!({ "ttl": TASK_TTL_MS }));
         }
         let request = link::Request {
             method: self.method.clone(),
@@ -287,7 +287,7 @@ impl Attempt {
             return Err(self.failed(format!("\"{}\" did not say which task it began", self.server)));
         };
         let mut params = RawObject::new();
-        let _ = params.put("taskId", &id);
+        params.put("taskId", &id);
         if let Some(own) = caller.parameters(&self.params, false).get("_meta") {
             params.set("_meta", own.to_owned());
         }

@@ -45,7 +45,7 @@ impl Finish {
         let Ok(mut fields) = RawObject::parse(&result) else { return result };
         let mut meta = fields.get("_meta").and_then(|meta| RawObject::parse(meta).ok()).unwrap_or_default();
         // Strings always serialize.
-        let _ = meta.put(CORRECTED, &self.corrected);
+        meta.put(CORRECTED, &self.corrected);
         fields.set("_meta", meta.to_raw());
         fields.to_raw()
     }

@@ -143,7 +143,7 @@ async fn begin_call(
     permit_tool(hub, &route.path)?;
     let permission = permission::permission(hub, caller, &route, &params)?;
     // Strings always serialize.
-    let _ = params.put_first("name", &route.tool().map_or(route.path.tool.as_str(), ToolEntry::name_there));
+    params.put_first("name", &route.tool().map_or(route.path.tool.as_str(), ToolEntry::name_there));
     let whose = (route.path.server.clone(), Some(route.path));
     run(hub, caller, whose, route.server, "tools/call", params, permission).await
 }
@@ -194,7 +194,7 @@ pub(super) async fn read_resource(
     let (registered, path) =
         route::route_resource(&hub, path).inspect_err(|failure| hub.tell_failure(failure))?;
     hub.context.observer.routed_to_resource(&path);
-    let _ = params.put("uri", &path.uri);
+    params.put("uri", &path.uri);
     run(&hub, caller, (path.server, None), registered, "resources/read", params, Permitted::Freely)
         .await
         .inspect_err(|failure| hub.tell_failure(failure))
