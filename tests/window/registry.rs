@@ -37,7 +37,7 @@ async fn a_server_of_a_registry_is_found_installed_and_updated_in_the_window() {
     page.says("section[aria-label='From registries'] h2", "315 known").await;
     let rows = "const list = document.querySelector('section[aria-label=\"From registries\"]'); \
                 list.scrollIntoView(); \
-                const rows = [...list.querySelectorAll('li')]; \
+                const rows = [...list.querySelectorAll('[role=listitem]')]; \
                 return [rows.length, Number(rows[0]?.getAttribute('aria-setsize'))]";
     eventually("only the visible part of the list is in the page", async || {
         let rows = page.run(rows).await;

@@ -32,6 +32,24 @@ test("the page below is there before it is scrolled to", async () => {
   await waitFor(() => expect(searches(hub).map((search) => search.offset)).toEqual([0, 50]));
 });
 
+test("the keyboard leads to the last of 10,000 and back, and one of them is the tab stop", async () => {
+  const { list, user } = await open(10_000);
+  await list.findByText("server 0");
+  const stops = () => list.getAllByRole("link").filter((link) => link.tabIndex === 0);
+  const place = () => document.activeElement?.closest("[role=listitem]")?.getAttribute("aria-posinset");
+  expect(stops()).toHaveLength(1);
+  stops()[0]!.focus();
+  await user.keyboard("{ArrowDown}");
+  await waitFor(() => expect(place()).toBe("2"));
+  await user.keyboard("{End}");
+  await waitFor(() => expect(place()).toBe("10000"));
+  expect(stops()).toEqual([document.activeElement]);
+  await user.keyboard("{Home}");
+  await waitFor(() => expect(document.activeElement?.textContent).toBe("server 0"));
+  await user.keyboard("{Enter}");
+  await waitFor(() => expect(document.activeElement?.getAttribute("aria-current")).toBe("true"));
+});
+
 test("a list is narrowed and sorted by the hub, from its beginning", async () => {
   const { hub, list, user } = await open(3);
   await list.findByText("server 0");
