@@ -11,6 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use satchel_mcp::era::Era;
 use satchel_tests::repository;
 
 use rust::{Place, Room, paths, types};
@@ -312,6 +313,28 @@ fn no_doc_comment_has_code_that_nothing_runs() {
     let sources = rust_files(&["crates", "src-tauri"]);
     let found: Vec<&str> = sources.iter().filter(|source| runs(source)).map(|source| &*source.path).collect();
     assert!(found.is_empty(), "make it a unit test: {found:?}");
+}
+
+/// A new revision is one file: whoever named one elsewhere would have to be found then.
+#[test]
+fn only_the_table_of_eras_names_a_revision() {
+    let names_one = |source: &Source| {
+        let product = source.text.split("#[cfg(test)]").next().unwrap_or_default();
+        let code = product.lines().filter(|line| !line.trim_start().starts_with("//"));
+        code.into_iter().any(|line| Era::all().any(|era| line.contains(&format!("\"{}\"", era.revision()))))
+    };
+    let planted = |text: &str| Source { path: String::new(), text: text.into() };
+    assert!(names_one(&planted("fn f() { open(\"2025-06-18\") }")));
+    assert!(!names_one(&planted(
+        "// \"2025-06-18\"\n#[cfg(test)]\nmod tests { fn f() { open(\"2025-06-18\") } }"
+    )));
+    let sources = rust_files(&["crates", "src-tauri"]);
+    let found: Vec<&str> = sources
+        .iter()
+        .filter(|source| !is_of_tests(&source.path) && names_one(source))
+        .map(|source| &*source.path)
+        .collect();
+    assert_eq!(found, ["crates/satchel-mcp/src/era.rs"]);
 }
 
 #[test]
@@ -629,7 +652,7 @@ fn a_module_name_in_three_rooms_is_found() {
 
 /// Names inside tests are no part of the product.
 fn is_of_tests(path: &str) -> bool {
-    path.contains("/tests/") || path.ends_with("/tests.rs")
+    path.contains("/tests/") || path.ends_with("/tests.rs") || path.ends_with("/fixture.rs")
 }
 
 /// Which rooms have a module of each name; `subject` lists rooms that count as one.

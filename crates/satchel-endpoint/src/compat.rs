@@ -9,7 +9,7 @@ use axum::{
 };
 use futures_util::{StreamExt, stream};
 use satchel_core::hub::Scope;
-use satchel_mcp::{ErrorObject, Message, RawObject, errors, sse};
+use satchel_mcp::{ErrorObject, Message, RawObject, era::Era, errors, sse};
 
 use crate::{
     exchange::{self, Answer},
@@ -49,7 +49,7 @@ fn open(app: &Arc<App>, client: String, usual: Surface, parts: &Parts) -> Respon
     // The client declares its capabilities in `initialize`, after the session exists.
     let owner = client.clone();
     let place = Place { surface: usual, usual: true, scope: Scope::default() };
-    let session = Session::new(client, "2024-11-05", place, Menu::default(), &RawObject::new(), true);
+    let session = Session::new(client, Era::FIRST, place, Menu::default(), &RawObject::new(), true);
     let name = match app.sessions.open(session) {
         Ok(name) => name,
         Err(error) => return http::not_opened(&error, None),

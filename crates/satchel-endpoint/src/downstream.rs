@@ -7,7 +7,7 @@ use satchel_core::{
     bridge::Caller,
     calls::results::ADDRESS,
     catalog::{
-        Offer,
+        Offer, Said,
         flat::Flat,
         lists::{Asked, List},
     },
@@ -16,7 +16,7 @@ use satchel_core::{
     recorder::Observer,
     stats::event::Visit,
 };
-use satchel_mcp::{ErrorObject, Message, Raw, RawObject, era, errors, limits, meta as metadata};
+use satchel_mcp::{ErrorObject, Message, Raw, RawObject, era::Era, errors, limits, meta as metadata};
 use serde_json::{json, value::to_raw_value};
 
 use crate::{
@@ -73,12 +73,12 @@ pub(crate) enum Kind {
 ///
 /// # Errors
 /// If there is no such server, or it is unavailable.
-pub(crate) async fn hello(hub: &Hub, surface: &Surface, modern: bool) -> Result<Hello, CallFailure> {
+pub(crate) async fn hello(hub: &Hub, surface: &Surface, era: Era) -> Result<Hello, CallFailure> {
     match surface {
         Surface::Router => Ok(Hello::router()),
         Surface::Script => Ok(Hello::script()),
         Surface::Direct => Ok(Hello::direct()),
-        Surface::Server(server) => Ok(Hello::server(&*hub.offer(server).await?, modern)),
+        Surface::Server(server) => Ok(Hello::server(&*hub.offer(server).await?, era)),
     }
 }
 
@@ -227,9 +227,14 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
         "completion/complete" => complete(hub, asker, flat, params).await,
         _ => match surface::list_key(method) {
             Some(key) => {
-                let asked = Asked { server: None, key, modern: asker.caller.modern };
-                let list =
-                    || finished(hub, asker, of_revision(asker, key, surface::list(key, &flat.items(method))));
+                let asked = Asked { server: None, key, era: asker.caller.era };
+                let list = || {
+                    finished(
+                        hub,
+                        asker,
+                        metadata::list_for(asker.caller.era, key, surface::list(key, &flat.items(method))),
+                    )
+                };
                 Reply::List(catalog.list(&asked, list))
             }
             None => unknown_method(method),
@@ -247,15 +252,14 @@ fn list_of_server(
 ) -> Arc<List> {
     let list = || {
         let list = surface::list_of(offer, method, key);
-        let older = is_newer(offer) && !asker.caller.modern;
-        let list = if older { metadata::legacy_result(&list) } else { list };
-        finished(hub, asker, of_revision(asker, key, list))
+        let list = metadata::result_between(list, era_of(offer), asker.caller.era);
+        finished(hub, asker, metadata::list_for(asker.caller.era, key, list))
     };
     let catalog = hub.catalog();
     // The offer may have changed; then the list is not shared.
     match catalog.offer(server.as_str()).is_some_and(|now| Arc::ptr_eq(now, offer)) {
         true => {
-            let asked = Asked { server: Some(server.clone()), key, modern: asker.caller.modern };
+            let asked = Asked { server: Some(server.clone()), key, era: asker.caller.era };
             catalog.list(&asked, list)
         }
         false => Arc::new(List::new(list())),
@@ -264,7 +268,7 @@ fn list_of_server(
 
 /// A list in the client's revision.
 fn finished(hub: &Hub, asker: &Asker, list: Box<Raw>) -> Box<str> {
-    match asker.caller.modern {
+    match asker.caller.era.is_stateless() {
         true => {
             let server = surface::info_of(hub, &asker.surface);
             metadata::modern_result(&list, &server, Some(surface::FRESH)).into()
@@ -330,7 +334,7 @@ async fn server_itself(
     // Each era has its own tasks.
     if method.starts_with("tasks/")
         && let Ok(offer) = hub.offer(server).await
-        && is_newer(&offer) != asker.caller.modern
+        && !era_of(&offer).shares_tasks_with(asker.caller.era)
     {
         return unknown_method(method);
     }
@@ -417,17 +421,9 @@ fn unowned_task() -> Option<String> {
     Some(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// A list as the client's revision has it.
-fn of_revision(asker: &Asker, key: &str, list: Box<Raw>) -> Box<Raw> {
-    match key == "tools" && !asker.caller.modern {
-        true => metadata::legacy_tools(list),
-        false => list,
-    }
-}
-
-/// Is the server stateless?
-fn is_newer(offer: &Offer) -> bool {
-    offer.hello.as_ref().is_some_and(|said| !era::is_legacy(&said.revision))
+/// The server's era, as far as known: lists stored before introductions were are of sessions.
+fn era_of(offer: &Offer) -> Era {
+    offer.hello.as_ref().map_or(Era::SESSION, Said::era)
 }
 
 /// Tasks can be followed only on a single server's surface. Elsewhere the hub waits for the result.

@@ -192,7 +192,7 @@ impl Call {
             };
             let Some(first) = first else { continue };
             let outlet = self.session.open_stream();
-            if self.session.revision == satchel_mcp::era::LEGACY[0] && !self.session.one_stream {
+            if self.session.era.primes_streams() && !self.session.one_stream {
                 outlet.prime();
             }
             tracker.spawn(self.stream(first, outlet.clone()));

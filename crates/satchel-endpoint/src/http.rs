@@ -14,7 +14,7 @@ use satchel_core::{
     hub::{Hub, Scope},
     tasks::{caught, may_fail_here},
 };
-use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era, errors};
+use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era::Era, errors};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -342,21 +342,21 @@ pub(crate) async fn open(
         return Err((StatusCode::BAD_REQUEST, error));
     };
     app.hub.client_seen(&client, None);
-    let revision = era::negotiate(&requested);
+    let era = Era::negotiate(&requested);
     let hub = app.hub.seen_by(&client).within(&scope);
-    let hello = match downstream::hello(&hub, &surface, false).await {
+    let hello = match downstream::hello(&hub, &surface, era).await {
         Ok(hello) => hello,
         Err(failure) => return Err((StatusCode::OK, downstream::refusal(&failure))),
     };
     let mut result = RawObject::new();
-    result.put("protocolVersion", &revision);
+    result.put("protocolVersion", &era.revision());
     result.set("capabilities", hello.capabilities);
     result.set("serverInfo", hello.info);
     if let Some(instructions) = hello.instructions {
         result.put("instructions", &instructions);
     }
     let place = Place { surface, usual, scope };
-    let session = Session::new(client, revision, place, Menu::of(&hub), &params, one_stream);
+    let session = Session::new(client, era, place, Menu::of(&hub), &params, one_stream);
     Ok((session, result.to_raw()))
 }
 
@@ -434,7 +434,7 @@ pub(crate) fn notified(app: &App, session: &Arc<Session>, method: &str, params: 
     }
 }
 
-/// A batch of messages, which only the revision 2025-03-26 has.
+/// A batch of messages, in a revision that has them.
 async fn batch(
     app: &Arc<App>,
     client: &str,
@@ -454,7 +454,7 @@ async fn batch(
             return reply::error(status, None, ErrorObject::new(code, message));
         }
     };
-    if !era::has_batches(session.revision) {
+    if !session.era.has_batches() {
         return refuse("an array of messages is not supported by this protocol revision");
     }
     let items: Vec<&Raw> = match serde_json::from_str(text) {
@@ -547,15 +547,15 @@ pub(crate) fn follow(app: &App, session: &Arc<Session>) {
 /// Only revisions with sessions have methods other than POST; unknown revisions are rejected.
 fn belongs_to_sessions(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
     let Some(named) = headers.get(VERSION) else { return Ok(()) };
-    match named.to_str() {
-        Ok(named) if era::is_legacy(named) => Ok(()),
-        Ok(era::MODERN) => {
+    match named.to_str().ok().and_then(Era::of) {
+        Some(era) if !era.is_stateless() => Ok(()),
+        Some(_) => {
             let mut response = reply::empty(StatusCode::METHOD_NOT_ALLOWED);
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
             Err(Box::new(response))
         }
-        _ => {
-            let known: Vec<&str> = era::LEGACY.iter().copied().chain([era::MODERN]).collect();
+        None => {
+            let known: Vec<&str> = Era::all().map(Era::revision).collect();
             let message =
                 format!("Bad Request: this protocol revision is not supported here; {}", known.join(", "));
             let error = ErrorObject::new(BAD_REQUEST, message);

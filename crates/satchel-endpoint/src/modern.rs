@@ -1,4 +1,4 @@
-//! Serves the stateless revision 2026-07-28: every request carries what it needs, and headers repeat it.
+//! Serves the stateless revisions: every request carries what it needs, and headers repeat it.
 //!
 //! Checked here, in the order the specification gives: revision, metadata, method, headers. What a request then does is
 //! the same as for sessions ([`crate::downstream`]). What a server asks in the middle of a call goes out as the call's
@@ -16,7 +16,9 @@ use satchel_core::{
     hub::{Hub, Running, Step, Underway, Watched},
 };
 use satchel_mcp::{
-    ErrorObject, Id, Message, Raw, RawObject, era, errors, headers,
+    ErrorObject, Id, Message, Raw, RawObject,
+    era::{self, Era},
+    errors, headers,
     meta::{self as metadata, Ttl},
     param_headers, sse,
 };
@@ -42,7 +44,7 @@ const TOGETHER: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Maximum number of resources watched by one notification stream.
 const WATCHED: usize = 256;
-/// Methods removed in this revision (`2026-07-28/changelog.mdx`).
+/// Methods that stateless revisions do not have (`2026-07-28/changelog.mdx`).
 const REMOVED: [&str; 5] =
     ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
@@ -63,7 +65,9 @@ pub(crate) fn speaks(message: &Message, http: &HeaderMap) -> bool {
                 RawObject::parse(raw).is_ok_and(|all| all.get("protocolVersion").is_none())
             });
     }
-    method == "server/discover" || in_body || named.is_some_and(|revision| !era::is_legacy(revision))
+    method == "server/discover"
+        || in_body
+        || named.is_some_and(|revision| Era::of(revision).is_none_or(Era::is_stateless))
 }
 
 /// Handles one message.
@@ -87,20 +91,21 @@ pub(crate) async fn answer(
         }
     };
     let params = params.as_deref();
-    if let Err((status, error)) = check(&surface, &method, params, http) {
-        return reply::error(status, Some(id), error);
-    }
+    let era = match check(&surface, &method, params, http) {
+        Ok(era) => era,
+        Err((status, error)) => return reply::error(status, Some(id), error),
+    };
     if method == "tools/call"
         && let Err(error) = arguments_agree(&hub, &surface, params, http)
     {
         return reply::error(StatusCode::BAD_REQUEST, Some(id), error);
     }
-    let caller = caller_of(client, &surface, params);
+    let caller = caller_of(client, era, &surface, params);
     let server = info_of(&hub, &surface);
     match method.as_str() {
         "server/discover" => {
             hub.client_seen(client, None);
-            let outcome = discover(&hub, &surface).await;
+            let outcome = discover(&hub, &surface, era).await;
             finish(id, outcome, &server, None)
         }
         "subscriptions/listen" => {
@@ -129,7 +134,7 @@ pub(crate) async fn answer(
             let (running, kind, questions) = match parked {
                 Some(parked) => (parked.running, parked.kind, parked.questions),
                 None => {
-                    let visit = observe::visit(&hub, &caller, &surface, era::MODERN);
+                    let visit = observe::visit(&hub, &caller, &surface);
                     let asker = Asker { caller, surface, servers: None, visit };
                     match downstream::answer(&hub, &asker, &method, params).await {
                         Reply::Result(result) => return finish(id, Ok(result), &server, None),
@@ -249,11 +254,11 @@ impl Call {
     }
 }
 
-async fn discover(hub: &Hub, surface: &Surface) -> Result<Box<Raw>, ErrorObject> {
+async fn discover(hub: &Hub, surface: &Surface, era: Era) -> Result<Box<Raw>, ErrorObject> {
     let hello =
-        downstream::hello(hub, surface, true).await.map_err(|failure| downstream::refusal(&failure))?;
+        downstream::hello(hub, surface, era).await.map_err(|failure| downstream::refusal(&failure))?;
     let mut result = RawObject::new();
-    result.put("supportedVersions", &[era::MODERN][..]);
+    result.put("supportedVersions", &Era::stateless_revisions());
     result.set("capabilities", hello.capabilities);
     if let Some(instructions) = hello.instructions {
         result.put("instructions", &instructions);
@@ -263,7 +268,7 @@ async fn discover(hub: &Hub, surface: &Surface) -> Result<Box<Raw>, ErrorObject>
     Ok(result.to_raw())
 }
 
-fn caller_of(client: &str, surface: &Surface, params: Option<&Raw>) -> Caller {
+fn caller_of(client: &str, era: Era, surface: &Surface, params: Option<&Raw>) -> Caller {
     let meta = metadata::of_params(params);
     let capabilities = meta.get(metadata::CAPABILITIES).and_then(|raw| RawObject::parse(raw).ok());
     let level = meta.text(metadata::LOG_LEVEL).and_then(|level| caller::severity(&level));
@@ -271,7 +276,7 @@ fn caller_of(client: &str, surface: &Surface, params: Option<&Raw>) -> Caller {
         client: client.into(),
         info: meta.get(metadata::CLIENT).map(|raw| Arc::from(raw.to_owned())),
         capabilities: Arc::new(capabilities.unwrap_or_default()),
-        modern: true,
+        era,
         log_from: level.filter(|_| !surface.is_ours()),
         asks_logs: true,
     }
@@ -307,26 +312,24 @@ fn check(
     method: &str,
     params: Option<&Raw>,
     http: &HeaderMap,
-) -> Result<(), (StatusCode, ErrorObject)> {
+) -> Result<Era, (StatusCode, ErrorObject)> {
     let bad = |code: i64, message: String| (StatusCode::BAD_REQUEST, ErrorObject::new(code, message));
     let meta = metadata::of_params(params);
     let unspoken = |asked: &str| {
         let message = format!("protocol revision {asked} is not supported here");
         let (status, error) = bad(errors::UNSUPPORTED_PROTOCOL_VERSION, message);
-        (status, error.with_data(&json!({ "supported": [era::MODERN], "requested": asked })))
+        (status, error.with_data(&json!({ "supported": Era::stateless_revisions(), "requested": asked })))
     };
     let Some(asked) = meta.text(era::VERSION_META) else {
         // An unknown revision may identify itself differently.
         let named = http.get(VERSION).and_then(|value| value.to_str().ok());
-        if let Some(named) = named.filter(|named| *named != era::MODERN && !era::is_legacy(named)) {
+        if let Some(named) = named.filter(|named| Era::of(named).is_none()) {
             return Err(unspoken(named));
         }
         return Err(bad(errors::INVALID_PARAMS, format!("_meta needs \"{}\"", era::VERSION_META)));
     };
     same(http, VERSION, &asked)?;
-    if asked != era::MODERN {
-        return Err(unspoken(&asked));
-    }
+    let Some(era) = Era::of(&asked).filter(|era| era.is_stateless()) else { return Err(unspoken(&asked)) };
     if !meta.get(metadata::CAPABILITIES).is_some_and(|value| value.get().starts_with('{')) {
         let message = format!("_meta needs an object \"{}\"", metadata::CAPABILITIES);
         return Err(bad(errors::INVALID_PARAMS, message));
@@ -343,7 +346,7 @@ fn check(
         };
         same(http, "mcp-name", &named)?;
     }
-    Ok(())
+    Ok(era)
 }
 
 /// May this method exist? For methods of a single server only that server knows.

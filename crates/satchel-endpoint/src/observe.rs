@@ -15,7 +15,7 @@ use satchel_mcp::{Raw, RawObject};
 use crate::{meta, surface::Surface};
 
 /// The client's visit. Sessions keep theirs; in the stateless revision every request creates one.
-pub(crate) fn visit(hub: &Hub, caller: &Caller, surface: &Surface, revision: &str) -> Arc<Visit> {
+pub(crate) fn visit(hub: &Hub, caller: &Caller, surface: &Surface) -> Arc<Visit> {
     let info = caller.info.as_deref().and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
     let (name, version) = (info.text("name").unwrap_or_default(), info.text("version").unwrap_or_default());
     let program = Program { name: &name, version: &version };
@@ -23,7 +23,7 @@ pub(crate) fn visit(hub: &Hub, caller: &Caller, surface: &Surface, revision: &st
         Surface::Server(server) => Some(server),
         Surface::Router | Surface::Script | Surface::Direct => None,
     };
-    hub.visit(&caller.client, program, revision, only, !caller.modern)
+    hub.visit(&caller.client, program, caller.era, only)
 }
 
 /// Records a tool list sent to the client.

@@ -19,7 +19,7 @@ use satchel_core::{
     model::ServerName,
     stats::event::Visit,
 };
-use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject};
+use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era::Era};
 use tokio::{sync::oneshot, time::Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -44,7 +44,7 @@ pub(crate) struct Session {
     /// Its owner; no other client can use it.
     pub(crate) client: Arc<str>,
     /// The negotiated revision.
-    pub(crate) revision: &'static str,
+    pub(crate) era: Era,
     /// Its surface depends on the client, and may change.
     pub(crate) usual: bool,
     surface: Mutex<Surface>,
@@ -95,7 +95,7 @@ impl Menu {
 impl Session {
     pub(crate) fn new(
         client: String,
-        revision: &'static str,
+        era: Era,
         Place { surface, usual, scope }: Place,
         menu: Menu,
         hello: &RawObject,
@@ -105,7 +105,7 @@ impl Session {
         let info = hello.get("clientInfo").map(|raw| Arc::from(raw.to_owned()));
         Self {
             client: client.into(),
-            revision,
+            era,
             usual,
             surface: Mutex::new(surface),
             scope,
@@ -158,7 +158,7 @@ impl Session {
             client: self.client.clone(),
             info: self.info.clone(),
             capabilities: self.capabilities.clone(),
-            modern: false,
+            era: self.era,
             log_from: hears.then(|| self.log_from.load(Ordering::Relaxed)),
             asks_logs: self.asks_logs.load(Ordering::Relaxed),
         }
@@ -166,7 +166,7 @@ impl Session {
 
     /// Its identity in the ledger.
     pub(crate) fn visit(&self, hub: &Hub) -> Arc<Visit> {
-        let begin = || observe::visit(hub, &self.caller(), &self.surface(), self.revision);
+        let begin = || observe::visit(hub, &self.caller(), &self.surface());
         lock(&self.visit).get_or_insert_with(begin).clone()
     }
 
@@ -479,7 +479,7 @@ mod tests {
 
     fn session(client: &str) -> Session {
         let place = Place { surface: Surface::Router, usual: false, scope: Scope::default() };
-        Session::new(client.into(), "2025-11-25", place, Menu::default(), &RawObject::new(), false)
+        Session::new(client.into(), Era::SESSION, place, Menu::default(), &RawObject::new(), false)
     }
 
     #[tokio::test(start_paused = true)]

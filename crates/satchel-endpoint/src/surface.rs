@@ -7,7 +7,8 @@ use satchel_core::{
     model::{ServerName, ToolPath, clients},
 };
 use satchel_mcp::{
-    Raw, RawObject, era,
+    Raw, RawObject,
+    era::Era,
     meta::{self as metadata, Ttl},
 };
 use serde_json::{Value, json, value::to_raw_value};
@@ -88,7 +89,7 @@ pub(crate) fn info_of(hub: &Hub, surface: &Surface) -> Box<Raw> {
         Surface::Server(server) => {
             let catalog = hub.catalog();
             let offer = catalog.offer(server.as_str());
-            offer.map_or_else(own_info, |offer| Hello::server(offer, true).info)
+            offer.and_then(|offer| offer.hello.as_ref()).map_or_else(own_info, complete_info)
         }
     }
 }
@@ -125,10 +126,10 @@ impl Hello {
     }
 
     /// A server's introduction, without what the other era does not have.
-    pub(crate) fn server(offer: &Offer, modern: bool) -> Self {
+    pub(crate) fn server(offer: &Offer, era: Era) -> Self {
         let Some(said) = &offer.hello else { return Self::unsaid(offer) };
         let mut capabilities = RawObject::parse(&said.capabilities).unwrap_or_default();
-        if era::is_legacy(&said.revision) == modern {
+        if !said.era().shares_tasks_with(era) {
             without_tasks(&mut capabilities);
         }
         Self {

@@ -3,7 +3,11 @@
 
 use serde_json::{json, value::to_raw_value};
 
-use crate::{ErrorObject, Raw, RawObject, era, errors};
+use crate::{
+    ErrorObject, Raw, RawObject,
+    era::{self, Era},
+    errors,
+};
 
 /// The client's capabilities, in every request of the stateless revisions.
 pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -61,22 +65,47 @@ pub fn strip(params: &mut RawObject) {
     }
 }
 
-/// Adds the required `_meta` of the stateless revisions; existing values are kept.
-pub fn complete_request(params: &mut RawObject, client: &Raw, capabilities: &Raw) {
+/// Adds the `_meta` that this stateless revision requires; existing values are kept.
+pub fn complete_request(params: &mut RawObject, era: Era, client: &Raw, capabilities: &Raw) {
     let mut meta = of(params);
     for (key, value) in [(CLIENT, client), (CAPABILITIES, capabilities)] {
         if meta.get(key).is_none() {
             meta.set(key, value.to_owned());
         }
     }
-    // Strings always serialize.
-    meta.put(era::VERSION_META, &era::MODERN);
+    meta.put(era::VERSION_META, &era.revision());
     params.set("_meta", meta.to_raw());
+}
+
+/// A server's result for a client of another revision. What the stateless revisions require of results is added when one
+/// is sent ([`modern_result`]).
+pub fn result_between(result: Box<Raw>, server: Era, client: Era) -> Box<Raw> {
+    match server.is_stateless() && !client.is_stateless() {
+        true => legacy_result(&result),
+        false => result,
+    }
+}
+
+/// A server's error for a client of another revision.
+pub fn error_between(method: &str, error: ErrorObject, server: Era, client: Era) -> ErrorObject {
+    match (server.is_stateless(), client.is_stateless()) {
+        (true, false) => legacy_error(method, error),
+        (false, true) => modern_error(error),
+        _ => error,
+    }
+}
+
+/// A list as this revision has it.
+pub fn list_for(client: Era, key: &str, list: Box<Raw>) -> Box<Raw> {
+    match key == "tools" && !client.has_any_output() {
+        true => legacy_tools(list),
+        false => list,
+    }
 }
 
 /// Converts a result of a stateless revision to an older one. Cache hints are dropped. Structured content has to be an
 /// object there; another value becomes text, unless the result has content already.
-pub fn legacy_result(result: &Raw) -> Box<Raw> {
+fn legacy_result(result: &Raw) -> Box<Raw> {
     let Ok(mut fields) = RawObject::parse(result) else { return result.to_owned() };
     for key in ["resultType", "ttlMs", "cacheScope"] {
         fields.remove(key);
@@ -96,7 +125,7 @@ pub fn legacy_result(result: &Raw) -> Box<Raw> {
 
 /// Converts a list of tools to an older revision, where an output schema describes an object
 /// (`2025-11-25/schema.mdx#tool`). Clients of those reject the whole list otherwise; without a schema, they take any result.
-pub fn legacy_tools(list: Box<Raw>) -> Box<Raw> {
+fn legacy_tools(list: Box<Raw>) -> Box<Raw> {
     const SCHEMA: &str = "outputSchema";
     if !list.get().contains(SCHEMA) {
         return list;
@@ -167,7 +196,7 @@ pub fn modern_error(error: ErrorObject) -> ErrorObject {
 }
 
 /// Converts a stateless server's error for an older client, which cannot act on errors about the hub's own request.
-pub fn legacy_error(method: &str, error: ErrorObject) -> ErrorObject {
+fn legacy_error(method: &str, error: ErrorObject) -> ErrorObject {
     match error.code {
         errors::INVALID_PARAMS if method == "resources/read" => {
             ErrorObject { code: errors::RESOURCE_NOT_FOUND, ..error }
@@ -223,11 +252,11 @@ mod tests {
             r#"{"_meta":{"io.modelcontextprotocol/clientCapabilities":{"roots":{}},"progressToken":1}}"#,
         ))
         .unwrap();
-        complete_request(&mut params, &raw(r#"{"name":"h"}"#), &raw("{}"));
+        complete_request(&mut params, Era::STATELESS, &raw(r#"{"name":"h"}"#), &raw("{}"));
         let meta = of(&params);
         assert_eq!(meta.get(CAPABILITIES).unwrap().get(), r#"{"roots":{}}"#);
         assert_eq!(meta.get(CLIENT).unwrap().get(), r#"{"name":"h"}"#);
-        assert_eq!(meta.text(era::VERSION_META).as_deref(), Some(era::MODERN));
+        assert_eq!(meta.text(era::VERSION_META).as_deref(), Some(Era::STATELESS.revision()));
     }
 
     #[test]

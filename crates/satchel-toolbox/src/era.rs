@@ -1,15 +1,12 @@
 //! Detects the protocol family of a request, and what its answer must carry.
 
+use satchel_mcp::{
+    era::{Era, VERSION_META},
+    errors,
+    meta::{CAPABILITIES, SERVER},
+};
 use serde_json::{Map, Value, json};
 
-/// Revisions that open with `initialize`, newest first.
-pub(crate) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-/// Revisions with self-describing requests.
-pub(crate) const MODERN: [&str; 1] = ["2026-07-28"];
-
-const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// How long a client may cache what never changes while this process runs: an hour.
 const TTL_MS: u64 = 3_600_000;
 
@@ -35,47 +32,33 @@ impl RequestError {
     }
 }
 
-/// The era of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Era {
-    /// Opened by `initialize`.
-    Legacy,
-    /// Describes itself in `_meta`.
-    Modern,
+/// Detects the era from the request itself: both kinds can be used over one pipe. Requests of a session name no revision.
+pub(crate) fn of(params: &Value) -> Result<Era, RequestError> {
+    let meta = &params["_meta"];
+    let Some(requested) = meta.get(VERSION_META) else { return Ok(Era::SESSION) };
+    let era = requested.as_str().and_then(Era::of).filter(|era| era.is_stateless());
+    let era = era.ok_or_else(|| RequestError {
+        code: errors::UNSUPPORTED_PROTOCOL_VERSION,
+        message: "this protocol version is not supported".into(),
+        data: Some(json!({"supported": Era::stateless_revisions(), "requested": requested})),
+    })?;
+    match meta[CAPABILITIES].is_object() {
+        true => Ok(era),
+        false => Err(RequestError::params(format!("_meta must carry \"{CAPABILITIES}\" as an object"))),
+    }
 }
 
-impl Era {
-    /// Detects the era from the request itself: both can be used over one pipe.
-    pub(crate) fn of(params: &Value) -> Result<Self, RequestError> {
-        let meta = &params["_meta"];
-        let Some(requested) = meta.get(PROTOCOL_VERSION) else { return Ok(Era::Legacy) };
-        if !requested.as_str().is_some_and(|version| MODERN.contains(&version)) {
-            return Err(RequestError {
-                code: -32022,
-                message: "this protocol version is not supported".into(),
-                data: Some(json!({"supported": MODERN, "requested": requested})),
-            });
+/// Adds this era's required fields to a result, and cache hints if the method has them.
+pub(crate) fn dress(era: Era, mut result: Map<String, Value>, cacheable: bool) -> Value {
+    if era.is_stateless() {
+        result.insert("resultType".into(), "complete".into());
+        result.insert("_meta".into(), json!({SERVER: server_info()}));
+        if cacheable {
+            result.insert("ttlMs".into(), TTL_MS.into());
+            result.insert("cacheScope".into(), "public".into());
         }
-        if !meta[CLIENT_CAPABILITIES].is_object() {
-            return Err(RequestError::params(format!(
-                "_meta must carry \"{CLIENT_CAPABILITIES}\" as an object"
-            )));
-        }
-        Ok(Era::Modern)
     }
-
-    /// Adds this era's required fields to a result, and cache hints if the method has them.
-    pub(crate) fn dress(self, mut result: Map<String, Value>, cacheable: bool) -> Value {
-        if self == Era::Modern {
-            result.insert("resultType".into(), "complete".into());
-            result.insert("_meta".into(), json!({SERVER_INFO: server_info()}));
-            if cacheable {
-                result.insert("ttlMs".into(), TTL_MS.into());
-                result.insert("cacheScope".into(), "public".into());
-            }
-        }
-        Value::Object(result)
-    }
+    Value::Object(result)
 }
 
 /// The server info, in the form of both eras.
@@ -89,16 +72,18 @@ mod tests {
 
     #[test]
     fn the_era_is_read_from_the_request() {
-        let modern = json!({"_meta": {PROTOCOL_VERSION: "2026-07-28", CLIENT_CAPABILITIES: {}}});
-        assert_eq!(Era::of(&modern), Ok(Era::Modern));
-        for legacy in [Value::Null, json!({}), json!({"_meta": {"progressToken": 1}})] {
-            assert_eq!(Era::of(&legacy), Ok(Era::Legacy));
+        let named = |revision: &str| json!({"_meta": {VERSION_META: revision, CAPABILITIES: {}}});
+        for revision in Era::stateless_revisions() {
+            assert_eq!(of(&named(revision)).map(Era::revision), Ok(revision));
         }
-        let future = json!({"_meta": {PROTOCOL_VERSION: "2999-01-01", CLIENT_CAPABILITIES: {}}});
-        let refusal = Era::of(&future).unwrap_err();
+        for session in [Value::Null, json!({}), json!({"_meta": {"progressToken": 1}})] {
+            assert_eq!(of(&session), Ok(Era::SESSION));
+        }
+        let refusal = of(&named("2999-01-01")).unwrap_err();
         assert_eq!(refusal.code, -32022);
-        assert_eq!(refusal.data, Some(json!({"supported": ["2026-07-28"], "requested": "2999-01-01"})));
-        let bare = json!({"_meta": {PROTOCOL_VERSION: "2026-07-28"}});
-        assert_eq!(Era::of(&bare).unwrap_err().code, -32602);
+        let expected = json!({"supported": Era::stateless_revisions(), "requested": "2999-01-01"});
+        assert_eq!(refusal.data, Some(expected));
+        let bare = json!({"_meta": {VERSION_META: Era::STATELESS.revision()}});
+        assert_eq!(of(&bare).unwrap_err().code, -32602);
     }
 }

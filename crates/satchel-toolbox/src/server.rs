@@ -8,10 +8,11 @@ use std::{
 
 use parking_lot::Mutex;
 
+use satchel_mcp::{era::Era, errors};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    era::{self, Era, RequestError},
+    era::{self, RequestError},
     lines::{Line, read_line},
     tools,
 };
@@ -117,11 +118,11 @@ fn reply_one(message: &Value) -> Option<Value> {
 }
 
 fn answer(method: &str, params: &Value) -> Result<Value, RequestError> {
-    let era = Era::of(params)?;
-    let (result, cacheable) = match (method, era) {
-        ("initialize", Era::Legacy) => (initialize(params), false),
-        ("ping", Era::Legacy) => (Map::new(), false),
-        ("server/discover", Era::Modern) => (discover(), true),
+    let era = era::of(params)?;
+    let (result, cacheable) = match (method, era.is_stateless()) {
+        ("initialize", false) => (initialize(params), false),
+        ("ping", false) => (Map::new(), false),
+        ("server/discover", true) => (discover(), true),
         ("tools/list", _) => (object(json!({"tools": tools::list()})), true),
         ("tools/call", _) => (call(params)?, false),
         ("resources/list", _) => (object(json!({"resources": [about()]})), true),
@@ -129,14 +130,13 @@ fn answer(method: &str, params: &Value) -> Result<Value, RequestError> {
         ("resources/read", _) => (read_resource(params, era)?, true),
         _ => return Err(RequestError::unknown_method(method)),
     };
-    Ok(era.dress(result, cacheable))
+    Ok(era::dress(era, result, cacheable))
 }
 
 fn initialize(params: &Value) -> Map<String, Value> {
     let requested = params["protocolVersion"].as_str().unwrap_or_default();
-    let version = era::LEGACY.iter().find(|known| **known == requested).unwrap_or(&era::LEGACY[0]);
     object(json!({
-        "protocolVersion": version,
+        "protocolVersion": Era::negotiate(requested).revision(),
         "capabilities": {"tools": {}, "resources": {}},
         "serverInfo": era::server_info(),
         "instructions": INSTRUCTIONS,
@@ -145,7 +145,7 @@ fn initialize(params: &Value) -> Map<String, Value> {
 
 fn discover() -> Map<String, Value> {
     object(json!({
-        "supportedVersions": era::MODERN,
+        "supportedVersions": Era::stateless_revisions(),
         "capabilities": {"tools": {}, "resources": {}},
         "instructions": INSTRUCTIONS,
     }))
@@ -184,9 +184,9 @@ fn about() -> Value {
 fn read_resource(params: &Value, era: Era) -> Result<Map<String, Value>, RequestError> {
     let uri = params["uri"].as_str().ok_or_else(|| RequestError::params("resources/read needs a \"uri\""))?;
     if uri != ABOUT {
-        let code = match era {
-            Era::Legacy => -32002,
-            Era::Modern => -32602,
+        let code = match era.is_stateless() {
+            true => errors::INVALID_PARAMS,
+            false => errors::RESOURCE_NOT_FOUND,
         };
         return Err(RequestError::new(code, format!("there is no resource \"{uri}\"; there is {ABOUT}")));
     }

@@ -12,7 +12,7 @@ use crate::model::{
     ServerConfig, ServerName, Startup, TransportConfig,
     oauth::{OAuth, Resource},
     server::{
-        ContainerEngine, ContainerSandbox, DISCOVERY_TIMEOUT, Era, IDLE_TIMEOUT, REFRESH_INTERVAL,
+        ContainerEngine, ContainerSandbox, DISCOVERY_TIMEOUT, EraSetting, IDLE_TIMEOUT, REFRESH_INTERVAL,
         REFRESH_INTERVAL_FLOOR, REQUEST_TIMEOUT, REQUEST_TIMEOUT_FLOOR, Sandbox,
     },
 };
@@ -98,7 +98,7 @@ impl<'a> ConfigReader<'a> {
                 )
             })
         })?;
-        let era = field(&["era"]).map_or(Ok(Era::Auto), |(_, value)| {
+        let era = field(&["era"]).map_or(Ok(EraSetting::Auto), |(_, value)| {
             serde_json::from_str(value.get()).map_err(|_| {
                 self.at(value.get(), "\"era\" must be \"auto\", \"legacy\" or \"modern\"".to_owned())
             })

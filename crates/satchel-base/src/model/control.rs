@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Code, Startup, caution::Caution, profiles::Profile, server::Era};
+use super::{Code, Startup, caution::Caution, profiles::Profile, server::EraSetting};
 
 /// The header of a request that a person confirmed at the caller's terminal. It proves nothing by itself: the hub
 /// checks that the caller has such a terminal.
@@ -29,7 +29,7 @@ pub enum Change {
         startup: Option<Startup>,
         /// Which family of protocol revisions to use.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        era: Option<Era>,
+        era: Option<EraSetting>,
         /// Replace an existing entry of that name instead of refusing.
         replace: bool,
     },

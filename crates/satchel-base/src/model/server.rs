@@ -35,11 +35,11 @@ pub enum Startup {
     Manual,
 }
 
-/// A family of protocol revisions.
+/// Which family of protocol revisions to use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
-pub enum Era {
+pub enum EraSetting {
     /// Detected at the first connection and remembered.
     #[default]
     Auto,
@@ -155,7 +155,7 @@ pub struct ServerConfig {
     /// When it is started.
     pub startup: Startup,
     /// Which family of protocol revisions to use.
-    pub era: Era,
+    pub era: EraSetting,
     /// Timeout for the handshake without any sign of life, and for each page of a list.
     pub discovery_timeout: Duration,
     /// How often its lists are read again while it is running, even without a change notification.

@@ -101,8 +101,7 @@ pub fn read(path: &Path) -> Result<Option<Kept>, String> {
 
 fn offer(mut stored: OfferFile) -> Offer {
     // An earlier version stored them as the server wrote them.
-    let revision = stored.hello.as_ref().map_or("", |said| said.revision.as_str());
-    repair::tools(&mut stored.tools, revision);
+    repair::tools(&mut stored.tools, stored.hello.as_ref().map(Said::era));
     repair::prompts(&mut stored.prompts);
     let entries = |raws: Vec<Box<Raw>>, key: &str| {
         let entry = |raw: Box<Raw>| Some(ResourceEntry { uri: RawObject::parse(&raw).ok()?.text(key)?, raw });

@@ -7,6 +7,7 @@ use std::{
 
 use satchel_mcp::{
     Raw, RawObject,
+    era::Era,
     param_headers::{self, ParamHeader},
 };
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,13 @@ pub struct Said {
     pub server_info: Box<Raw>,
     /// Its `capabilities`.
     pub capabilities: Box<Raw>,
+}
+
+impl Said {
+    /// The era of its revision. One that only a newer version of Satchel knows counts as stateless.
+    pub fn era(&self) -> Era {
+        Era::of(&self.revision).unwrap_or(Era::STATELESS)
+    }
 }
 
 impl Offer {

@@ -73,7 +73,7 @@ pub const LISTS: [&str; 3] = ["tools", "resources", "prompts"];
 pub fn unread(hello: &Hello, setup: &str) -> Offer {
     let (setup, title, instructions) = (setup.to_owned(), title(hello), hello.instructions.clone());
     let said = Said {
-        revision: hello.revision.clone(),
+        revision: hello.era.revision().to_owned(),
         server_info: hello.server_info.clone(),
         capabilities: hello.capabilities.to_raw(),
     };
@@ -98,9 +98,9 @@ pub async fn read(
         "tools" => {
             let list = if offered { all_pages(link, "tools/list", "tools").await? } else { List::default() };
             let mut list = list.unframed("tools/list", offer);
-            tell(repair::tools(&mut list.items, &hello.revision));
+            tell(repair::tools(&mut list.items, Some(hello.era)));
             let (mut tools, mut skipped) = validate::tools(list.items);
-            if hosted && hello.is_modern() {
+            if hosted && hello.era.is_stateless() {
                 tools.retain(|tool| match tool.header_fault() {
                     Some(fault) => {
                         skipped.push(format!("{}: {fault}", tool.name));

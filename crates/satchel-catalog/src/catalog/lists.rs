@@ -9,7 +9,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use satchel_mcp::{Raw, object};
+use satchel_mcp::{Raw, era::Era, object};
 
 use super::Catalog;
 use crate::{model::ServerName, stats::definitions::Definitions};
@@ -26,8 +26,8 @@ pub struct Asked {
     pub server: Option<ServerName>,
     /// The key of its items.
     pub key: &'static str,
-    /// In the form of the stateless revisions.
-    pub modern: bool,
+    /// Whose form it has.
+    pub era: Era,
 }
 
 /// A list as clients receive it: the complete result on one line.
@@ -124,30 +124,30 @@ impl Catalog {
 mod tests {
     use super::*;
 
-    fn asked(server: Option<&str>, modern: bool) -> Asked {
-        Asked { server: server.map(|name| name.parse().unwrap()), key: "tools", modern }
+    fn asked(server: Option<&str>, era: Era) -> Asked {
+        Asked { server: server.map(|name| name.parse().unwrap()), key: "tools", era }
     }
 
     #[test]
     fn a_list_is_written_once_and_anew_only_for_another_catalog() {
         let catalog = Catalog::default();
         let write = |text: &str| -> Box<str> { text.into() };
-        let first = catalog.list(&asked(None, false), || write("{\"tools\":\n[1]}"));
+        let first = catalog.list(&asked(None, Era::SESSION), || write("{\"tools\":\n[1]}"));
         assert_eq!(&**first.json(), "{\"tools\": [1]}");
-        let again = catalog.clone().list(&asked(None, false), || unreachable!("it is known"));
+        let again = catalog.clone().list(&asked(None, Era::SESSION), || unreachable!("it is known"));
         assert!(Arc::ptr_eq(&first, &again), "the same bytes");
-        for other in [asked(None, true), asked(Some("s"), false)] {
+        for other in [asked(None, Era::STATELESS), asked(Some("s"), Era::SESSION)] {
             let other = catalog.list(&other, || write("{}"));
             assert_eq!((&**other.json(), other.definitions()), ("{}", None));
         }
         let next = catalog.followed_by(Default::default());
-        assert_eq!(&**next.list(&asked(None, false), || write("{\"a\":0}")).json(), "{\"a\":0}");
+        assert_eq!(&**next.list(&asked(None, Era::SESSION), || write("{\"a\":0}")).json(), "{\"a\":0}");
     }
 
     #[test]
     fn no_more_lists_are_kept_than_a_few() {
         let catalog = Catalog::default();
-        let of = |at: usize| asked(Some(&format!("s{at}")), false);
+        let of = |at: usize| asked(Some(&format!("s{at}")), Era::SESSION);
         for at in 0..=KEPT {
             catalog.list(&of(at), || "{}".into());
             catalog.list(&of(0), || unreachable!("it was asked for a moment ago"));

@@ -3,7 +3,7 @@
 //! a definition without a fault keeps its bytes, and unknown fields stay. Whether a tool can be offered is decided in
 //! [`super::validate`].
 
-use satchel_mcp::{Raw, RawObject, era};
+use satchel_mcp::{Raw, RawObject, era::Era};
 
 use super::ResourceEntry;
 
@@ -83,12 +83,12 @@ const PROMPT: &[Field] = &[
 
 /// Corrects tools. Returns a line for each corrected one.
 ///
-/// Since 2026-07-28, a result may be any JSON value and an output schema any schema (`2026-07-28/server/tools.mdx#output-schema`).
-pub(super) fn tools(items: &mut [Box<Raw>], revision: &str) -> Vec<String> {
+/// An output schema of an unknown revision may be of any type.
+pub(super) fn tools(items: &mut [Box<Raw>], era: Option<Era>) -> Vec<String> {
     let mut lines = Vec::new();
     for (at, raw) in items.iter_mut().enumerate() {
         let Ok(mut fields) = RawObject::parse(raw) else { continue };
-        let any_schema = (!era::is_legacy(revision)).then(|| fields.remove("outputSchema")).flatten();
+        let any_schema = era.is_none_or(Era::has_any_output).then(|| fields.remove("outputSchema")).flatten();
         let mut corrected = correct(&mut fields, TOOL);
         if any_schema.as_ref().is_some_and(|schema| schema.get() == "null") {
             corrected.push("outputSchema");
@@ -325,16 +325,17 @@ fn properties(raw: &Raw) -> Checked {
 mod tests {
     use super::*;
 
-    const LEGACY: &str = "2025-11-25";
+    const LEGACY: Option<Era> = Some(Era::SESSION);
+    const STATELESS: Option<Era> = Some(Era::STATELESS);
 
     #[test]
     fn an_output_schema_of_the_newest_revision_may_be_of_any_type() {
         for schema in [r#"{"type":"array"}"#, "{}", "true"] {
             let text = format!(r#"{{"name":"t","inputSchema":{{"type":"object"}},"outputSchema":{schema}}}"#);
             let mut items = vec![raw(&text)];
-            assert_eq!((tools(&mut items, "2026-07-28").len(), items[0].get()), (0, text.as_str()));
+            assert_eq!((tools(&mut items, STATELESS).len(), items[0].get()), (0, text.as_str()));
             let mut items = vec![raw(&text.replace("{\"name", "{\"title\":null,\"name"))];
-            assert_eq!((tools(&mut items, "2026-07-28").len(), items[0].get()), (1, text.as_str()));
+            assert_eq!((tools(&mut items, STATELESS).len(), items[0].get()), (1, text.as_str()));
         }
     }
 

@@ -4,7 +4,7 @@ use clap::{Args as Group, ValueEnum};
 use satchel_core::model::{
     ServerName, Startup,
     control::Target,
-    server::{ContainerEngine, Era},
+    server::{ContainerEngine, EraSetting},
 };
 
 use super::{OnOff, variable};
@@ -78,7 +78,7 @@ pub(crate) enum When {
     Manual,
 }
 
-/// [`Era`] on the command line.
+/// [`EraSetting`] on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Spoken {
     /// Detect
@@ -89,12 +89,12 @@ pub(crate) enum Spoken {
     Modern,
 }
 
-impl From<Spoken> for Era {
+impl From<Spoken> for EraSetting {
     fn from(spoken: Spoken) -> Self {
         match spoken {
-            Spoken::Auto => Era::Auto,
-            Spoken::Legacy => Era::Legacy,
-            Spoken::Modern => Era::Modern,
+            Spoken::Auto => EraSetting::Auto,
+            Spoken::Legacy => EraSetting::Legacy,
+            Spoken::Modern => EraSetting::Modern,
         }
     }
 }

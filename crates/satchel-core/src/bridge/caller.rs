@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use satchel_mcp::{ErrorObject, Raw, RawObject, errors, meta};
+use satchel_mcp::{ErrorObject, Raw, RawObject, era::Era, errors, meta};
 use serde_json::json;
 
 /// The log levels of `notifications/message`, lowest first (RFC 5424).
@@ -28,8 +28,8 @@ pub struct Caller {
     pub info: Option<Arc<Raw>>,
     /// Its declared capabilities.
     pub capabilities: Arc<RawObject>,
-    /// It speaks a stateless revision: a stateless server's questions are passed on unchanged.
-    pub modern: bool,
+    /// Its revision. If that is stateless, a stateless server's questions are passed on unchanged.
+    pub era: Era,
     /// The lowest severity of log messages it receives; `None` for none.
     pub log_from: Option<u8>,
     /// It requested that level itself: a server that logs less is asked for more.
@@ -43,7 +43,7 @@ impl Caller {
             client: client.into(),
             info: None,
             capabilities: Arc::default(),
-            modern: false,
+            era: Era::SESSION,
             log_from: None,
             asks_logs: false,
         }
@@ -100,19 +100,20 @@ impl Caller {
         level.as_deref().and_then(severity).is_none_or(|severity| severity >= from)
     }
 
-    /// The parameters in the form of the server's era; `modern` selects it.
-    pub fn parameters<'a>(&self, params: &'a RawObject, modern: bool) -> Cow<'a, RawObject> {
+    /// The parameters in the form of the server's era.
+    pub fn parameters<'a>(&self, params: &'a RawObject, server: Era) -> Cow<'a, RawObject> {
         // Most requests carry nothing that is only between the client and the hub.
-        if !modern && ["_meta", "inputResponses", "requestState"].iter().all(|key| params.get(key).is_none())
+        if !server.is_stateless()
+            && ["_meta", "inputResponses", "requestState"].iter().all(|key| params.get(key).is_none())
         {
             return Cow::Borrowed(params);
         }
         let mut params = params.clone();
-        if !modern {
+        if !server.is_stateless() {
             meta::strip(&mut params);
             params.remove("inputResponses");
             params.remove("requestState");
-        } else if self.modern {
+        } else if self.era.is_stateless() {
             let mut said = meta::of(&params);
             let own = said.get(meta::CAPABILITIES).and_then(|raw| RawObject::parse(raw).ok());
             said.set(meta::CAPABILITIES, with_people(own.as_ref().unwrap_or(&self.capabilities)).to_raw());
@@ -166,9 +167,9 @@ mod tests {
         Raw::from_string(json.to_owned()).unwrap()
     }
 
-    fn caller(capabilities: &str, modern: bool) -> Caller {
+    fn caller(capabilities: &str, era: Era) -> Caller {
         let capabilities = Arc::new(RawObject::parse(&raw(capabilities)).unwrap());
-        Caller { capabilities, modern, log_from: Some(3), asks_logs: true, ..Caller::alone("c") }
+        Caller { capabilities, era, log_from: Some(3), asks_logs: true, ..Caller::alone("c") }
     }
 
     #[test]
@@ -186,7 +187,7 @@ mod tests {
             (r#"{"roots":null}"#, "roots/list", "{}", false),
             ("{}", "vendor/thing", "{}", true),
         ] {
-            let can = caller(capabilities, false).can_answer(method, Some(&raw(params)));
+            let can = caller(capabilities, Era::SESSION).can_answer(method, Some(&raw(params)));
             assert_eq!(can.is_ok(), expected, "{capabilities} {method} {params}");
         }
     }
@@ -197,13 +198,17 @@ mod tests {
             r#"{"name":"a","inputResponses":{},"_meta":{"io.modelcontextprotocol/logLevel":"info","x":1}}"#,
         ))
         .unwrap();
-        let modern = caller(r#"{"roots":{}}"#, true);
-        assert_eq!(modern.parameters(&given, false).to_raw().get(), r#"{"name":"a","_meta":{"x":1}}"#);
+        let stateless = caller(r#"{"roots":{}}"#, Era::STATELESS);
         assert_eq!(
-            modern.parameters(&given, true).to_raw().get(),
+            stateless.parameters(&given, Era::SESSION).to_raw().get(),
+            r#"{"name":"a","_meta":{"x":1}}"#
+        );
+        assert_eq!(
+            stateless.parameters(&given, Era::STATELESS).to_raw().get(),
             r#"{"name":"a","inputResponses":{},"_meta":{"io.modelcontextprotocol/logLevel":"info","x":1,"io.modelcontextprotocol/clientCapabilities":{"roots":{},"elicitation":{"form":{},"url":{}}}}}"#
         );
-        let legacy = caller(r#"{"roots":{}}"#, false).parameters(&RawObject::new(), true).to_raw();
+        let legacy =
+            caller(r#"{"roots":{}}"#, Era::SESSION).parameters(&RawObject::new(), Era::STATELESS).to_raw();
         assert!(legacy.get().contains(
             r#""io.modelcontextprotocol/clientCapabilities":{"roots":{},"elicitation":{"form":{},"url":{}}}"#
         ));
@@ -212,7 +217,7 @@ mod tests {
 
     #[test]
     fn log_messages_reach_only_clients_that_asked_for_them() {
-        let caller = caller("{}", false);
+        let caller = caller("{}", Era::SESSION);
         assert!(caller.wants_log(Some(&raw(r#"{"level":"error"}"#))));
         assert!(!caller.wants_log(Some(&raw(r#"{"level":"info"}"#))));
         assert!(!Caller::alone("c").wants_log(Some(&raw(r#"{"level":"error"}"#))));

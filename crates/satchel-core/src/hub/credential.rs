@@ -96,7 +96,7 @@ async fn lease_of(hub: &Hub, registered: &Registered) -> Result<Lease, LeaseErro
             seconds: asked.elapsed().as_secs(),
         }),
     };
-    let era = registered.upstream.connected().map(|(_, hello)| hello.revision.clone());
+    let era = registered.upstream.connected().map(|(_, hello)| hello.era.revision().to_owned());
     hub.context.observer.leased(awake, asked.elapsed(), era, leased.is_ok());
     leased
 }

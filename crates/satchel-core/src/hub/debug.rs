@@ -42,7 +42,7 @@ pub(super) fn debug_status(hub: &Hub) -> Result<DebugStatus, Refusal> {
             transport: transport.to_owned(),
             state,
             pid: seen.pid,
-            revision: seen.connected.as_ref().map(|(_, hello)| hello.revision.clone()),
+            revision: seen.connected.as_ref().map(|(_, hello)| hello.era.revision().to_owned()),
             tools,
             skipped: offer.as_ref().map_or(0, |offer| offer.skipped.len()),
             starts: seen.starts,

@@ -79,7 +79,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use parking_lot::MutexGuard;
 
-use satchel_mcp::RawObject;
+use satchel_mcp::{RawObject, era::Era};
 use tokio::{
     sync::{broadcast, mpsc, watch},
     task::JoinHandle,
@@ -578,17 +578,15 @@ impl Hub {
         audit::turned_away(self, why, path);
     }
 
-    /// Identifies a client's visit. `with_session` marks the start of a session: in revisions with sessions, at
-    /// `initialize`.
+    /// Identifies a client's visit, which starts a session in revisions that have them.
     pub fn visit(
         &self,
         client: &str,
         program: Program<'_>,
-        era: &str,
+        era: Era,
         only: Option<&ServerName>,
-        with_session: bool,
     ) -> Arc<Visit> {
-        records::visit(self, client, program, era, only, with_session)
+        records::visit(self, client, program, era, only)
     }
 
     /// Records that a client received this list of tools.

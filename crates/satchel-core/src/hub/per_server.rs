@@ -36,7 +36,7 @@ pub(super) async fn offer(hub: &Hub, server: &ServerName) -> Result<Arc<Offer>, 
 pub(super) fn roots_changed(hub: &Hub, server: &ServerName) {
     let Ok(registered) = route::route_known_server(hub, server) else { return };
     let Some((link, _)) = registered.upstream.connected() else { return };
-    if !link.is_modern() {
+    if !link.is_stateless() {
         link.notify("notifications/roots/list_changed", None);
     }
 }
@@ -45,7 +45,7 @@ pub(super) fn roots_changed(hub: &Hub, server: &ServerName) {
 pub(super) async fn want_logs(hub: &Hub, server: &ServerName, from: u8) {
     let Ok(registered) = route::route_known_server(hub, server) else { return };
     let Some((link, _)) = registered.upstream.connected() else { return };
-    if !link.is_modern() {
+    if !link.is_stateless() {
         ask_for_logs(&registered, &link, from).await;
     }
 }

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use satchel_mcp::era::Era;
+
 use super::{CallFailure, Hub, audience};
 use crate::{
     catalog::lists::List,
@@ -11,18 +13,16 @@ use crate::{
     stats::event::Visit,
 };
 
-/// Identifies a client's visit. `with_session` marks the start of a session: in revisions with sessions, at
-/// `initialize`.
+/// Identifies a client's visit, which starts a session in revisions that have them.
 pub(super) fn visit(
     hub: &Hub,
     client: &str,
     program: Program<'_>,
-    era: &str,
+    era: Era,
     only: Option<&ServerName>,
-    with_session: bool,
 ) -> Arc<Visit> {
-    let session = with_session.then(|| hub.recorder().session());
-    Arc::new(Visit { session, ..recorder::visit(client, program, era, only) })
+    let session = (!era.is_stateless()).then(|| hub.recorder().session());
+    Arc::new(Visit { session, ..recorder::visit(client, program, era.revision(), only) })
 }
 
 /// Records that a client received this list of tools.

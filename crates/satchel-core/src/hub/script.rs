@@ -12,7 +12,7 @@ use std::{
 
 use parking_lot::{Mutex, MutexGuard};
 
-use satchel_mcp::{ErrorObject, Raw, RawObject, errors};
+use satchel_mcp::{ErrorObject, Raw, RawObject, era::Era, errors};
 use serde_json::{json, value::to_raw_value};
 use tokio::{sync::mpsc, time::Instant};
 
@@ -176,7 +176,7 @@ impl Script {
             hub: hub.clone(),
             // Servers' questions surface as the script's own, whatever revision its client speaks; servers' log
             // messages have no place in a value.
-            caller: Caller { modern: false, log_from: None, ..caller.clone() },
+            caller: Caller { era: Era::SESSION, log_from: None, ..caller.clone() },
             visit: visit.clone(),
             cause: hub.context.observer.cause(),
             told,

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use satchel_mcp::{ErrorObject, Raw, RawObject, era, errors, meta};
+use satchel_mcp::{ErrorObject, Raw, RawObject, era::Era, errors, meta};
 use serde_json::{json, value::to_raw_value};
 
 use super::{
@@ -16,7 +16,7 @@ use crate::model::{Code, cause::FailureCause};
 #[derive(Debug, Clone)]
 pub struct Hello {
     /// The negotiated revision.
-    pub revision: String,
+    pub era: Era,
     /// Its `serverInfo`.
     pub server_info: Box<Raw>,
     /// Its `capabilities`.
@@ -26,11 +26,6 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// Is it a stateless revision?
-    pub fn is_modern(&self) -> bool {
-        !era::is_legacy(&self.revision)
-    }
-
     /// Does it offer this list: `tools`, `resources` or `prompts`?
     pub fn offers(&self, list: &str) -> bool {
         self.capabilities.get(list).is_some_and(|value| value.get() != "null" && value.get() != "false")
@@ -70,10 +65,10 @@ fn client_info() -> serde_json::Value {
     json!({ "name": "satchel", "title": "Satchel", "version": env!("CARGO_PKG_VERSION") })
 }
 
-/// Requests the newest legacy revision; the server may answer with an older one.
+/// Requests the newest revision with sessions; the server may answer with an older one.
 pub(super) async fn initialize(link: &Link, wait: Duration) -> Result<Hello, HandshakeRefused> {
     let params = json!({
-        "protocolVersion": era::LEGACY[0],
+        "protocolVersion": Era::SESSION.revision(),
         "capabilities": capabilities(),
         "clientInfo": client_info(),
     });
@@ -84,7 +79,7 @@ pub(super) async fn initialize(link: &Link, wait: Duration) -> Result<Hello, Han
         failure: refused(&error),
     })?;
     let hello = read(&result).map_err(HandshakeRefused::final_one)?;
-    link.speak(Dialect::Legacy);
+    link.speak(Dialect::Session(hello.era));
     link.notify("notifications/initialized", None);
     Ok(hello)
 }
@@ -97,7 +92,11 @@ pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, Hands
             "a request could not be written",
         )));
     };
-    link.speak(Dialect::Modern { client, capabilities });
+    let speak = |era| {
+        let (client, capabilities) = (client.clone(), capabilities.clone());
+        link.speak(Dialect::Stateless { era, client, capabilities });
+    };
+    speak(Era::STATELESS);
     let older = |why: &str| HandshakeRefused {
         failure: failure(
             Code::ProtocolVersion,
@@ -108,7 +107,10 @@ pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, Hands
         no_post: false,
     };
     let mut answer = link.request("server/discover", None, wait).await;
-    if matches!(&answer, Err(CallError::Answered(error)) if would_take_ours(error)) {
+    if let Err(CallError::Answered(error)) = &answer
+        && let Some(era) = would_take(error)
+    {
+        speak(era);
         answer = link.request("server/discover", None, wait).await;
     }
     let result = match answer {
@@ -134,25 +136,23 @@ pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, Hands
     };
     let fields = RawObject::parse(&result).map_err(|_| older("its answer is no object"))?;
     let spoken: Vec<String> = fields.read("supportedVersions").unwrap_or_default();
-    if !spoken.iter().any(|revision| revision == era::MODERN) {
-        return Err(older(&spoken.join(", ")));
-    }
+    let Some(era) = Era::newest_stateless(&spoken) else { return Err(older(&spoken.join(", "))) };
+    speak(era);
     let server_info = meta::of(&fields).remove(meta::SERVER);
     Ok(Hello {
-        revision: era::MODERN.to_owned(),
+        era,
         server_info: server_info.unwrap_or_else(|| RawObject::new().to_raw()),
         capabilities: capabilities_of(&fields),
         instructions: fields.text("instructions"),
     })
 }
 
-/// Does a server that rejected the revision list that same one as supported? Then it is asked once more
-/// (`2026-07-28/basic/versioning.mdx#protocol-version-negotiation`).
-fn would_take_ours(error: &ErrorObject) -> bool {
+/// The revision in which a server that rejected ours is asked once more: the newest that it lists as supported, which may
+/// be the same one (`2026-07-28/basic/versioning.mdx#protocol-version-negotiation`).
+fn would_take(error: &ErrorObject) -> Option<Era> {
     let data = error.data.as_deref().and_then(|data| RawObject::parse(data).ok()).unwrap_or_default();
     let supported: Vec<String> = data.read("supported").unwrap_or_default();
-    error.code == errors::UNSUPPORTED_PROTOCOL_VERSION
-        && supported.iter().any(|revision| revision == era::MODERN)
+    (error.code == errors::UNSUPPORTED_PROTOCOL_VERSION).then(|| Era::newest_stateless(&supported)).flatten()
 }
 
 /// A response to `initialize` that only a stateless server gives: unknown method, or missing `_meta` fields.
@@ -187,14 +187,14 @@ fn read(result: &Raw) -> Result<Hello, Failure> {
     };
     let fields = RawObject::parse(result).map_err(|_| nonsense("is no object"))?;
     let revision = fields.text("protocolVersion").ok_or_else(|| nonsense("names no protocolVersion"))?;
-    if !era::is_legacy(&revision) {
+    let Some(era) = Era::of(&revision).filter(|era| !era.is_stateless()) else {
         let message = format!("it speaks protocol revision {revision:?}, which is not supported");
         let cause = FailureCause::Revision { said: revision };
         return Err(failure(Code::ProtocolVersion, message).because(cause));
-    }
+    };
     let empty = || RawObject::new();
     Ok(Hello {
-        revision,
+        era,
         server_info: fields.get("serverInfo").map_or_else(|| empty().to_raw(), ToOwned::to_owned),
         capabilities: capabilities_of(&fields),
         instructions: fields.text("instructions"),

@@ -20,9 +20,9 @@ use std::{
     time::Duration,
 };
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
-use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, errors, headers, meta};
+use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era::Era, errors, headers, meta};
 use serde::Serialize;
 use serde_json::{json, value::to_raw_value};
 use tokio::{
@@ -227,9 +227,11 @@ pub struct Request {
 #[derive(Debug, Clone)]
 pub enum Dialect {
     /// A session opened by `initialize`.
-    Legacy,
+    Session(Era),
     /// Stateless requests.
-    Modern {
+    Stateless {
+        /// Their revision.
+        era: Era,
         /// The hub's `clientInfo`.
         client: Box<Raw>,
         /// The hub's capabilities, if the caller does not declare its own.
@@ -260,7 +262,7 @@ struct LinkInner {
     ending: AtomicBool,
     changed: Box<dyn OnChange>,
     log: ServerLog,
-    dialect: OnceLock<Dialect>,
+    dialect: RwLock<Option<Arc<Dialect>>>,
     /// The lowest severity that the server was asked to log; above all severities if it was not asked.
     logs_from: AtomicU8,
 }
@@ -312,15 +314,15 @@ impl Link {
             ending: AtomicBool::new(false),
             changed,
             log,
-            dialect: OnceLock::new(),
+            dialect: RwLock::default(),
             logs_from: AtomicU8::new(u8::MAX),
         };
         (Self { inner: Arc::new(inner) }, queue)
     }
 
-    /// Sets the negotiated era, once.
+    /// Sets the era of what is sent from now on.
     pub fn speak(&self, dialect: Dialect) {
-        let _ = self.inner.dialect.set(dialect);
+        *self.inner.dialect.write() = Some(Arc::new(dialect));
     }
 
     /// From now on messages go to the transport itself where none waits.
@@ -328,9 +330,16 @@ impl Link {
         let _ = self.inner.at_once.set(transport);
     }
 
+    /// The era; `None` before the handshake.
+    pub fn era(&self) -> Option<Era> {
+        self.inner.dialect.read().as_deref().map(|dialect| match dialect {
+            Dialect::Session(era) | Dialect::Stateless { era, .. } => *era,
+        })
+    }
+
     /// Is it a stateless revision?
-    pub fn is_modern(&self) -> bool {
-        matches!(self.inner.dialect.get(), Some(Dialect::Modern { .. }))
+    pub fn is_stateless(&self) -> bool {
+        self.era().is_some_and(Era::is_stateless)
     }
 
     /// Sends a request. The response arrives through the [`Call`].
@@ -356,7 +365,7 @@ impl Link {
         let id = self.inner.next.fetch_add(1, Ordering::Relaxed);
         let params = self.in_our_words(with_token(params, id)?)?;
         let named = headers::named_by(&method)
-            .filter(|_| self.is_modern())
+            .filter(|_| self.is_stateless())
             .and_then(|key| RawObject::parse(params.as_deref()?).ok()?.text(key));
         let flight = Arc::new(Flight::default());
         let sent = Sent::of(&flight);
@@ -394,14 +403,15 @@ impl Link {
 
     /// Adds the `_meta` fields of stateless requests, on connections of that era.
     fn in_our_words(&self, params: Option<Box<Raw>>) -> Result<Option<Box<Raw>>, CallError> {
-        let Some(Dialect::Modern { client, capabilities }) = self.inner.dialect.get() else {
+        let dialect = self.inner.dialect.read().clone();
+        let Some(Dialect::Stateless { era, client, capabilities }) = dialect.as_deref() else {
             return Ok(params);
         };
         let mut fields = match &params {
             None => RawObject::new(),
             Some(raw) => RawObject::parse(raw).map_err(unreadable)?,
         };
-        meta::complete_request(&mut fields, client, capabilities);
+        meta::complete_request(&mut fields, *era, client, capabilities);
         Ok(Some(fields.to_raw()))
     }
 
@@ -639,7 +649,7 @@ impl Link {
     /// In legacy revisions every request gets a response, because a waiting server would hang. In stateless ones,
     /// servers send no requests (`2026-07-28/basic/transports/stdio.mdx`).
     fn asked(&self, call: Option<u64>, id: Id, method: String, params: Option<Box<Raw>>) {
-        if self.is_modern() {
+        if self.is_stateless() {
             self.inner.log.hub(&format!("ignored its request {method}: servers of its revision send none"));
             return;
         }
@@ -750,9 +760,9 @@ impl Call {
             .post(Message::request(id, "tasks/cancel", params).to_json(), Some("tasks/cancel".to_owned()));
     }
 
-    /// Is it a stateless revision?
-    pub fn is_modern(&self) -> bool {
-        self.link.is_modern()
+    /// The era of its connection.
+    pub fn era(&self) -> Era {
+        self.link.era().unwrap_or(Era::SESSION)
     }
 
     /// Like [`Self::next`], but the call also ends at `deadline`, however much progress it reports.
@@ -1064,7 +1074,11 @@ mod tests {
     async fn a_stateless_server_is_told_all_in_every_request() {
         let (link, mut outbox) = link();
         let raw = |json: &str| Raw::from_string(json.to_owned()).unwrap();
-        link.speak(Dialect::Modern { client: raw(r#"{"name":"h"}"#), capabilities: raw("{}") });
+        link.speak(Dialect::Stateless {
+            era: Era::STATELESS,
+            client: raw(r#"{"name":"h"}"#),
+            capabilities: raw("{}"),
+        });
         let call =
             link.start("tools/call", Some(raw(r#"{"name":"t","_meta":{"x":1}}"#)), WAIT).await.unwrap();
         let sent = outbox.recv().await.unwrap();

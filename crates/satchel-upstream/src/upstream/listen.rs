@@ -37,7 +37,7 @@ enum StreamEnd {
 pub(super) async fn run(link: Link, dirty: Arc<Dirty>, mut wanted: watch::Receiver<BTreeSet<String>>) {
     let ended = link.clone();
     let listening = async {
-        if link.is_modern() {
+        if link.is_stateless() {
             stream(&link, &dirty, &mut wanted).await;
         } else {
             ask(&link, &dirty, &mut wanted).await;
@@ -148,7 +148,7 @@ async fn stream(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSe
 
 #[cfg(test)]
 mod tests {
-    use satchel_mcp::{Message, Raw};
+    use satchel_mcp::{Message, Raw, era::Era};
 
     use super::*;
     use crate::upstream::link::{Dialect, Outbox};
@@ -166,7 +166,7 @@ mod tests {
     async fn a_stream_is_given_up_when_the_next_one_is_taken_in() {
         let (link, mut outbox) = Link::unheard();
         let nothing = || Raw::from_string("{}".to_owned()).unwrap();
-        link.speak(Dialect::Modern { client: nothing(), capabilities: nothing() });
+        link.speak(Dialect::Stateless { era: Era::STATELESS, client: nothing(), capabilities: nothing() });
         let (wanted, watched) = watch::channel(BTreeSet::new());
         let tracker = tokio_util::task::TaskTracker::new();
         tracker.spawn(run(link.clone(), Arc::new(Dirty::default()), watched));

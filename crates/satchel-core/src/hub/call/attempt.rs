@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use satchel_mcp::{Raw, RawObject, meta, param_headers};
+use satchel_mcp::{Raw, RawObject, era::Era, meta, param_headers};
 use serde_json::{Value, json, value::to_raw_value};
 use tokio::{sync::oneshot, time::Instant};
 
@@ -213,18 +213,18 @@ impl Attempt {
     /// The request in the server's revision. A legacy server has one log level for all callers; it is raised first if
     /// this caller wants more.
     async fn request(&mut self, hub: &Hub, caller: &Caller, lease: &Lease) -> link::Request {
-        let modern = lease.link().is_modern();
-        if let Some(from) = caller.log_from.filter(|_| caller.asks_logs && !modern) {
+        let era = lease.link().era().unwrap_or(Era::SESSION);
+        if let Some(from) = caller.log_from.filter(|_| caller.asks_logs && !era.is_stateless()) {
             ask_for_logs(&self.registered, lease.link(), from).await;
         }
-        let mut params = caller.parameters(&self.params, modern);
-        let needs_task = !modern && params.get("task").is_none() && self.needs_task(hub);
+        let mut params = caller.parameters(&self.params, era);
+        let needs_task = !era.is_stateless() && params.get("task").is_none() && self.needs_task(hub);
         if needs_task {
             params.to_mut().put("task", &json!({ "ttl": TASK_TTL_MS }));
         }
         let request = link::Request {
             method: self.method.clone(),
-            headers: if modern { self.param_headers(hub, &params) } else { vec![] },
+            headers: if era.is_stateless() { self.param_headers(hub, &params) } else { vec![] },
             params: Some(params.to_raw()),
             owner: Some(caller.client.clone()),
         };
@@ -288,7 +288,7 @@ impl Attempt {
         };
         let mut params = RawObject::new();
         params.put("taskId", &id);
-        if let Some(own) = caller.parameters(&self.params, false).get("_meta") {
+        if let Some(own) = caller.parameters(&self.params, Era::SESSION).get("_meta") {
             params.set("_meta", own.to_owned());
         }
         let request = link::Request {

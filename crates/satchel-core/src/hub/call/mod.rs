@@ -10,7 +10,7 @@ mod finish;
 
 use attempt::{Attempt, Task, Woken, patience};
 use conversation::{Asked, Conversation, Next};
-use satchel_mcp::{ErrorObject, Raw, RawObject, errors, meta};
+use satchel_mcp::{ErrorObject, Raw, RawObject, era::Era, errors, meta};
 
 use super::{
     Hub, hygiene,
@@ -415,25 +415,27 @@ impl Running {
     async fn answered(&mut self, result: Box<Raw>) -> Option<Step> {
         let Stage::Sent(call, lease) = &self.stage else { return None };
         lease.prove();
-        let modern = call.is_modern();
-        let for_client = || self.caller.modern && question::all_for_client(&self.caller, &result);
-        if modern && meta::asks_for_input(&result) && !for_client() {
+        let era = call.era();
+        let for_client = || self.caller.era.is_stateless() && question::all_for_client(&self.caller, &result);
+        if era.is_stateless() && meta::asks_for_input(&result) && !for_client() {
             return self.begin_round(&result);
         }
         if matches!(self.attempt.task, Some(Task::Asked)) {
             return self.wait_for_task(&result).await;
         }
         self.attempt.task = None;
-        Some(self.ended(result, modern))
+        Some(self.ended(result, era))
     }
 
     /// Handles an error or a missing response.
     fn not_answered(&mut self, error: CallError) -> Option<Step> {
         let Stage::Sent(call, lease) = &self.stage else { return None };
-        let modern = call.is_modern();
+        let era = call.era();
         let error = match error {
             CallError::Answered(error)
-                if error.code == errors::HEADER_MISMATCH && modern && self.attempt.may_repeat() =>
+                if error.code == errors::HEADER_MISMATCH
+                    && era.is_stateless()
+                    && self.attempt.may_repeat() =>
             {
                 self.stage = Stage::Stale;
                 return None;
@@ -441,7 +443,7 @@ impl Running {
             CallError::Answered(error) | CallError::Rejected(error, _) => {
                 lease.prove();
                 self.record(true, None);
-                return Some(self.refused(error, modern));
+                return Some(self.refused(error, era));
             }
             error => error,
         };
@@ -489,7 +491,7 @@ impl Running {
         }
     }
 
-    fn ended(&mut self, result: Box<Raw>, modern: bool) -> Step {
+    fn ended(&mut self, result: Box<Raw>, era: Era) -> Step {
         self.record(true, None);
         if !self.attempt.method.starts_with("tasks/") {
             self.hub.calls().owned.begun(Some(&self.caller.client), &self.attempt.server, &result);
@@ -503,43 +505,38 @@ impl Running {
             permission::remember_round(&self.hub, &self.caller, tool, &self.attempt.params);
         }
         let failed = || RawObject::parse(&result).is_ok_and(|fields| fields.read("isError") == Some(true));
-        if self.caller.modern
+        if self.caller.era.is_stateless()
             && failed()
             && let Some(error) = self.conversation.lacking()
         {
             return self.end(Err(Failed::Upstream(error)));
         }
-        let result = if modern && !self.caller.modern { meta::legacy_result(&result) } else { result };
+        let result = meta::result_between(result, era, self.caller.era);
         let result =
             if meta::asks_for_input(&result) { result } else { self.conversation.faces.told(result) };
         self.end(Ok(result))
     }
 
-    fn refused(&mut self, error: ErrorObject, modern: bool) -> Step {
+    fn refused(&mut self, error: ErrorObject, era: Era) -> Step {
         self.hub.calls().owned.pages_of(&self.caller.client, &self.attempt.server, &error);
         let page = Raw::from_string(r#"{"mode":"url"}"#.to_owned()).ok();
         let shows_pages = self.caller.can_answer("elicitation/create", page.as_deref()).is_ok();
-        if !modern
+        if !era.is_stateless()
             && !shows_pages
             && self.attempt.tool.is_some()
             && let Some(result) = pages::in_words(&self.attempt.server, &error)
         {
             return self.end(Ok(result));
         }
-        if self.caller.modern && !modern {
+        if self.caller.era.is_stateless() && !era.is_stateless() {
             if let Some(error) = self.conversation.lacking() {
                 return self.end(Err(Failed::Upstream(error)));
             }
             if let Some(result) = pages::as_question(&error) {
                 return self.end(Ok(result));
             }
-            return self.end(Err(Failed::Upstream(meta::modern_error(error))));
         }
-        let error = if modern && !self.caller.modern {
-            meta::legacy_error(&self.attempt.method, error)
-        } else {
-            error
-        };
+        let error = meta::error_between(&self.attempt.method, error, era, self.caller.era);
         self.end(Err(Failed::Upstream(error)))
     }
 

@@ -22,7 +22,7 @@ use crate::{
     },
     recorder::Program,
 };
-use satchel_mcp::{Raw, RawObject};
+use satchel_mcp::{Raw, RawObject, era::Era};
 
 async fn notes(keep: bool) -> (House, TestServer) {
     let server = TestServer::start(vec![tool("echo", "Says it again."), tool("fails", "Fails.")]).await;
@@ -35,7 +35,7 @@ async fn notes(keep: bool) -> (House, TestServer) {
 
 /// A call as the endpoint makes it, with a visit that is recorded.
 async fn called(hub: &Hub, client: &str, path: &str) {
-    let visit = hub.visit(client, Program::default(), "2025-06-18", None, true);
+    let visit = hub.visit(client, Program::default(), Era::SESSION, None);
     let request = format!(r#"{{"name":"{path}","arguments":{{"text":"a"}}}}"#);
     let observer = hub.observe(&visit, CallKind::Call, path, &request);
     let mut params = RawObject::new();

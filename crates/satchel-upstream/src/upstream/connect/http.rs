@@ -15,7 +15,7 @@ use reqwest::{
     header::{HeaderMap, HeaderName, HeaderValue},
     redirect,
 };
-use satchel_mcp::{ErrorObject, Id, Message, era, errors, framing::broken_answer, headers, limits, sse};
+use satchel_mcp::{ErrorObject, Id, Message, era::Era, errors, framing::broken_answer, headers, limits, sse};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{Connection, Signs};
@@ -82,7 +82,6 @@ struct Http {
     /// Held while a new session is opened.
     renewing: tokio::sync::Mutex<()>,
     renewed: tokio::sync::Notify,
-    revision: Mutex<Option<String>>,
     link: Link,
     log: ServerLog,
     signs: Signs,
@@ -111,7 +110,6 @@ pub fn connect(
         opening: Mutex::default(),
         renewing: tokio::sync::Mutex::default(),
         renewed: tokio::sync::Notify::new(),
-        revision: Mutex::default(),
         link: link.clone(),
         log,
         signs: signs.clone(),
@@ -175,7 +173,7 @@ impl Http {
             let Some(outgoing) = outgoing else { break };
             if outgoing.id.is_none() {
                 // Closing its stream has already told a stateless server (`basic/patterns/cancellation.mdx`).
-                if self.link.is_modern() && outgoing.method.as_deref() == Some("notifications/cancelled") {
+                if self.link.is_stateless() && outgoing.method.as_deref() == Some("notifications/cancelled") {
                     continue;
                 }
                 // Notifications keep their order and precede the requests that follow them.
@@ -263,7 +261,7 @@ impl Http {
         {
             *self.session.lock() = Some(session.to_owned());
         }
-        self.answer(id, response, opening).await;
+        self.answer(id, response).await;
     }
 
     /// Replaces an expired session. Requests that notice at the same time share the new one. Returns false if none is
@@ -331,8 +329,8 @@ impl Http {
             Ok(Message::Response { outcome: Ok(result), .. }) => Some(result),
             _ => None,
         })?;
-        let revision = satchel_mcp::RawObject::parse(&answer).ok()?.text("protocolVersion");
-        (revision == *self.revision.lock()).then_some(session)
+        let revision = satchel_mcp::RawObject::parse(&answer).ok()?.text("protocolVersion")?;
+        (Era::of(&revision) == self.link.era()).then_some(session)
     }
 
     /// Sends a request, and resends it if the server did not accept it.
@@ -361,7 +359,7 @@ impl Http {
         }
     }
 
-    async fn answer(&self, id: u64, response: Response, opening: bool) {
+    async fn answer(&self, id: u64, response: Response) {
         let kind = response
             .headers()
             .get("content-type")
@@ -376,9 +374,6 @@ impl Http {
             match body(response).await {
                 Ok(text) => match Message::parse(&text) {
                     Ok(message) => {
-                        if opening {
-                            self.remember_revision(&message);
-                        }
                         self.link.incoming_on(Some(id), message);
                         None
                     }
@@ -398,7 +393,7 @@ impl Http {
         let mut place = ReadSoFar::default();
         let mut broken = self.stream(Some(id), response, &mut place).await;
         let mut tries = 0;
-        while !self.link.is_modern() && self.link.waits_for(id) && tries < RESUMES {
+        while !self.link.is_stateless() && self.link.waits_for(id) && tries < RESUMES {
             let Some(last) = place.last.clone() else { break };
             tokio::time::sleep(place.retry.unwrap_or(RESUME_AFTER)).await;
             let get = || {
@@ -449,7 +444,6 @@ impl Http {
                 }
                 match Message::parse(&event.data) {
                     Ok(message) => {
-                        self.remember_revision(&message);
                         self.link.incoming_on(call, message);
                     }
                     Err(error) => {
@@ -592,10 +586,10 @@ impl Http {
 
     fn post(&self, outgoing: &Outgoing) -> RequestBuilder {
         let mut post = self.plain_post(outgoing.json.clone());
-        if !self.link.is_modern() {
+        let Some(era) = self.link.era().filter(|era| era.is_stateless()) else {
             return self.session_headers(post);
-        }
-        post = post.header("mcp-protocol-version", era::MODERN);
+        };
+        post = post.header("mcp-protocol-version", era.revision());
         if let Some(method) = &outgoing.method {
             post = post.header("mcp-method", headers::encode(method));
         }
@@ -609,21 +603,10 @@ impl Http {
         if let Some(session) = &*self.session.lock() {
             request = request.header("mcp-session-id", session);
         }
-        if let Some(revision) = &*self.revision.lock() {
-            request = request.header("mcp-protocol-version", revision);
+        if let Some(era) = self.link.era() {
+            request = request.header("mcp-protocol-version", era.revision());
         }
         request
-    }
-
-    /// Reads the negotiated revision from the first response, which is that to `initialize`, for later requests.
-    fn remember_revision(&self, message: &Message) {
-        let mut revision = self.revision.lock();
-        if revision.is_none()
-            && let Message::Response { outcome: Ok(result), .. } = message
-        {
-            *revision =
-                satchel_mcp::RawObject::parse(result).ok().and_then(|fields| fields.text("protocolVersion"));
-        }
     }
 }
 

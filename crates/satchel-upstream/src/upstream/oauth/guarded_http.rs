@@ -236,7 +236,7 @@ impl GuardedHttp {
             "id": 1,
             "method": "initialize",
             "params": {
-                "protocolVersion": satchel_mcp::era::LEGACY[0],
+                "protocolVersion": satchel_mcp::era::Era::SESSION.revision(),
                 "capabilities": {},
                 "clientInfo": { "name": "satchel", "version": env!("CARGO_PKG_VERSION") },
             },

@@ -29,7 +29,7 @@ use crate::{
     clock::now_ms,
     model::{
         Code, ServerConfig, ServerName, TransportConfig, audit::AuditKind, cause::FailureCause, oauth::OAuth,
-        server::Era, snapshot::Phase,
+        server::EraSetting, snapshot::Phase,
     },
     stats::audit::AuditEvent,
 };
@@ -113,9 +113,9 @@ impl Start {
         self.preflight.permits(&filled).await?;
         let hosted = matches!(filled, TransportConfig::Http { .. });
         let usual = match self.config.era {
-            Era::Auto if hosted => Way::Modern,
-            Era::Auto | Era::Legacy => Way::Legacy,
-            Era::Modern => Way::Modern,
+            EraSetting::Auto if hosted => Way::Modern,
+            EraSetting::Auto | EraSetting::Legacy => Way::Legacy,
+            EraSetting::Modern => Way::Modern,
         };
         let mut way = self.remembered(hosted).unwrap_or(usual);
         let (mut tried, mut first) = (vec![], None);
@@ -170,8 +170,10 @@ impl Start {
     /// Does the configuration allow this way?
     fn may_speak(&self, way: Way) -> bool {
         match (self.config.era, way) {
-            (Era::Auto, _) | (Era::Modern, Way::Modern) | (Era::Legacy, Way::Legacy | Way::Sse) => true,
-            (Era::Modern, Way::Legacy | Way::Sse) | (Era::Legacy, Way::Modern) => false,
+            (EraSetting::Auto, _)
+            | (EraSetting::Modern, Way::Modern)
+            | (EraSetting::Legacy, Way::Legacy | Way::Sse) => true,
+            (EraSetting::Modern, Way::Legacy | Way::Sse) | (EraSetting::Legacy, Way::Modern) => false,
         }
     }
 
@@ -267,7 +269,7 @@ impl Start {
         let quiet = self.config.discovery_timeout;
         let greeting = async {
             match way {
-                Way::Modern if self.config.era == Era::Modern => {
+                Way::Modern if self.config.era == EraSetting::Modern => {
                     handshake::discover(&connection.link, patience).await
                 }
                 Way::Modern => handshake::discover(&connection.link, PROBE.min(patience)).await,
