@@ -1,4 +1,4 @@
-//! The vectors of a request, in work that does not grow with it: a few dozen tokens are shared among its parts.
+//! Embeds a request with an amount of work that does not grow with it: a few dozen tokens are shared among its parts.
 
 use super::forward::{Model, Role};
 

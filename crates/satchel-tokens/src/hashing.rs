@@ -1,4 +1,5 @@
-//! Where the hash table has a token: shared by the build script, which writes the table, and the counter, which reads it.
+//! Computes the place of a token in the hash table: shared by the build script, which writes the table, and the
+//! counter, which reads it.
 
 /// Slots of the hash table: a power of two, so that about three of four are used.
 pub(crate) const SLOTS: usize = 1 << 18;

@@ -1,4 +1,4 @@
-//! Does anything that servers offer go by the name of a product? Pure.
+//! Tells whether anything that servers offer goes by the name of a product. Pure.
 
 use super::{Catalog, Offer};
 use crate::model::{ServerName, ToolPath};

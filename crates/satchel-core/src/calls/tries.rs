@@ -1,5 +1,5 @@
-//! Calls that a person tries in the window, by the names that the window gave them: how each gets on, and a way to cancel
-//! it. Knows nothing of tools and servers.
+//! Tracks the calls that a person tries in the window, by the names that the window gave them: the progress of each,
+//! and a way to cancel it. Knows nothing of tools and servers.
 //!
 //! Theory of operation: whoever makes the call holds a [`Try`], tells it what the server says, and gives up when it is
 //! cancelled. Dropping it ends whoever follows.

@@ -1,4 +1,4 @@
-//! The latest measurement of the processes of servers, and the most of each.
+//! Holds the latest measurement of each server's processes, and the highest one.
 
 use std::{collections::HashMap, sync::Arc};
 

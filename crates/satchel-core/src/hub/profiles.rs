@@ -1,6 +1,6 @@
-//! Profiles at work: tells clients when another one counts, puts servers to sleep that nobody may use any more, binds
-//! clients, and shows all of it to faces. What a profile lets through is decided in [`crate::config::profiles`]; nothing is
-//! started here.
+//! Puts profiles into effect: tells clients when another one applies, puts servers to sleep that no profile in use
+//! has, binds clients, and shows all of it to faces. [`crate::config::profiles`] decides what a profile allows. Starts
+//! nothing.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The resources that clients hear of, for as long as somebody wants to.
+//! Tracks which resources clients watch. Each subscription ends with the last handle to it.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Where what happened waits to be recorded: bounded by events and by the bytes of their texts, and never a call's
-//! reason to wait. Reads nothing of the events.
+//! Queues events for the recorder: bounded in number and in bytes of text. A full queue drops events and counts them,
+//! so that no call waits for it. Does not look into the events.
 
 use std::sync::{
     Arc,

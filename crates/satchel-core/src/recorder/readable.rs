@@ -1,5 +1,5 @@
-//! What of a result is counted in tokens: its text. What a picture, a sound or a file costs depends on the model, and never is what its
-//! Base64 would cost as text.
+//! Selects the part of a result that is counted in tokens: its text. The cost of a picture, a sound or a file depends
+//! on the model, and is never that of its Base64 as text.
 
 use satchel_mcp::{Raw, RawObject};
 

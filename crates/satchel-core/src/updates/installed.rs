@@ -1,4 +1,4 @@
-//! How this program came onto the computer, which decides who replaces it. Asks the file system what is there and nothing else.
+//! Detects how this program was installed, which decides who replaces it. Looks only at the file system.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! What the list of the newest version says, and whose an installer is. The list and the signatures have the forms of Tauri's
-//! own updater, so its signer makes them.
+//! Reads the list of the newest version, and verifies the signature of an installer. Both have the forms of Tauri's own
+//! updater, so its signer makes them.
 
 use std::{collections::BTreeMap, fmt};
 

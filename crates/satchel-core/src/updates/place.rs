@@ -1,7 +1,7 @@
-//! Puts a version in the place of this one, and the one before it back. The program has to end at once afterwards.
+//! Replaces this version by another one, and restores the one before. The program has to exit at once afterwards.
 //!
-//! macOS: the bundle is exchanged by two renames beside it. Windows: our installer does it, and what it replaces is copied
-//! before. Other systems have package managers.
+//! macOS: the bundle is exchanged by two renames beside it. Windows: our installer does it, and what it replaces is
+//! copied before. Other systems have package managers.
 
 use std::{
     fs, io,

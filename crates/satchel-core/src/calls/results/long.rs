@@ -1,4 +1,4 @@
-//! A result that is too long for its client: what to store of it, and what is left. Stores nothing.
+//! Splits a result that exceeds its client's limit into the part to store and the part to send. Stores nothing.
 
 use std::borrow::Cow;
 

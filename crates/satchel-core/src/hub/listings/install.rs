@@ -1,5 +1,5 @@
-//! From what a registry lists to an entry here: planned, shown, and carried out exactly as it was shown. Nothing is fetched
-//! or started before that.
+//! Turns a registry entry into an entry of the configuration: plans it, shows the plan, and carries out exactly what
+//! was shown. Fetches and starts nothing before that.
 
 use std::collections::BTreeMap;
 

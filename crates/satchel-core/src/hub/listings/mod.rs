@@ -1,4 +1,5 @@
-//! Registries as faces ask about them: who is asked and when, what is found, what of it is installed here.
+//! Answers faces' requests about registries: which registries are asked and when, what they list, and what of it is
+//! installed.
 
 mod image;
 mod install;
