@@ -44,7 +44,7 @@ export const screens = [
   { name: "servers-log", place: "/servers/github/log" },
   { name: "servers-setup", place: "/servers/github/setup" },
   { name: "servers-edit", place: "/servers/github/setup", act: click(".pane section h3 button") },
-  { name: "servers-walls", place: "/servers/github/setup", act: click("section button[role=switch][aria-label*=Sandbox]") },
+  { name: "servers-sandbox", place: "/servers/github/setup", act: click("section button[role=switch][aria-label*=Sandbox]") },
   { name: "servers-held", scene: "changed", place: "/servers/notes/tools" },
   { name: "servers-delivered", scene: "changed", place: "/servers/memory/tools" },
   { name: "servers-new", scene: "changed", place: "/servers/fetch/tools" },

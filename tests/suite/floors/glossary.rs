@@ -1,5 +1,5 @@
 //! The glossary: words that this code avoids because the field has another term, in comments, identifiers, texts and
-//! documents.
+//! documents, in Rust and in the window.
 
 use std::fs;
 
@@ -52,11 +52,18 @@ const ALLOWED: &[(&str, &str)] = &[
 fn no_avoided_word_is_used() {
     let mut sources = rust_files(&["crates", "src-tauri", "tests", "fuzz"]);
     let documents = files_below(&repository().join("docs"), &["md"]);
-    let others = ["README.md", "ARCHITECTURE.md"].map(|name| repository().join(name));
-    sources.extend(documents.into_iter().chain(others).map(|path| Source {
-        text: fs::read_to_string(&path).expect("a document is text"),
-        path:
-            path.strip_prefix(repository()).expect("it is in the repository").to_string_lossy().into_owned(),
+    let window =
+        ["ui/src", "ui/shots"].map(|place| files_below(&repository().join(place), &["ts", "svelte", "mjs"]));
+    let others = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| repository().join(name));
+    sources.extend(documents.into_iter().chain(window.into_iter().flatten()).chain(others).map(|path| {
+        Source {
+            text: fs::read_to_string(&path).expect("a document is text"),
+            path: path
+                .strip_prefix(repository())
+                .expect("it is in the repository")
+                .to_string_lossy()
+                .into_owned(),
+        }
     }));
     assert!(sources.len() > 300, "the source files are found");
     let found: Vec<String> = sources.iter().flat_map(avoided_words).collect();

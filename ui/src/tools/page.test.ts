@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from "vitest";
 import App from "../App.svelte";
 import { fakeHub, open as serve, server, snapshot } from "../lib/hub/fake";
 import type { Json } from "./json";
-import { PageHost, type PageDeeds } from "./pageHost";
+import { PageHost, type PageHandlers } from "./pageHost";
 import { pageOf } from "./pageOf";
 
 describe("which page", () => {
@@ -23,16 +23,16 @@ describe("which page", () => {
 
 type Message = { id?: unknown; method?: string; params?: Record<string, unknown>; result?: Record<string, unknown>; error?: { code: number; message: string } };
 
-function host(deeds: Partial<PageDeeds> = {}) {
+function host(handlers: Partial<PageHandlers> = {}) {
   const sent: Message[] = [];
   const done: string[] = [];
-  const all: PageDeeds = {
+  const all: PageHandlers = {
     call: (tool, input) => (done.push(`${tool} ${input}`), Promise.resolve({ content: [] })),
     read: (uri) => (done.push(uri), Promise.resolve({ contents: [] })),
     link: () => Promise.resolve(false),
     height: (pixels) => done.push(`height ${pixels}`),
     log: (line) => done.push(`log ${line}`),
-    ...deeds,
+    ...handlers,
   };
   const about = { tool: { name: "show" }, input: { a: 1 }, result: { content: [] }, reach: { connect: ["https://api.example.com"], load: [] }, version: "1", context: () => ({ theme: "dark" }) };
   const page = new PageHost(about, (message) => sent.push(message as Message), all);

@@ -20,7 +20,7 @@ export interface PageAbout {
   context: () => Plain;
 }
 
-export interface PageDeeds {
+export interface PageHandlers {
   /** Calls a tool of the page's own server; rejects with an `Error`. */
   call(tool: string, input: string): Promise<unknown>;
   /** Reads a resource of the page's own server. */
@@ -50,17 +50,17 @@ const text = (value: unknown, what: string) => {
 export class PageHost {
   readonly #about: PageAbout;
   readonly #send: (message: Plain) => void;
-  readonly #deeds: PageDeeds;
+  readonly #handlers: PageHandlers;
   /** The state of the handshake. */
   #stage: "new" | "answered" | "ready" = "new";
   #under = 0;
   #leaving: (() => void) | undefined;
   #left: Promise<void> | undefined;
 
-  constructor(about: PageAbout, send: (message: Plain) => void, deeds: PageDeeds) {
+  constructor(about: PageAbout, send: (message: Plain) => void, handlers: PageHandlers) {
     this.#about = about;
     this.#send = send;
-    this.#deeds = deeds;
+    this.#handlers = handlers;
   }
 
   /** Handles a message of the page. Invalid messages are ignored. */
@@ -107,10 +107,10 @@ export class PageHost {
       this.#tell("ui/notifications/tool-input", { arguments: this.#about.input });
       this.#tell("ui/notifications/tool-result", this.#about.result);
     } else if (method === "ui/notifications/size-changed") {
-      if (typeof params.height === "number" && Number.isFinite(params.height)) this.#deeds.height(params.height);
+      if (typeof params.height === "number" && Number.isFinite(params.height)) this.#handlers.height(params.height);
     } else if (method === "notifications/message") {
       const data = typeof params.data === "string" ? params.data : (JSON.stringify(params.data) ?? "");
-      this.#deeds.log(`${typeof params.level === "string" ? params.level : ""} ${data}`.trim().slice(0, 300));
+      this.#handlers.log(`${typeof params.level === "string" ? params.level : ""} ${data}`.trim().slice(0, 300));
     }
   }
 
@@ -149,13 +149,13 @@ export class PageHost {
     if (this.#under >= AT_ONCE) throw new Refused(-32000, `no more than ${AT_ONCE} requests are answered at once`);
     this.#under++;
     try {
-      if (method === "resources/read") return await this.#deeds.read(text(params.uri, "uri"));
+      if (method === "resources/read") return await this.#handlers.read(text(params.uri, "uri"));
       if (method === "tools/call") {
         const input = JSON.stringify(params.arguments ?? {});
         if (input === undefined || input.length > LONGEST || !isPlain(params.arguments ?? {})) throw new Refused(-32602, "arguments must be an object");
-        return await this.#deeds.call(text(params.name, "name"), input);
+        return await this.#handlers.call(text(params.name, "name"), input);
       }
-      if (!(await this.#deeds.link(text(params.url, "url")))) throw new Refused(-32000, "the person did not open it");
+      if (!(await this.#handlers.link(text(params.url, "url")))) throw new Refused(-32000, "the person did not open it");
       return {};
     } finally {
       this.#under--;
