@@ -175,7 +175,7 @@ async fn a_server_is_found_given_its_key_called_updated_held_back_and_removed_in
     page.run("location.hash = '#/catalog'").await;
     page.says("section[aria-label='From registries'] h2", "315 known").await;
     page.write("input[type=search], .search input", "brook weather").await;
-    page.says("section[aria-label='From registries'] li", "brook-tools").await;
+    page.says("section[aria-label='From registries'] [role=listitem]", "brook-tools").await;
     page.run("location.hash = '#/catalog/io.github.brook-tools%2Fweather'").await;
     page.says(".pane dl", &format!("npx -y {PACKAGE}@1.0.6")).await;
     page.write(".pane input[type=password]", "canary-7d10").await;

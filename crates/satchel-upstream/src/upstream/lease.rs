@@ -34,12 +34,12 @@ pub enum LeaseError {
     /// It failed to start.
     #[error("{}", .0.message)]
     Failed(Failure),
-    /// It failed before, and is not retried yet.
-    #[error("{}; the next attempt is in {} s", .failure.message, .retry_seconds)]
+    /// It failed before, and cannot be tried again yet.
+    #[error("{}; it can be tried again in {} s", .failure.message, .retry_seconds)]
     Waiting {
         /// The failure.
         failure: Failure,
-        /// Seconds until the next attempt.
+        /// Seconds until a call tries it again.
         retry_seconds: u64,
     },
     /// Its start takes longer than the call may wait, and continues.
