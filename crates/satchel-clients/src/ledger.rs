@@ -112,7 +112,12 @@ struct Book {
 pub struct Ledger {
     file: PathBuf,
     copies: PathBuf,
+    /// What the file says. Every request of a client reads it, so it is not held while the file is written.
     book: Mutex<Book>,
+    /// Held while the file is written: one change at a time.
+    writing: Mutex<()>,
+    /// Clients that made their first request, and when, until the file says so.
+    seen: Mutex<BTreeMap<String, u64>>,
 }
 
 impl Ledger {
@@ -129,12 +134,15 @@ impl Ledger {
             }
             Err(_) => (Book::default(), None),
         };
-        (Self { file, copies: data.join("copies"), book: Mutex::new(book) }, trouble)
+        let (copies, book) = (data.join("copies"), Mutex::new(book));
+        (Self { file, copies, book, writing: Mutex::default(), seen: Mutex::default() }, trouble)
     }
 
     /// The record of a client.
     pub fn record(&self, client: &str) -> Option<ConnectionRecord> {
-        self.book().records.get(client).cloned()
+        let mut record = self.book().records.get(client).cloned()?;
+        record.seen_ms = record.seen_ms.or_else(|| self.seen.lock().get(client).copied());
+        Some(record)
     }
 
     /// The user's choices for a client.
@@ -167,6 +175,7 @@ impl Ledger {
     /// Records that Satchel's entry is, or is about to be, in these files. Recorded first, so that it can be removed
     /// after a crash.
     pub fn connected(&self, client: &str, record: ConnectionRecord) -> io::Result<()> {
+        self.seen.lock().remove(client);
         self.change(|book| {
             book.records.insert(client.to_owned(), record);
             let step = Step::Connected { client: client.to_owned() };
@@ -247,20 +256,24 @@ impl Ledger {
         })
     }
 
-    /// Records a request of a client. Returns whether it is the first.
+    /// Notes a request of a client, in memory. Returns whether it is the first; [`Self::write_seen`] is due then.
     pub fn saw(&self, client: &str) -> bool {
         let unseen = self.book().records.get(client).is_some_and(|record| record.seen_ms.is_none());
-        if unseen {
-            let seen = self.change(|book| {
-                if let Some(record) = book.records.get_mut(client) {
-                    record.seen_ms = Some(now_ms());
-                }
-            });
-            if let Err(error) = seen {
-                tracing::warn!(%error, client, "cannot remember that a client is connected");
-            }
+        if !unseen {
+            return false;
         }
-        unseen
+        let mut seen = self.seen.lock();
+        let first = !seen.contains_key(client);
+        seen.entry(client.to_owned()).or_insert_with(now_ms);
+        first
+    }
+
+    /// Writes down which clients have made a request. Waits for the disk.
+    pub fn write_seen(&self) {
+        if let Err(error) = self.change(|_| ()) {
+            // The next change writes them too.
+            tracing::warn!(%error, "cannot remember that a client is connected");
+        }
     }
 
     /// Stores a copy of a file.
@@ -279,15 +292,20 @@ impl Ledger {
     }
 
     fn change(&self, change: impl FnOnce(&mut Book)) -> io::Result<()> {
-        let mut book = self.book();
-        let mut next = book.clone();
+        let _turn = self.writing.lock();
+        let (mut next, seen) = (self.book().clone(), self.seen.lock().clone());
         change(&mut next);
+        for (client, first_ms) in &seen {
+            if let Some(record) = next.records.get_mut(client) {
+                record.seen_ms.get_or_insert(*first_ms);
+            }
+        }
         let surplus = next.steps.len().saturating_sub(STEPS);
         next.steps.drain(..surplus);
         let bytes = serde_json::to_vec_pretty(&next).map_err(io::Error::from)?;
         files::replace(&self.file, &bytes)?;
-        *book = next;
-        drop(book);
+        *self.book() = next;
+        self.seen.lock().retain(|client, _| !seen.contains_key(client));
         Ok(())
     }
 
@@ -308,6 +326,8 @@ mod tests {
         let record = ConnectionRecord { over: Transport::Http, added_ms: 1, seen_ms: None, files: vec![] };
         ledger.connected("cursor", record).unwrap();
         assert!(ledger.saw("cursor") && !ledger.saw("cursor"));
+        assert!(ledger.record("cursor").unwrap().seen_ms.is_some(), "known before it is written");
+        ledger.write_seen();
         let (again, trouble) = Ledger::open(dir.path());
         assert!(trouble.is_none() && again.record("cursor").unwrap().seen_ms.is_some());
         again.disconnected("cursor", true).unwrap();
@@ -315,6 +335,19 @@ mod tests {
         assert_eq!((again.last(), again.record("cursor")), (Some(gone.clone()), None));
         again.forget(&gone).unwrap();
         assert_eq!(again.last(), None);
+    }
+
+    #[test]
+    fn requests_read_the_ledger_while_the_disk_takes_its_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ledger, _) = Ledger::open(dir.path());
+        let record = ConnectionRecord { over: Transport::Http, added_ms: 1, seen_ms: None, files: vec![] };
+        ledger.connected("cursor", record).unwrap();
+        ledger.choose("cursor", |choices| choices.profile = Some("work".into())).unwrap();
+        let _writing = ledger.writing.lock();
+        assert!(ledger.saw("cursor"));
+        assert_eq!(ledger.choices("cursor").profile.as_deref(), Some("work"));
+        assert!(ledger.record("cursor").unwrap().seen_ms.is_some());
     }
 
     #[test]

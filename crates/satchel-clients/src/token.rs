@@ -35,7 +35,10 @@ type Hash = [u8; 32];
 #[derive(Debug)]
 pub struct Tokens {
     file: PathBuf,
+    /// Every request of a client reads it, so it is not held while the file is written.
     held: Mutex<Held>,
+    /// Held while the file is written: one change at a time.
+    writing: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -78,7 +81,8 @@ impl Tokens {
             .iter()
             .map(|(id, all)| (id.clone(), all.iter().filter_map(hash).collect()))
             .collect();
-        (Self { file, held: Mutex::new(Held { kept, ephemeral: vec![] }) }, trouble)
+        let held = Mutex::new(Held { kept, ephemeral: vec![] });
+        (Self { file, held, writing: Mutex::default() }, trouble)
     }
 
     /// Issues a token to a client. An ephemeral one is valid until this process exits and is never written.
@@ -90,30 +94,35 @@ impl Tokens {
         let mut random = [0u8; 32];
         getrandom::fill(&mut random).map_err(|error| TokenError::Failed(error.to_string()))?;
         let token = format!("sat_{}", URL_SAFE_NO_PAD.encode(random));
-        let mut held = self.held();
         if ephemeral {
+            let mut held = self.held();
             held.ephemeral.push((client.to_owned(), hash_of(&token)));
             // A bridge that is restarted over and over must not exhaust memory.
             let surplus = held.ephemeral.len().saturating_sub(1024);
             held.ephemeral.drain(..surplus);
             return Ok(token);
         }
-        let mut kept = held.kept.clone();
+        let _turn = self.writing.lock();
+        let mut kept = self.held().kept.clone();
         let tokens = kept.entry(client.to_owned()).or_default();
         tokens.push(hash_of(&token));
         let surplus = tokens.len().saturating_sub(KEPT);
         tokens.drain(..surplus);
         self.write(&kept)?;
-        held.kept = kept;
+        self.held().kept = kept;
         Ok(token)
     }
 
     /// Revokes every token of a client.
     pub fn revoke(&self, client: &str) -> Result<(), TokenError> {
-        let mut held = self.held();
-        let mut kept = held.kept.clone();
-        if kept.remove(client).is_some() {
+        let _turn = self.writing.lock();
+        let mut kept = self.held().kept.clone();
+        let had_one = kept.remove(client).is_some();
+        if had_one {
             self.write(&kept)?;
+        }
+        let mut held = self.held();
+        if had_one {
             held.kept = kept;
         }
         held.ephemeral.retain(|(owner, _)| owner != client);
@@ -170,6 +179,16 @@ fn hash_of(token: &str) -> Hash {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn requests_are_let_in_while_the_disk_takes_its_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let (tokens, _) = Tokens::open(dir.path());
+        let token = tokens.make("cursor", false).unwrap();
+        let _writing = tokens.writing.lock();
+        assert_eq!(tokens.owner(&token).as_deref(), Some("cursor"));
+        assert!(tokens.holds("cursor") && tokens.make("bridge", true).is_ok());
+    }
 
     #[test]
     fn a_token_is_known_after_a_restart_and_never_on_disk() {

@@ -1,7 +1,10 @@
 //! Applies configuration changes, one at a time, from any face or from the file: validate, write atomically, reconcile.
 //! The only writer of the configuration file.
 
-use std::path::Path;
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -103,20 +106,20 @@ async fn changed(watch: Option<&mut FileWatch>) {
 
 /// The initial configuration: the file; if there is none, the built-in one, which is then written; if it is invalid,
 /// the last valid one.
-pub(super) fn first_config(hub: &Hub, accepted: Accepted<'_>) -> Config {
+pub(super) async fn first_config(hub: &Hub, accepted: Accepted<'_>) -> Config {
     let places = hub.places();
     match read(&places.config_file) {
         Ok(Some(config)) => {
             let in_force = hub.inner.configured.accepted.in_force(&config, accepted);
-            remember(hub, &config);
+            remember(hub, &config).await;
             in_force
         }
         Ok(None) => {
             let config = Config::first();
-            if let Err(error) = files::replace(&places.config_file, config.to_text().as_bytes()) {
+            if let Err(error) = replace(places.config_file.clone(), config.to_text()).await {
                 hub.notice(Notice::new(Code::ConfigInvalid, error.to_string()));
             }
-            remember(hub, &config);
+            remember(hub, &config).await;
             config
         }
         Err(trouble) => {
@@ -140,7 +143,7 @@ async fn reload(hub: &Hub) {
                 tracing::info!("the configuration changed");
                 let file = hub.places().config_file.display().to_string();
                 hub.did(AuditKind::Policy, "", &file, "the file was changed from outside");
-                remember(hub, &written);
+                remember(hub, &written).await;
                 reconcile(hub, config, Accepted::Nothing).await;
             }
         }
@@ -187,7 +190,7 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
     let accepted = accepted.map_or(Accepted::Nothing, |name| Accepted::Entry { name, by_person: accepts });
     // Before the file is written: a hub that is killed in between would hold back what a person has just accepted.
     approved::begin_accepting(hub, &config, accepted).await;
-    if let Err(error) = files::replace(path, config.to_text().as_bytes()) {
+    if let Err(error) = replace(path.clone(), config.to_text()).await {
         hub.inner.review.end_accepting().await;
         return Err(ApplyError::Files(error.to_string()));
     }
@@ -195,7 +198,7 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
     hub.clear_notice(Code::ConfigInvalid);
     hub.inner.configured.accepted.changed(change);
     let in_force = hub.inner.configured.accepted.in_force(&config, Accepted::Nothing);
-    remember(hub, &config);
+    remember(hub, &config).await;
     audit::did_change(hub, change);
     registry::reconcile(hub, in_force, accepted).await;
     hub.inner.review.end_accepting().await;
@@ -240,14 +243,22 @@ fn read(path: &Path) -> Result<Option<Config>, Trouble> {
     }
 }
 
-fn remember(hub: &Hub, config: &Config) {
+async fn remember(hub: &Hub, config: &Config) {
     let path = hub.places().last_good_config();
     let text = config.to_text();
-    if std::fs::read_to_string(&path).ok().as_deref() != Some(text)
-        && let Err(error) = files::replace(&path, text.as_bytes())
+    if tokio::fs::read_to_string(&path).await.ok().as_deref() != Some(text)
+        && let Err(error) = replace(path, text).await
     {
         tracing::warn!(%error, "cannot store a copy of the configuration");
     }
+}
+
+/// Replaces a file on a thread of its own, because a slow disk may take its time and calls need this one.
+async fn replace(path: PathBuf, text: &str) -> io::Result<()> {
+    let text = text.to_owned();
+    tokio::task::spawn_blocking(move || files::replace(&path, text.as_bytes()))
+        .await
+        .map_err(io::Error::other)?
 }
 
 impl From<ApplyError> for Refusal {

@@ -25,20 +25,36 @@ use crate::{
 /// nothing is hidden.
 pub(super) type Audiences = Mutex<BTreeMap<Option<(Arc<str>, Vec<String>)>, Arc<Sight>>>;
 
-/// What a client sees, with the catalog it was derived from. Derived values are computed once.
+/// What a client sees, with the catalog it is derived from. Derived values are computed once, by the first who needs them
+/// and without a lock that other clients need.
 #[derive(Debug)]
 pub(super) struct Sight {
     of: Catalog,
     by: Arc<Config>,
     hidden: BTreeSet<String>,
-    catalog: Catalog,
+    /// The client's catalog before this one; what did not change is taken from it.
+    before: Mutex<Option<Catalog>>,
+    catalog: OnceLock<Catalog>,
     offers: OnceLock<Offers>,
     of_one: Mutex<BTreeMap<String, Offers>>,
 }
 
 impl Sight {
-    fn new(of: Catalog, by: Arc<Config>, hidden: BTreeSet<String>, catalog: Catalog) -> Self {
-        Self { of, by, hidden, catalog, offers: OnceLock::new(), of_one: Mutex::default() }
+    fn new(of: Catalog, by: Arc<Config>, hidden: BTreeSet<String>, before: Option<Catalog>) -> Self {
+        Self {
+            of,
+            by,
+            hidden,
+            before: Mutex::new(before),
+            catalog: OnceLock::new(),
+            offers: OnceLock::new(),
+            of_one: Mutex::default(),
+        }
+    }
+
+    /// The newest catalog that was computed for this client.
+    fn latest(&self) -> Option<Catalog> {
+        self.catalog.get().cloned().or_else(|| self.before.lock().clone())
     }
 
     /// One server's part of the offers.
@@ -74,21 +90,21 @@ pub(super) fn may_hear(hub: &Hub, notification: &ServerNotification) -> bool {
 
 /// What the enabled servers offer, as far as it is visible through this handle.
 pub(super) fn catalog(hub: &Hub) -> Catalog {
-    sight(hub).catalog.clone()
+    sight(hub).1
 }
 
 /// The tool lists that a client would have received directly. Through a single-server endpoint, that server's list.
 pub(super) fn offers_to(hub: &Hub, visit: &Visit) -> Offers {
-    let sight = sight(hub);
+    let (sight, catalog) = sight(hub);
     let all = sight.offers.get_or_init(|| {
         let enabled = sight.by.servers().iter().filter(|(_, server)| server.enabled);
         let names = enabled.map(|(name, _)| name.to_string()).filter(|name| shows(hub, name));
-        recorder::offers(&sight.catalog, names)
+        recorder::offers(&catalog, names)
     });
     if visit.only.is_empty() { all.clone() } else { sight.offers_of_one(&visit.only, all) }
 }
 
-fn sight(hub: &Hub) -> Arc<Sight> {
+fn sight(hub: &Hub) -> (Arc<Sight>, Catalog) {
     let (whole, config, hidden) = (hub.inner.servers.catalog(), hub.config(), scope::hidden(hub));
     let lens = scope::lens_of(hub, &config);
     let sees_all = hidden.is_none() && !lens.narrows() && !ruled::may_be_off(hub, &config);
@@ -96,25 +112,33 @@ fn sight(hub: &Hub) -> Arc<Sight> {
     let viewer = hub.context.ruled_name();
     let through = || (viewer, lens.names().map(ToOwned::to_owned).collect());
     let (viewer, hidden) = ((!sees_all).then(through), hidden.unwrap_or_default());
-    let mut audiences = hub.inner.clients.audiences.lock();
-    let known = audiences.get(&viewer);
-    let is_this = |known: &&Arc<Sight>| {
-        known.of.is_same(&whole) && Arc::ptr_eq(&known.by, &config) && known.hidden == hidden
+    let sight = {
+        let mut audiences = hub.inner.clients.audiences.lock();
+        let known = audiences.get(&viewer);
+        let is_this = |known: &&Arc<Sight>| {
+            known.of.is_same(&whole) && Arc::ptr_eq(&known.by, &config) && known.hidden == hidden
+        };
+        match known.filter(is_this) {
+            Some(known) => known.clone(),
+            None => {
+                let before = known.and_then(|known| known.latest());
+                let sight = Arc::new(Sight::new(whole.clone(), config.clone(), hidden, before));
+                audiences.insert(viewer, sight.clone());
+                sight
+            }
+        }
     };
-    if let Some(known) = known.filter(is_this) {
-        return known.clone();
-    }
-    let catalog = if sees_all {
-        whole.clone()
-    } else {
+    let catalog = sight.catalog.get_or_init(|| {
+        let before = sight.before.lock().take();
+        if sees_all {
+            return whole;
+        }
         let mut gone = ruled::off_in(hub, &whole, &config, &lens);
-        gone.extend(hidden.iter().cloned());
-        let offers = without(whole.servers(), &gone);
-        known.map_or_else(Catalog::default, |known| known.catalog.clone()).followed_by(offers)
-    };
-    let sight = Arc::new(Sight::new(whole, config, hidden, catalog));
-    audiences.insert(viewer, sight.clone());
-    sight
+        gone.extend(sight.hidden.iter().cloned());
+        before.unwrap_or_default().followed_by(without(whole.servers(), &gone))
+    });
+    let catalog = catalog.clone();
+    (sight, catalog)
 }
 
 /// Removes what is hidden: servers by their names in paths, and tools as `server:tool`.

@@ -8,7 +8,10 @@ use parking_lot::Mutex;
 use tokio::{sync::broadcast, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::model::{Code, control::Refusal, request::Done};
+use crate::{
+    model::{Code, control::Refusal, request::Done},
+    tasks::Panicked,
+};
 
 /// Maximum number of unread requests to show the window; a window in front is shown by any of them.
 const WINDOW_REQUESTS: usize = 8;
@@ -49,6 +52,18 @@ impl Lifetime {
         F::Output: Send + 'static,
     {
         self.tracker.spawn(task)
+    }
+
+    /// Runs what waits for a disk, on a thread that no call needs.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if it panicked.
+    pub(super) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let done = self.tracker.spawn_blocking(work);
+        done.await.map_err(|_| Refusal::new(Code::Panicked, Panicked.to_string(), ""))
     }
 
     /// Cancelled to end the hub's own tasks.

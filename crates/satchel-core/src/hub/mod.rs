@@ -263,7 +263,7 @@ impl Hub {
 
     async fn begin(&self, asked: mpsc::Receiver<apply::Asked>, mailbox: recorder::Mailbox) {
         let accepted = if self.inner.options.trust_config { Accepted::File } else { Accepted::Nothing };
-        let first = apply::first_config(self, accepted);
+        let first = apply::first_config(self, accepted).await;
         let publishing = self.clone();
         self.inner.life.spawn(async move { publish::keep_publishing(&publishing).await });
         apply::reconcile(self, first, accepted).await;
@@ -358,7 +358,10 @@ impl Hub {
     /// Records a request of a client, or, within one, a call of the tool `call`.
     pub fn client_seen(&self, client: &str, call: Option<&str>) {
         self.view().client_seen(client, call);
-        self.inner.clients.edits.saw(client);
+        if self.inner.clients.edits.saw(client) {
+            let hub = self.clone();
+            self.inner.life.tracker().spawn_blocking(move || hub.inner.clients.edits.write_seen());
+        }
         self.inner.faces.counted();
     }
 

@@ -24,7 +24,6 @@ use crate::{
         request::*,
     },
     secrets::{Cleared, Secret},
-    tasks::Panicked,
     upstream::log,
 };
 
@@ -245,18 +244,21 @@ methods! {
     ForgetHabits, WINDOWS, nothing, |hub, _| hub.recorder().forget_habits().await.and_then(done);
 
     // Access, for scripts and the bridge.
-    MakeToken, CHANNEL, nothing, |hub, MakeToken { client, ephemeral }| hub.connect(&client, ephemeral);
+    MakeToken, CHANNEL, nothing, |hub, MakeToken { client, ephemeral }| {
+        let owned = hub.clone();
+        hub.inner.life.blocking(move || owned.connect(&client, ephemeral)).await?
+    };
     ConnectClient, WINDOWS, nothing, |hub, ConnectClient { client, dry_run, over, environment }| {
         clients::connect_client(hub, &client, dry_run, over, &environment).await
     };
     DisconnectClient, WINDOWS, nothing, |hub, DisconnectClient { client, dry_run, environment }| {
-        clients::disconnect_client(hub, &client, dry_run, &environment)
+        let owned = hub.clone();
+        hub.inner.life.blocking(move || clients::disconnect_client(&owned, &client, dry_run, &environment)).await?
     };
     LeaveClients, CHANNEL, nothing, |hub, LeaveClients { dry_run, environment }| {
         // Reads the files of every client.
         let leaving = hub.clone();
-        let left = hub.inner.life.tracker().spawn_blocking(move || clients::leave_clients(&leaving, dry_run, &environment));
-        left.await.map_err(|_| Refusal::new(Code::Panicked, Panicked.to_string(), ""))
+        hub.inner.life.blocking(move || clients::leave_clients(&leaving, dry_run, &environment)).await
     };
     Undo, WINDOWS, authorize::of_undo, |hub, Undo { environment }| undo::undo(hub, &environment).await;
     ImportServers, WINDOWS, nothing, |hub, ImportServers { from, names, answers, take_out, dry_run, environment }| {
@@ -264,14 +266,17 @@ methods! {
         import::import_servers(hub, wanted, &environment).await
     };
     SetSurface, WINDOWS, nothing, |hub, SetSurface { client, surface }| {
-        clients::set_surface(hub, &client, surface).and_then(done)
+        let owned = hub.clone();
+        hub.inner.life.blocking(move || clients::set_surface(&owned, &client, surface)).await?.and_then(done)
     };
     SetHidden, WINDOWS, authorize::of_hidden, |hub, SetHidden { client, path, hidden }| {
-        clients::set_hidden(hub, &client, path, hidden).and_then(done)
+        let owned = hub.clone();
+        hub.inner.life.blocking(move || clients::set_hidden(&owned, &client, path, hidden)).await?.and_then(done)
     };
 
     BindClient, WINDOWS, binding::of_binding, |hub, BindClient { client, profile }| {
-        binding::bind(hub, &client, profile).and_then(done)
+        let owned = hub.clone();
+        hub.inner.life.blocking(move || binding::bind(&owned, &client, profile)).await?.and_then(done)
     };
 
     GetServerIcons, WINDOWS, nothing, |hub, _| Ok(icons::all(hub));

@@ -87,7 +87,8 @@ impl AcceptedSettings {
     }
 
     fn known(&self) -> Guarded {
-        self.lock().clone().unwrap_or_else(|| self.read())
+        let known = self.lock().clone();
+        known.unwrap_or_else(|| self.read())
     }
 
     /// The settings accepted before this run. For a version that did not ask, those that were in effect.

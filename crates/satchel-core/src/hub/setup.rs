@@ -36,7 +36,6 @@ use crate::{
     registry::launch_risks,
     secrets::{SealedSecrets, Secret, UnsealError, check_new_passphrase},
     setup::{self, Agreed, FolderContents, PartId, Parts, Portable, SetupError, SetupFile},
-    tasks::Panicked,
     trust::{Fingerprint, diff, fingerprint::Tree},
 };
 
@@ -113,7 +112,7 @@ pub(super) async fn write(
             Refusal::new(Code::Unwritable, format!("cannot write {}: {error}", path.display()), "")
         })
     };
-    blocking(hub, seal).await??;
+    hub.inner.life.blocking(seal).await??;
     hub.did_here(
         AuditKind::Policy,
         &written.path,
@@ -177,14 +176,16 @@ pub(super) async fn take(
     let sealed = match (&setup.sealed, passphrase) {
         (Some(sealed), Some(passphrase)) => {
             let sealed = sealed.clone();
-            blocking(hub, move || sealed.unseal(&passphrase)).await?.map_err(|error| match error {
-                UnsealError::WrongPassphrase => Refusal::new(
-                    Code::WrongPassphrase,
-                    "this passphrase does not open the secrets of the setup",
-                    "If it is the right one, the file was changed after it was written: export it again.",
-                ),
-                UnsealError::Damaged(_) => Refusal::new(Code::Unreadable, error.to_string(), ""),
-            })?
+            hub.inner.life.blocking(move || sealed.unseal(&passphrase)).await?.map_err(
+                |error| match error {
+                    UnsealError::WrongPassphrase => Refusal::new(
+                        Code::WrongPassphrase,
+                        "this passphrase does not open the secrets of the setup",
+                        "If it is the right one, the file was changed after it was written: export it again.",
+                    ),
+                    UnsealError::Damaged(_) => Refusal::new(Code::Unreadable, error.to_string(), ""),
+                },
+            )?
         }
         _ => BTreeMap::new(),
     };
@@ -272,7 +273,7 @@ pub(super) async fn follow(hub: &Hub, folder: Option<PathBuf>) -> Result<Followe
     match folder {
         Some(folder) => {
             let looked = folder.clone();
-            let is_folder = blocking(hub, move || looked.is_absolute() && looked.is_dir()).await?;
+            let is_folder = hub.inner.life.blocking(move || looked.is_absolute() && looked.is_dir()).await?;
             if !is_folder {
                 let message = format!("{} is not a folder", folder.display());
                 return Err(Refusal::new(Code::Unreadable, message, "Choose a folder that exists."));
@@ -334,7 +335,9 @@ pub(super) async fn keep_following(hub: &Hub) {
         let folder = following.known().folder;
         if watch.as_ref().map(|(watched, _)| watched) != folder.as_ref() {
             let started = folder.clone().map(|folder| {
-                blocking(hub, move || FileWatch::of_folder(&folder).ok().map(|watch| (folder, watch)))
+                hub.inner
+                    .life
+                    .blocking(move || FileWatch::of_folder(&folder).ok().map(|watch| (folder, watch)))
             });
             watch = match started {
                 Some(started) => started.await.ok().flatten(),
@@ -504,7 +507,7 @@ async fn read(hub: &Hub, from: &SetupSource) -> Result<(SetupFile, Option<Agreed
         SetupSource::File(path) => {
             let path = path.clone();
             let shown = path.display().to_string();
-            let read = blocking(hub, move || SetupFile::read(&path)).await?;
+            let read = hub.inner.life.blocking(move || SetupFile::read(&path)).await?;
             let setup = read.map_err(|error| {
                 let action = match error {
                     SetupError::Other(_) => "`satchel setup export FILE` writes such a file.",
@@ -551,18 +554,9 @@ async fn visit(hub: &Hub, folder: &Path) -> Result<FolderContents, Refusal> {
             drop(one);
             found
         };
-        blocking(hub, look).await
+        hub.inner.life.blocking(look).await
     };
     tokio::time::timeout(PATIENCE, visit).await.map_err(|_| silent())?
-}
-
-/// Runs file operations that may go over a network.
-async fn blocking<T: Send + 'static>(
-    hub: &Hub,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Refusal> {
-    let done = hub.inner.life.tracker().spawn_blocking(work);
-    done.await.map_err(|_| Refusal::new(Code::Panicked, Panicked.to_string(), ""))
 }
 
 fn compared(ours: &Parts, theirs: &SetupFile, agreed: Option<&Agreed>) -> SetupReview {

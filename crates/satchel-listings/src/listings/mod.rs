@@ -65,7 +65,7 @@ pub struct Listings {
     /// The bundled servers by the names that requests use, once one is asked about.
     products: OnceLock<Products>,
     /// Installed servers that their registry has deleted, by local name, and why.
-    withdrawn: Mutex<Option<BTreeMap<String, String>>>,
+    withdrawn: Mutex<Option<Arc<BTreeMap<String, String>>>>,
     /// Limits reading to one at a time.
     turn: tokio::sync::Mutex<()>,
     /// Pictures of listed servers are fetched for one answer at a time.
@@ -151,14 +151,21 @@ impl Listings {
 
     /// Why this installed server is no longer started: its registry has deleted it.
     pub fn withdrawn(&self, server: &str) -> Option<String> {
-        let mut withdrawn = self.withdrawn.lock();
-        withdrawn.get_or_insert_with(|| read_withdrawn(&self.withdrawn_file())).get(server).cloned()
+        self.known_withdrawn().get(server).cloned()
+    }
+
+    /// Read from the file the first time; the lock is not held meanwhile.
+    fn known_withdrawn(&self) -> Arc<BTreeMap<String, String>> {
+        if let Some(known) = &*self.withdrawn.lock() {
+            return known.clone();
+        }
+        let read = Arc::new(read_withdrawn(&self.withdrawn_file()));
+        self.withdrawn.lock().get_or_insert(read).clone()
     }
 
     /// Replaces the set of such servers. Returns those that are new.
     pub fn set_withdrawn(&self, now: BTreeMap<String, String>) -> Vec<String> {
-        let mut withdrawn = self.withdrawn.lock();
-        let before = withdrawn.get_or_insert_with(|| read_withdrawn(&self.withdrawn_file()));
+        let before = self.known_withdrawn();
         if *before == now {
             return vec![];
         }
@@ -169,7 +176,7 @@ impl Listings {
         if let Err(error) = kept {
             tracing::warn!(%error, "cannot store which servers a registry has deleted");
         }
-        *before = now;
+        *self.withdrawn.lock() = Some(Arc::new(now));
         fresh
     }
 
