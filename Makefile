@@ -23,10 +23,14 @@ HUB := $(if $(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo yes),
 .PHONY: run build bundle archive native workflows ways-in model test audit windows check-windows check-macos clients strangers chaos fuzz night ui-types ui-tests shots axe lint fmt conformance soak bench retrieval learn clean
 .DEFAULT_GOAL := build
 
+# Is there what `make test` or `make build` made?
+COMPILED := $(wildcard $(TARGET)/debug/satchel-app)
+
 # Nobody waits for it: searches go by words until it is there. What goes wrong stands in model/log.
 FETCH_MODEL = mkdir -p $(TARGET)/model && { scripts/model.sh >$(TARGET)/model/log 2>&1 </dev/null & }
 
-# Starts Satchel; arguments for it go into ARGS.
+# Starts Satchel; arguments for it go into ARGS. Without a display, what runs there is compiled alone and as fast as can be
+# (profile `first` in Cargo.toml), unless everything has been compiled already.
 ifneq ($(DISPLAY)$(WAYLAND_DISPLAY),)
 run: ui/dist/index.html
 	@scripts/setup.sh app
@@ -37,9 +41,9 @@ else
 run:
 	@scripts/setup.sh hub
 	@echo "No display was found, so Satchel runs without its window and tray."
-	@cargo build $(if $(findstring workspace,$(HUB)),$(HUB),-p satchel-cli -p satchel-reaper)
+	@cargo build $(if $(COMPILED),$(HUB),--profile first -p satchel-cli -p satchel-reaper)
 	@$(FETCH_MODEL)
-	@$(TARGET)/debug/satchel serve $(ARGS)
+	@$(TARGET)/$(if $(COMPILED),debug,first)/satchel serve $(ARGS)
 endif
 
 # Every program: the hub's command line and the desktop app.
