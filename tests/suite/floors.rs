@@ -315,7 +315,7 @@ fn no_doc_comment_has_code_that_nothing_runs() {
     assert!(found.is_empty(), "make it a unit test: {found:?}");
 }
 
-/// A new revision is one file: whoever named one elsewhere would have to be found then.
+/// A new revision is one file, so no other file names one.
 #[test]
 fn only_the_table_of_eras_names_a_revision() {
     let names_one = |source: &Source| {

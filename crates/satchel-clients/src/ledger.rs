@@ -264,7 +264,9 @@ impl Ledger {
         }
         let mut seen = self.seen.lock();
         let first = !seen.contains_key(client);
-        seen.entry(client.to_owned()).or_insert_with(now_ms);
+        if first {
+            seen.insert(client.to_owned(), now_ms());
+        }
         first
     }
 

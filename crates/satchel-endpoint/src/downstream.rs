@@ -127,7 +127,7 @@ async fn router(hub: &Hub, asker: &Asker, method: &str, params: RawObject) -> Re
                 Surface::Router | Surface::Direct | Surface::Server(_) => meta::definitions(&servers),
             };
             let list = raw(&json!({ "tools": definitions }));
-            Reply::List(Arc::new(List::new(finished(hub, asker, list))))
+            Reply::List(Arc::new(List::new(finished(hub, asker, "tools", list))))
         }
         "tools/call" => meta_tool(hub, asker, params).await,
         _ => unknown_method(method),
@@ -228,13 +228,7 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
         _ => match surface::list_key(method) {
             Some(key) => {
                 let asked = Asked { server: None, key, era: asker.caller.era };
-                let list = || {
-                    finished(
-                        hub,
-                        asker,
-                        metadata::list_for(asker.caller.era, key, surface::list(key, &flat.items(method))),
-                    )
-                };
+                let list = || finished(hub, asker, key, surface::list(key, &flat.items(method)));
                 Reply::List(catalog.list(&asked, list))
             }
             None => unknown_method(method),
@@ -253,7 +247,7 @@ fn list_of_server(
     let list = || {
         let list = surface::list_of(offer, method, key);
         let list = metadata::result_between(list, era_of(offer), asker.caller.era);
-        finished(hub, asker, metadata::list_for(asker.caller.era, key, list))
+        finished(hub, asker, key, list)
     };
     let catalog = hub.catalog();
     // The offer may have changed; then the list is not shared.
@@ -267,7 +261,8 @@ fn list_of_server(
 }
 
 /// A list in the client's revision.
-fn finished(hub: &Hub, asker: &Asker, list: Box<Raw>) -> Box<str> {
+fn finished(hub: &Hub, asker: &Asker, key: &str, list: Box<Raw>) -> Box<str> {
+    let list = metadata::list_for(asker.caller.era, key, list);
     match asker.caller.era.is_stateless() {
         true => {
             let server = surface::info_of(hub, &asker.surface);

@@ -245,20 +245,17 @@ methods! {
 
     // Access, for scripts and the bridge.
     MakeToken, CHANNEL, nothing, |hub, MakeToken { client, ephemeral }| {
-        let owned = hub.clone();
-        hub.inner.life.blocking(move || owned.connect(&client, ephemeral)).await?
+        blocking(hub, move |hub| hub.connect(&client, ephemeral)).await
     };
     ConnectClient, WINDOWS, nothing, |hub, ConnectClient { client, dry_run, over, environment }| {
         clients::connect_client(hub, &client, dry_run, over, &environment).await
     };
     DisconnectClient, WINDOWS, nothing, |hub, DisconnectClient { client, dry_run, environment }| {
-        let owned = hub.clone();
-        hub.inner.life.blocking(move || clients::disconnect_client(&owned, &client, dry_run, &environment)).await?
+        blocking(hub, move |hub| clients::disconnect_client(hub, &client, dry_run, &environment)).await
     };
     LeaveClients, CHANNEL, nothing, |hub, LeaveClients { dry_run, environment }| {
         // Reads the files of every client.
-        let leaving = hub.clone();
-        hub.inner.life.blocking(move || clients::leave_clients(&leaving, dry_run, &environment)).await
+        blocking(hub, move |hub| Ok(clients::leave_clients(hub, dry_run, &environment))).await
     };
     Undo, WINDOWS, authorize::of_undo, |hub, Undo { environment }| undo::undo(hub, &environment).await;
     ImportServers, WINDOWS, nothing, |hub, ImportServers { from, names, answers, take_out, dry_run, environment }| {
@@ -266,17 +263,14 @@ methods! {
         import::import_servers(hub, wanted, &environment).await
     };
     SetSurface, WINDOWS, nothing, |hub, SetSurface { client, surface }| {
-        let owned = hub.clone();
-        hub.inner.life.blocking(move || clients::set_surface(&owned, &client, surface)).await?.and_then(done)
+        blocking(hub, move |hub| clients::set_surface(hub, &client, surface)).await.and_then(done)
     };
     SetHidden, WINDOWS, authorize::of_hidden, |hub, SetHidden { client, path, hidden }| {
-        let owned = hub.clone();
-        hub.inner.life.blocking(move || clients::set_hidden(&owned, &client, path, hidden)).await?.and_then(done)
+        blocking(hub, move |hub| clients::set_hidden(hub, &client, path, hidden)).await.and_then(done)
     };
 
     BindClient, WINDOWS, binding::of_binding, |hub, BindClient { client, profile }| {
-        let owned = hub.clone();
-        hub.inner.life.blocking(move || binding::bind(&owned, &client, profile)).await?.and_then(done)
+        blocking(hub, move |hub| binding::bind(hub, &client, profile)).await.and_then(done)
     };
 
     GetServerIcons, WINDOWS, nothing, |hub, _| Ok(icons::all(hub));
@@ -312,6 +306,15 @@ methods! {
 
 fn done((): ()) -> Result<Done, Refusal> {
     Ok(Done {})
+}
+
+/// Runs a handler that waits for a disk on a thread that no call needs.
+async fn blocking<T: Send + 'static>(
+    hub: &Hub,
+    handle: impl FnOnce(&Hub) -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    let owned = hub.clone();
+    hub.inner.life.blocking(move || handle(&owned)).await?
 }
 
 impl Hub {

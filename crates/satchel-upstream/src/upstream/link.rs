@@ -330,16 +330,21 @@ impl Link {
         let _ = self.inner.at_once.set(transport);
     }
 
-    /// The era; `None` before the handshake.
-    pub fn era(&self) -> Option<Era> {
+    /// The negotiated era; `None` before the handshake.
+    pub fn negotiated(&self) -> Option<Era> {
         self.inner.dialect.read().as_deref().map(|dialect| match dialect {
             Dialect::Session(era) | Dialect::Stateless { era, .. } => *era,
         })
     }
 
+    /// The era; that of a session before the handshake.
+    pub fn era(&self) -> Era {
+        self.negotiated().unwrap_or(Era::SESSION)
+    }
+
     /// Is it a stateless revision?
     pub fn is_stateless(&self) -> bool {
-        self.era().is_some_and(Era::is_stateless)
+        self.era().is_stateless()
     }
 
     /// Sends a request. The response arrives through the [`Call`].
@@ -762,7 +767,7 @@ impl Call {
 
     /// The era of its connection.
     pub fn era(&self) -> Era {
-        self.link.era().unwrap_or(Era::SESSION)
+        self.link.era()
     }
 
     /// Like [`Self::next`], but the call also ends at `deadline`, however much progress it reports.

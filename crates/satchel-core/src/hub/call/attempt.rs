@@ -213,7 +213,7 @@ impl Attempt {
     /// The request in the server's revision. A legacy server has one log level for all callers; it is raised first if
     /// this caller wants more.
     async fn request(&mut self, hub: &Hub, caller: &Caller, lease: &Lease) -> link::Request {
-        let era = lease.link().era().unwrap_or(Era::SESSION);
+        let era = lease.link().era();
         if let Some(from) = caller.log_from.filter(|_| caller.asks_logs && !era.is_stateless()) {
             ask_for_logs(&self.registered, lease.link(), from).await;
         }

@@ -330,7 +330,7 @@ impl Http {
             _ => None,
         })?;
         let revision = satchel_mcp::RawObject::parse(&answer).ok()?.text("protocolVersion")?;
-        (Era::of(&revision) == self.link.era()).then_some(session)
+        (Era::of(&revision) == self.link.negotiated()).then_some(session)
     }
 
     /// Sends a request, and resends it if the server did not accept it.
@@ -586,9 +586,10 @@ impl Http {
 
     fn post(&self, outgoing: &Outgoing) -> RequestBuilder {
         let mut post = self.plain_post(outgoing.json.clone());
-        let Some(era) = self.link.era().filter(|era| era.is_stateless()) else {
+        let era = self.link.era();
+        if !era.is_stateless() {
             return self.session_headers(post);
-        };
+        }
         post = post.header("mcp-protocol-version", era.revision());
         if let Some(method) = &outgoing.method {
             post = post.header("mcp-method", headers::encode(method));
@@ -603,7 +604,7 @@ impl Http {
         if let Some(session) = &*self.session.lock() {
             request = request.header("mcp-session-id", session);
         }
-        if let Some(era) = self.link.era() {
+        if let Some(era) = self.link.negotiated() {
             request = request.header("mcp-protocol-version", era.revision());
         }
         request
