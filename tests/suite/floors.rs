@@ -19,6 +19,7 @@ use rust::{Place, Room, paths, types};
 /// The floor of each room. A room may only use lower floors; rooms on one floor do not use each other.
 const FLOORS: &[(&str, u8)] = &[
     ("satchel_mcp", 0),
+    ("satchel_entry", 0),
     ("satchel_memory", 0),
     ("satchel_embed", 0),
     ("satchel_reaper", 0),
@@ -232,6 +233,7 @@ const EVERYWHERE: &[&str] = &[
 /// Rooms that decide without a runtime: time is an input, effects are outputs.
 const WITHOUT_TOKIO: &[&str] = &[
     "crates/satchel-mcp/",
+    "crates/satchel-entry/",
     "crates/satchel-base/src/model/",
     "crates/satchel-trust/src/",
     "crates/satchel-upstream/src/upstream/lifecycle.rs",

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use satchel_entry::launcher::{Launch, program_name};
 use serde_json::{Map, Value, json};
 
 use super::{Contents, FoundEntry, Words, any_format, badge, container, read_with};
@@ -168,38 +169,16 @@ pub(super) fn name_of_address(url: &str) -> String {
 
 /// `npx -y @modelcontextprotocol/server-filesystem /tmp` becomes `filesystem`.
 fn name_of_command(words: &[&str]) -> String {
-    let runners = [
-        "npx", "uvx", "npm", "exec", "run", "docker", "podman", "node", "python", "python3", "uv", "dnx",
-        "bunx", "pipx", "cmd", "/c", "dlx", "pnpm", "yarn", "x", "bun",
-    ];
-    let plain = |word: &str| {
-        let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
-        let name = name.split_once('@').filter(|(name, _)| !name.is_empty()).map_or(name, |(name, _)| name);
-        let name = name.split(':').next().unwrap_or(name);
-        [".exe", ".cmd", ".js", ".py", ".mjs"]
-            .iter()
-            .fold(name, |name, end| name.strip_suffix(end).unwrap_or(name))
-            .to_owned()
-    };
-    let is_package = |word: &&&str| {
-        !word.starts_with('-') && !word.contains('=') && !runners.contains(&plain(word).as_str())
-    };
-    let docker = words.first().is_some_and(|word| matches!(plain(word).as_str(), "docker" | "podman"));
-    // In a docker command, the image is the last word before the program's own, and has a slash or a tag.
-    let package = match docker {
-        true => {
-            words.iter().skip(1).filter(is_package).find(|word| word.contains('/') && !word.starts_with('/'))
-        }
-        false => words.iter().find(is_package),
-    };
-    let name = package
-        .or_else(|| words.iter().skip(1).rfind(is_package))
-        .or(words.first())
-        .map_or_else(String::new, |word| plain(word));
+    let Some((command, args)) = words.split_first() else { return String::new() };
+    let args: Vec<String> = args.iter().map(ToString::to_string).collect();
+    let name = Launch::of(command, &args).name().unwrap_or_else(|| program_name(command));
+    let plain = name.replace('_', "-");
     let short =
-        name.trim_start_matches("mcp-server-").trim_start_matches("server-").trim_start_matches("mcp-");
+        plain.trim_start_matches("mcp-server-").trim_start_matches("server-").trim_start_matches("mcp-");
     let short = short.trim_end_matches("-mcp-server").trim_end_matches("-server").trim_end_matches("-mcp");
-    if short.is_empty() { name } else { short.to_owned() }
+    // A name without such words stays as it is written.
+    let short = if short == plain { name.as_str() } else { short };
+    if short.is_empty() { name.clone() } else { short.to_owned() }
 }
 
 fn command_line(text: &str) -> Result<Contents, PasteError> {
@@ -351,6 +330,14 @@ mod tests {
             "npx -y @modelcontextprotocol/server-filesystem /a b",
         );
         check("A=1 uvx mcp-server-git@2.0", "git", "A=1 uvx mcp-server-git@2.0");
+        check("uvx --with 'mcp<2' mcp-server-git==1", "git", "uvx --with mcp<2 mcp-server-git==1");
+        check("uvx --python 3.12 my_tool", "my_tool", "uvx --python 3.12 my_tool");
+        check("python -m mcp_server_time --local", "time", "python -m mcp_server_time --local");
+        check(
+            "cmd /c npx -y --registry https://r.example fs-mcp",
+            "fs",
+            "cmd /c npx -y --registry https://r.example fs-mcp",
+        );
         check(
             "docker run -i --rm ghcr.io/github/github-mcp-server",
             "github",

@@ -1,0 +1,226 @@
+//! Looks through programs that start another one: `env A=1 …`, `cmd /c …`, `sh -c "…"`, `sudo`, `op run -- …`. A shell line
+//! that does more than start one program stays code.
+
+use super::program_name;
+
+/// Nested deeper, a command line is not looked through.
+const DEPTH: usize = 8;
+
+/// A word of the command line that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    pub(super) text: String,
+    /// Its position among the entry's arguments, if it is one of them as written.
+    pub(super) at: Option<usize>,
+}
+
+/// A command line without wrappers.
+#[derive(Debug, Default)]
+pub(super) struct Unwrapped {
+    pub(super) words: Vec<Word>,
+    pub(super) through: Vec<String>,
+    pub(super) variables: Vec<(String, String)>,
+    /// A shell line that is a script of its own.
+    pub(super) code: Option<String>,
+}
+
+/// Wrappers whose options end at the program: their options with a value.
+const PREFIXES: &[(&str, &[&str])] = &[
+    ("env", &["-u", "--unset", "-C", "--chdir"]),
+    ("sudo", &["-u", "--user", "-g", "--group", "-h", "--host", "-p", "--prompt", "-C", "-D", "-r", "-t"]),
+    ("doas", &["-u", "-C"]),
+    ("nice", &["-n", "--adjustment"]),
+    ("ionice", &["-c", "--class", "-n", "--classdata"]),
+    ("nohup", &[]),
+    ("time", &["-f", "-o"]),
+    ("timeout", &["-s", "--signal", "-k", "--kill-after"]),
+    ("stdbuf", &["-i", "-o", "-e"]),
+    ("setsid", &[]),
+    ("command", &[]),
+    ("exec", &["-a"]),
+    ("start", &[]),
+    ("xvfb-run", &["-n", "-s", "-f", "-e"]),
+    ("flatpak-spawn", &[]),
+    ("dotenv", &["-f", "-e", "--file"]),
+];
+/// Wrappers with a subcommand, after which the program follows, perhaps behind `--`.
+const WITH_SUBCOMMAND: &[(&str, &[&str])] = &[
+    ("mise", &["exec", "x"]),
+    ("rtx", &["exec", "x"]),
+    ("asdf", &["exec"]),
+    ("op", &["run"]),
+    ("doppler", &["run"]),
+    ("infisical", &["run"]),
+    ("dotenvx", &["run"]),
+    ("poetry", &["run"]),
+    ("pdm", &["run"]),
+    ("hatch", &["run"]),
+    ("rye", &["run"]),
+    ("pixi", &["run"]),
+    ("volta", &["run"]),
+    ("fnm", &["exec"]),
+];
+const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ash", "ksh", "fish", "powershell", "pwsh"];
+
+pub(super) fn of(command: &str, args: &[String]) -> Unwrapped {
+    let mut unwrapped = Unwrapped::default();
+    let first = Word { text: command.to_owned(), at: None };
+    let rest = args.iter().enumerate().map(|(at, text)| Word { text: text.clone(), at: Some(at) });
+    unwrapped.words = std::iter::once(first).chain(rest).collect();
+    for _ in 0..DEPTH {
+        if !unwrapped.step() {
+            break;
+        }
+    }
+    unwrapped
+}
+
+impl Unwrapped {
+    /// Removes one wrapper. Was there one?
+    fn step(&mut self) -> bool {
+        let set = self.words.iter().take_while(|word| assignment(&word.text).is_some()).count();
+        let taken: Vec<Word> = self.words.drain(..set).collect();
+        self.variables.extend(taken.iter().filter_map(|word| assignment(&word.text)));
+        let Some(first) = self.words.first() else { return false };
+        let name = program_name(&first.text);
+        let inner = match name.as_str() {
+            "cmd" => self.after_cmd(),
+            "busybox" => self.words.get(1).map(|_| Inner::Rest(1)),
+            _ if SHELLS.contains(&name.as_str()) => self.after_shell(),
+            _ => self.after_prefix(&name).or_else(|| self.after_subcommand(&name)),
+        };
+        let Some(inner) = inner else { return set > 0 };
+        self.through.push(name);
+        match inner {
+            Inner::Rest(at) => drop(self.words.drain(..at.min(self.words.len()))),
+            Inner::Line(words) => {
+                self.words = words.into_iter().map(|text| Word { text, at: None }).collect();
+            }
+            Inner::Script(code) => {
+                self.words.clear();
+                self.code = Some(code);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn after_cmd(&self) -> Option<Inner> {
+        let at = self
+            .words
+            .iter()
+            .position(|word| matches!(word.text.to_ascii_lowercase().as_str(), "/c" | "/k"))?;
+        let rest = &self.words[at + 1..];
+        match rest {
+            [line] if line.text.contains(' ') => Some(of_line(&line.text)),
+            _ => Some(Inner::Rest(at + 1)),
+        }
+    }
+
+    fn after_shell(&self) -> Option<Inner> {
+        let is_command = |word: &Word| {
+            let text = word.text.to_ascii_lowercase();
+            let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-') && rest.len() <= 4);
+            matches!(text.as_str(), "-command" | "-encodedcommand")
+                || letters.is_some_and(|rest| rest.ends_with('c'))
+        };
+        let at =
+            self.words.iter().skip(1).take_while(|word| word.text.starts_with('-')).position(is_command)? + 1;
+        let line: Vec<&str> = match self.words.get(at + 1..)? {
+            // PowerShell joins the rest.
+            words if self.words[at].text.to_ascii_lowercase().starts_with("-co") => {
+                words.iter().map(|word| word.text.as_str()).collect()
+            }
+            words => words.iter().take(1).map(|word| word.text.as_str()).collect(),
+        };
+        Some(of_line(&line.join(" ")))
+    }
+
+    fn after_prefix(&self, name: &str) -> Option<Inner> {
+        let (_, values) = PREFIXES.iter().find(|(known, _)| *known == name)?;
+        let mut at = 1;
+        while let Some(word) = self.words.get(at) {
+            if word.text == "--" {
+                at += 1;
+                break;
+            }
+            let split = name == "env" && matches!(word.text.as_str(), "-S" | "--split-string");
+            if split {
+                return self.words.get(at + 1).map(|line| of_line(&line.text));
+            }
+            // `timeout 30s`, `nice 5`.
+            let number = name == "timeout" && word.text.starts_with(|c: char| c.is_ascii_digit());
+            if !word.text.starts_with('-') && !number {
+                break;
+            }
+            at += if values.contains(&word.text.as_str()) { 2 } else { 1 };
+        }
+        (at < self.words.len()).then_some(Inner::Rest(at))
+    }
+
+    fn after_subcommand(&self, name: &str) -> Option<Inner> {
+        let (_, commands) = WITH_SUBCOMMAND.iter().find(|(known, _)| *known == name)?;
+        commands.contains(&self.words.get(1)?.text.as_str()).then_some(())?;
+        let rest = &self.words[2..];
+        let dashes = rest.iter().position(|word| word.text == "--").map(|at| at + 3);
+        let plain = || {
+            let first =
+                rest.iter().position(|word| !word.text.starts_with('-') && !word.text.contains('@'))?;
+            Some(first + 2)
+        };
+        dashes.or_else(plain).filter(|at| *at < self.words.len()).map(Inner::Rest)
+    }
+}
+
+enum Inner {
+    /// The words from this one on.
+    Rest(usize),
+    /// The words of a line.
+    Line(Vec<String>),
+    /// More than one program.
+    Script(String),
+}
+
+fn of_line(line: &str) -> Inner {
+    match words(line) {
+        Some(words) if !words.is_empty() => Inner::Line(words),
+        _ => Inner::Script(line.to_owned()),
+    }
+}
+
+fn assignment(word: &str) -> Option<(String, String)> {
+    let (name, value) = word.split_once('=')?;
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_name.then(|| (name.to_owned(), value.to_owned()))
+}
+
+/// The words of a shell line that starts one program, perhaps in a directory; `None` for anything else.
+fn words(line: &str) -> Option<Vec<String>> {
+    let line = line.trim();
+    let moved = line.strip_prefix("cd ").and_then(|rest| rest.split_once("&&"));
+    let line = moved.filter(|(place, _)| split(place).is_some()).map_or(line, |(_, rest)| rest.trim());
+    split(line)
+}
+
+fn split(line: &str) -> Option<Vec<String>> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some('\''), '\'') | (Some('"'), '"') => quote = None,
+            (_, '`') if quote != Some('\'') => return None,
+            (Some('"'), '\\') | (None, '\\') => word.get_or_insert_default().push(chars.next()?),
+            (Some(_), c) => word.get_or_insert_default().push(c),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, ';' | '|' | '&' | '<' | '>' | '\n' | '(' | ')') => return None,
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (None, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    (quote.is_none() && !line.contains("$(")).then_some(words)
+}

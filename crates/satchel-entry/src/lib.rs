@@ -1,0 +1,5 @@
+//! How a server is run, pure: what a command line launches, which of its texts are credentials, which addresses lead
+//! inside. Reads no files, starts nothing and knows no format of any program.
+#![warn(missing_docs)]
+
+pub mod launcher;
