@@ -86,12 +86,26 @@ model:
 # What strangers might write is tried for so many seconds, with each target of fuzz/.
 FUZZED ?= 2
 
-# Everything that can be tested; what cargo prints comes last.
+# Everything that can be tested; what cargo prints comes last. With ROOM, TEST or FAST less: the tests beside the code of one room,
+# those with TEST in their names, or (FAST=1) all that need no other program.
+ifneq ($(ROOM),)
+test: $(if $(filter window,$(ROOM)),ui/node_modules/.package-lock.json)
+	@scripts/room.sh "$(ROOM)" "$(TEST)"
+else ifneq ($(TEST),)
+test: ui/dist/index.html
+	@scripts/setup.sh tests
+	cargo test $(TESTED) --no-fail-fast "$(TEST)"
+else ifneq ($(FAST),)
+test: ui/dist/index.html
+	@scripts/setup.sh app
+	cargo test $(TESTED) --lib --bins
+	npm --prefix ui test
+else
 test: ui/dist/index.html
 	@scripts/setup.sh tests
 	@scripts/real-servers.sh
 	@scripts/conformance.sh
-	@node --test scripts/test.test.mjs
+	@node --test scripts/test.test.mjs scripts/prose.test.mjs
 	$(MAKE) --no-print-directory workflows ways-in ui-types lint
 	cargo build $(TESTED)
 	@SATCHEL_FUZZ_SECONDS=$(FUZZED) node scripts/test.mjs $(TESTED) --no-fail-fast -- --test-threads=$(HOUSE_AT_ONCE) \
@@ -100,6 +114,7 @@ test: ui/dist/index.html
 	  --beside --no-fail-fast --test chaos --test real --test registry -- --test-threads $(CHAOS_AT_ONCE) \
 	  --beside --run npm --prefix ui test
 	@TESTED="$(TESTED)" scripts/windows.sh --if-installed
+endif
 
 # The command line for Windows, built here and run under Wine. CASES picks some by words of their names.
 windows:
@@ -155,6 +170,7 @@ ui/dist-fake/index.html: $(UI_SOURCES) ui/node_modules/.package-lock.json
 	@touch $@
 
 lint: ui/dist/index.html
+	@node scripts/prose.mjs
 	cargo fmt --all --check
 	cargo clippy $(TESTED) --all-targets -- -D warnings
 	cargo clippy $(TESTED) --test agents --test auth --test chaos --test conformance --test real --test registry --test strangers --test window -- -D warnings

@@ -1,6 +1,8 @@
 // What scripts/test.mjs makes of the output of `cargo test`. Run by `make test`.
 import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 
 import { compiled, failures, program, runs, secondRuns, selection } from "./test.mjs";
 
@@ -65,4 +67,16 @@ test("runs a program beside the tests as it is", () => {
   assert.equal(program(first), null);
   assert.deepEqual(program(beside), ["npm", "test"]);
   assert.deepEqual(chaos, ["--workspace", "--test", "chaos"]);
+});
+
+test("a room of the map is found wherever it lies", () => {
+  const script = fileURLToPath(new URL("room.sh", import.meta.url));
+  const like = (...args) => execFileSync(script, ["--like", ...args], { encoding: "utf8" }).trim();
+  assert.equal(like("trust"), "cargo test -p satchel-trust --lib --bins --");
+  assert.equal(like("trust", "masks"), "cargo test -p satchel-trust --lib --bins -- masks");
+  assert.equal(like("hub"), "cargo test -p satchel-core --lib -- hub::");
+  assert.equal(like("secrets"), "cargo test -p satchel-upstream --lib -- secrets::");
+  assert.equal(like("window"), "npm --prefix ui test --");
+  const none = spawnSync(script, ["--like", "cellar"], { encoding: "utf8" });
+  assert.deepEqual([none.status, none.stderr.includes("cellar")], [2, true]);
 });

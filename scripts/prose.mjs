@@ -1,0 +1,91 @@
+// Checks what `make lint` checks besides code: links in documents lead somewhere, and subjects of commits that are not on main yet are
+// short and imperative. Looks at no address outside the repository.
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The longest subject, in characters. */
+const LONGEST = 72;
+/** First words of a subject that are no imperative but look like a verb. */
+const NOT_IMPERATIVE = /^(?:(?:a|an|the|this|that|it|now|no|all|each|every|when|where|what)\b|\w+(?:ed|ing)\b)/i;
+/** Imperatives that end like those. */
+const IMPERATIVE = new Set(["bring", "embed", "exceed", "feed", "need", "ping", "proceed", "seed", "shed", "speed", "spring", "string", "swing", "wed", "wring"]);
+
+/** Headings as anchors, the way forges make them: lower case, spaces as hyphens, other signs left out. */
+export function anchors(text) {
+  const seen = new Map();
+  const found = new Set();
+  for (const [, heading] of withoutCode(text).matchAll(/^#{1,6} +(.+?) *$/gm)) {
+    const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
+    const anchor = plain.replace(/[^\p{L}\p{N}\s_-]/gu, "").replace(/\s/g, "-");
+    const times = seen.get(anchor) ?? 0;
+    seen.set(anchor, times + 1);
+    found.add(times === 0 ? anchor : `${anchor}-${times}`);
+  }
+  return found;
+}
+
+/** What a document links to, without addresses of the web. */
+export function links(text) {
+  const all = [...withoutCode(text).matchAll(/\]\(([^)\s]+)(?: "[^"]*")?\)/g)].map(([, target]) => target);
+  return all.filter((target) => !/^[a-z][a-z0-9+.-]*:/i.test(target));
+}
+
+function withoutCode(text) {
+  return text.replace(/^```[\s\S]*?^```/gm, "").replace(/`[^`\n]*`/g, (code) => (code.includes("](") ? "" : code));
+}
+
+/** What is wrong with the links of the documents below `root`. */
+export function brokenLinks(root, documents) {
+  const wrong = [];
+  for (const document of documents) {
+    const text = readFileSync(join(root, document), "utf8");
+    for (const link of links(text)) {
+      const [path, anchor] = link.split("#");
+      const target = path === "" ? document : relative(root, join(root, dirname(document), decodeURIComponent(path)));
+      if (!existsSync(join(root, target))) wrong.push(`${document}: ${link} leads nowhere`);
+      else if (anchor && target.endsWith(".md") && !anchors(readFileSync(join(root, target), "utf8")).has(anchor))
+        wrong.push(`${document}: ${link}: ${target} has no heading of that name`);
+    }
+  }
+  return wrong;
+}
+
+/** What is wrong with the subject of a commit; nothing if it is right. */
+export function subjectFault(subject) {
+  if ([...subject].length > LONGEST) return `longer than ${LONGEST} characters`;
+  const said = subject.match(/^[\w-]+(?:\([\w-]+\))?: (.+)$/)?.[1];
+  if (said === undefined) return 'does not begin with an area, as in "hub: keep …"';
+  const first = said.split(" ")[0].toLowerCase();
+  return NOT_IMPERATIVE.test(said) && !IMPERATIVE.has(first) ? `is not imperative: "${first} …"` : undefined;
+}
+
+/** Documents of the repository. */
+function documents(root) {
+  const below = (folder) =>
+    existsSync(join(root, folder)) ? readdirSync(join(root, folder)).map((name) => join(folder, name)) : [];
+  const all = [...below("."), ...below("docs"), ...below("findings"), ...below("tests/chaos/fixtures")];
+  return all.filter((name) => name.endsWith(".md") && statSync(join(root, name)).isFile());
+}
+
+/** Subjects of commits since the published main; none where there is no such branch. */
+function subjects(root) {
+  const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  try {
+    return git("log", "--no-merges", "--format=%s", "origin/main..HEAD").split("\n").filter(Boolean);
+  } catch {
+    return [];
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  const wrong = brokenLinks(root, documents(root));
+  for (const subject of subjects(root)) {
+    const fault = subjectFault(subject);
+    if (fault) wrong.push(`commit "${subject}": ${fault}`);
+  }
+  for (const line of wrong) console.error(line);
+  process.exit(wrong.length === 0 ? 0 : 1);
+}

@@ -1,0 +1,38 @@
+// What scripts/prose.mjs finds wrong in documents and subjects. Run by `make test`.
+import assert from "node:assert/strict";
+import { mkdtempSync, mkdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { anchors, brokenLinks, links, subjectFault } from "./prose.mjs";
+
+test("headings are anchors as forges make them", () => {
+  const text = "# What `x` costs, today\n\n## Twice\n\n```sh\n# no heading\n```\n\n## Twice\n";
+  assert.deepEqual([...anchors(text)], ["what-x-costs-today", "twice", "twice-1"]);
+});
+
+test("addresses of the web and examples in code are no links", () => {
+  const text = "[a](b.md#c) ![d](e.png) [f](https://example.com) `[g](h.md)`\n```\n[i](j.md)\n```\n";
+  assert.deepEqual(links(text), ["b.md#c", "e.png"]);
+});
+
+test("a link to a missing file or heading is named, with its document", () => {
+  const root = mkdtempSync(join(tmpdir(), "prose-"));
+  mkdirSync(join(root, "docs"));
+  writeFileSync(join(root, "README.md"), "[ok](docs/a.md#here) [gone](docs/b.md) [none](docs/a.md#there) [own](#top)\n# Top\n");
+  writeFileSync(join(root, "docs/a.md"), "## Here\n[back](../README.md)\n");
+  assert.deepEqual(brokenLinks(root, ["README.md", "docs/a.md"]), [
+    "README.md: docs/b.md leads nowhere",
+    "README.md: docs/a.md#there: docs/a.md has no heading of that name",
+  ]);
+});
+
+test("a subject has an area, is imperative and short", () => {
+  assert.equal(subjectFault("hub: keep sessions over a restart"), undefined);
+  assert.equal(subjectFault("tests: embed the model"), undefined);
+  assert.match(subjectFault("hub: the session is kept"), /imperative/);
+  assert.match(subjectFault("hub: kept sessions need adding".replace("kept", "added")), /imperative/);
+  assert.match(subjectFault("keep sessions"), /area/);
+  assert.match(subjectFault(`hub: keep ${"x".repeat(80)}`), /72/);
+});
