@@ -1,6 +1,6 @@
 //! Who may come in at the endpoint: known tokens, from this computer, and nobody through a browser's back door.
 
-use reqwest::{Method, RequestBuilder, StatusCode};
+use reqwest::{Method, RequestBuilder, StatusCode, header::HeaderValue};
 use satchel_tests::{Client, Connection, Fake, Home};
 use serde_json::{Value, json};
 
@@ -157,6 +157,38 @@ async fn a_session_ends_when_the_client_says_so_and_an_unknown_one_is_not_found(
     let end = hello(&connection, Method::DELETE).header("authorization", token);
     assert!(status(end.header("mcp-session-id", &session)).await.is_success());
     assert_eq!(status(known().body(list)).await, 404);
+}
+
+#[tokio::test]
+async fn a_session_survives_the_hub_until_its_client_ends_it() {
+    let home = Home::empty();
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }).to_string();
+    let hub = home.start_hub().await;
+    let connection = hub.connection("one").await;
+    let open = async || {
+        let opened = with_token(&connection).send().await.unwrap();
+        opened.headers()["mcp-session-id"].clone()
+    };
+    let (kept, ended) = (open().await, open().await);
+    let end =
+        hello(&connection, Method::DELETE).header("authorization", &connection.headers["Authorization"]);
+    assert!(status(end.header("mcp-session-id", &ended)).await.is_success());
+    hub.kill().await;
+
+    // The second restart shows that a session that was opened again is kept as well.
+    for _ in 0..2 {
+        let hub = home.start_hub().await;
+        let (own, other) = (hub.connection("one").await, hub.connection("two").await);
+        let lists = async |connection: &Connection, session: &HeaderValue| {
+            status(with_token(connection).header("mcp-session-id", session).body(list.clone())).await
+        };
+        assert_eq!(lists(&other, &kept).await, 404, "another client's token");
+        assert_eq!(lists(&own, &kept).await, 200);
+        assert_eq!(lists(&own, &ended).await, 404, "its client has ended it");
+        let elsewhere = Connection { url: format!("{}/server/x", own.url), headers: own.headers.clone() };
+        assert_eq!(lists(&elsewhere, &kept).await, 404, "it was opened at another address");
+        hub.kill().await;
+    }
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use satchel_core::{
     bridge::Question,
     catalog::lists::List,
     hub::{Hub, Step, Underway},
+    model::ServerName,
 };
 use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, errors};
 use serde_json::json;
@@ -141,6 +142,22 @@ async fn own(
             })
         }
         _ => None,
+    }
+}
+
+/// Subscribes a session that was opened again to what it was subscribed to. What cannot be subscribed to any more is
+/// logged: its client is not waiting for an answer.
+pub(crate) async fn watch_again(
+    hub: &Hub,
+    session: &Session,
+    watched: impl IntoIterator<Item = (ServerName, String)>,
+) {
+    let hub = &session.hub(hub);
+    for (server, uri) in watched {
+        match hub.watch_resource(&server, &uri).await {
+            Ok(watched) => drop(session.watch(watched)),
+            Err(failure) => tracing::debug!(%server, %uri, %failure, "cannot subscribe again"),
+        }
     }
 }
 

@@ -25,6 +25,7 @@ use crate::{
     downstream,
     exchange::{self, Answer},
     guard::{Guard, Refused},
+    kept_sessions::{self, KeptSessions},
     modern, notifications,
     parked::ParkedCalls,
     reply, roots,
@@ -61,11 +62,23 @@ pub(crate) struct Place {
     pub(crate) scope: Scope,
 }
 
+impl Place {
+    /// Where a session can be used again, as text.
+    fn name(&self) -> String {
+        match (&self.surface, self.scope.profile()) {
+            (Surface::Server(server), _) => format!("server/{server}"),
+            (_, Some(profile)) => format!("profile/{profile}"),
+            (_, None) => "hub".to_owned(),
+        }
+    }
+}
+
 /// State shared by all requests.
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) hub: Hub,
     pub(crate) sessions: Sessions,
+    kept: KeptSessions,
     pub(crate) parked: ParkedCalls,
     /// Tasks that run independently of connections.
     pub(crate) tracker: TaskTracker,
@@ -87,9 +100,12 @@ impl App {
     }
 
     pub(crate) fn new(hub: Hub, port: u16, stop: CancellationToken, tracker: TaskTracker) -> Self {
+        let kept =
+            KeptSessions::open(hub.places().data.join(kept_sessions::FILE_NAME), &tracker, stop.clone());
         Self {
             hub,
             sessions: Sessions::default(),
+            kept,
             parked: ParkedCalls::default(),
             tracker,
             shares: Shares::new(PER_CLIENT),
@@ -190,7 +206,7 @@ async fn serve(
             None => busy(),
         },
         Method::GET => get(app, &client, &place, &parts.headers),
-        Method::DELETE => delete(app, &client, &parts.headers),
+        Method::DELETE => delete(app, &client, &parts.headers).await,
         _ => {
             let mut response = reply::empty(StatusCode::METHOD_NOT_ALLOWED);
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST, GET, DELETE"));
@@ -298,6 +314,7 @@ async fn initialize(
     id: Id,
     params: Option<Box<Raw>>,
 ) -> Response<Body> {
+    let place_name = place.name();
     let (session, result) = match open(app, client.clone(), place, params.as_deref(), false).await {
         Ok(opened) => opened,
         Err((status, error)) => return reply::error(status, Some(id), error),
@@ -305,6 +322,8 @@ async fn initialize(
     match app.sessions.open(session) {
         Ok(name) => {
             if let Some(session) = app.sessions.get(&name, &client) {
+                session.keep_with(app.kept.keep(&name, session.record(place_name)));
+                app.kept.written().await;
                 follow(app, &session);
             }
             let mut response = reply::json(StatusCode::OK, Message::result(id, result).to_json());
@@ -373,7 +392,12 @@ impl NoSession {
     }
 }
 
-fn session(app: &App, client: &str, place: &Place, headers: &HeaderMap) -> Result<Arc<Session>, NoSession> {
+fn session(
+    app: &Arc<App>,
+    client: &str,
+    place: &Place,
+    headers: &HeaderMap,
+) -> Result<Arc<Session>, NoSession> {
     let Some(name) = headers.get(SESSION) else {
         return Err(NoSession(
             StatusCode::BAD_REQUEST,
@@ -381,7 +405,9 @@ fn session(app: &App, client: &str, place: &Place, headers: &HeaderMap) -> Resul
             "Bad Request: no session; send initialize first, then its Mcp-Session-Id with every request",
         ));
     };
-    let session = name.to_str().ok().and_then(|name| app.sessions.get(name, client));
+    let name = name.to_str().ok();
+    let open = |name: &str| app.sessions.get(name, client).or_else(|| open_again(app, name, client, place));
+    let session = name.and_then(open);
     let is_here = |session: &Arc<Session>| {
         session.look_at(&app.hub, place).is_like(&place.surface)
             && session.scope.profile() == place.scope.profile()
@@ -392,6 +418,36 @@ fn session(app: &App, client: &str, place: &Place, headers: &HeaderMap) -> Resul
         SESSION_NOT_FOUND,
         "Session not found; send initialize again",
     ))
+}
+
+/// Opens a session again that its client has not ended: a hub before this one opened it, or it was out of use.
+fn open_again(app: &Arc<App>, name: &str, client: &str, place: &Place) -> Option<Arc<Session>> {
+    let kept = app.kept.find(name, client, &place.name())?;
+    let menu = Menu::of(&app.hub.seen_by(client).within(&place.scope));
+    let session = Session::again(&kept, client, kept.era()?, place.clone(), menu);
+    let (session, first) = app.sessions.open_as(name, session).ok()?;
+    if !first {
+        return Some(session);
+    }
+    app.hub.client_seen(client, None);
+    let watched = kept.watched.clone();
+    session.keep_with(app.kept.keep(name, kept));
+    if !session.surface().is_ours() {
+        // What changed in the meantime is unknown.
+        notifications::LISTS
+            .iter()
+            .for_each(|list| session.notifications.push(notifications::list_changed(list).to_json()));
+    }
+    follow(app, &session);
+    roots::ask(&app.hub, &session, false, &app.tracker, app.stopping());
+    if !watched.is_empty() {
+        let (hub, session, stop) = (app.hub.clone(), session.clone(), app.stopping());
+        app.tracker.spawn(async move {
+            stop.run_until_cancelled(exchange::watch_again(&hub, &session, watched)).await;
+        });
+    }
+    tracing::debug!(client, "opened a session again");
+    Some(session)
 }
 
 async fn deliver(app: &Arc<App>, session: &Arc<Session>, message: Message, events: bool) -> Response<Body> {
@@ -564,12 +620,17 @@ fn belongs_to_sessions(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
     }
 }
 
-fn delete(app: &Arc<App>, client: &str, headers: &HeaderMap) -> Response<Body> {
+async fn delete(app: &Arc<App>, client: &str, headers: &HeaderMap) -> Response<Body> {
     if let Err(refusal) = belongs_to_sessions(headers) {
         return *refusal;
     }
     let Some(name) = headers.get(SESSION) else { return reply::empty(StatusCode::BAD_REQUEST) };
-    match name.to_str().is_ok_and(|name| app.sessions.close(name, client)) {
+    let ended = name.to_str().is_ok_and(|name| {
+        let kept = app.kept.forget(name, client);
+        app.sessions.close(name, client) || kept
+    });
+    app.kept.written().await;
+    match ended {
         true => reply::empty(StatusCode::NO_CONTENT),
         false => reply::empty(StatusCode::NOT_FOUND),
     }

@@ -16,6 +16,7 @@ mod downstream;
 mod exchange;
 mod guard;
 mod http;
+mod kept_sessions;
 mod meta;
 mod metrics;
 mod modern;

@@ -1,9 +1,10 @@
-//! Sessions of legacy clients: opened by `initialize`, named by `Mcp-Session-Id`, ended by DELETE or disuse.
+//! Sessions of legacy clients: opened by `initialize`, named by `Mcp-Session-Id`, ended by DELETE or disuse. One that its
+//! client has not ended is opened again when the client uses it ([`crate::kept_sessions`]).
 
 use std::{
     collections::{HashMap, VecDeque},
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -23,11 +24,18 @@ use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era::Era};
 use tokio::{sync::oneshot, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::{http::Place, meta, observe, roots::Standing, stream::Outlet, surface::Surface};
+use crate::{
+    http::Place,
+    kept_sessions::{Keeper, KeptSession},
+    meta, observe,
+    roots::Standing,
+    stream::Outlet,
+    surface::Surface,
+};
 
 /// Maximum number of sessions of one client. Another one replaces its oldest idle one; other clients' sessions are not
 /// affected.
-const PER_CLIENT: usize = 128;
+pub(crate) const PER_CLIENT: usize = 128;
 /// Idle timeout of a session.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 /// Number of resumable response streams.
@@ -75,6 +83,8 @@ pub(crate) struct Session {
     questions: Mutex<HashMap<Id, oneshot::Sender<Outcome>>>,
     watched: Mutex<HashMap<(ServerName, String), Watched>>,
     counted: AtomicU64,
+    /// Keeps what has to survive the hub.
+    keeper: OnceLock<Keeper>,
 }
 
 /// What tool descriptions say about servers, fixed when a session opens or its profiles change, so that descriptions
@@ -126,6 +136,41 @@ impl Session {
             questions: Mutex::default(),
             watched: Mutex::default(),
             counted: AtomicU64::new(1),
+            keeper: OnceLock::new(),
+        }
+    }
+
+    /// Opens a session again as it was.
+    pub(crate) fn again(kept: &KeptSession, client: &str, era: Era, place: Place, menu: Menu) -> Self {
+        let mut hello = RawObject::new();
+        for (key, value) in [("capabilities", &kept.capabilities), ("clientInfo", &kept.info)] {
+            if let Some(value) = value {
+                hello.set(key, value.clone());
+            }
+        }
+        let session = Self::new(client.to_owned(), era, place, menu, &hello, false);
+        if let Some(from) = kept.log_from {
+            session.heed_logs(from);
+        }
+        session
+    }
+
+    /// What it takes to open it again.
+    pub(crate) fn record(&self, place: String) -> KeptSession {
+        let mut kept = KeptSession::new(&self.client, self.era, place);
+        kept.capabilities = Some(self.capabilities.to_raw());
+        kept.info = self.info.as_deref().map(ToOwned::to_owned);
+        kept
+    }
+
+    /// From now on, changes are kept.
+    pub(crate) fn keep_with(&self, keeper: Keeper) {
+        let _ = self.keeper.set(keeper);
+    }
+
+    fn keep(&self, change: impl FnOnce(&mut KeptSession)) {
+        if let Some(keeper) = self.keeper.get() {
+            keeper.change(change);
         }
     }
 
@@ -202,6 +247,11 @@ impl Session {
 
     /// Sets the lowest severity of log messages.
     pub(crate) fn set_log_level(&self, from: u8) {
+        self.heed_logs(from);
+        self.keep(|kept| kept.log_from = Some(from));
+    }
+
+    fn heed_logs(&self, from: u8) {
         self.log_from.store(from, Ordering::Relaxed);
         self.asks_logs.store(true, Ordering::Relaxed);
     }
@@ -261,7 +311,11 @@ impl Session {
         if all.len() >= WATCHED && !all.contains_key(&key) {
             return Err(format!("at most {WATCHED} resources can be subscribed to"));
         }
-        all.insert(key, watched);
+        all.insert(key.clone(), watched);
+        drop(all);
+        self.keep(|kept| {
+            kept.watched.insert(key);
+        });
         Ok(())
     }
 
@@ -272,8 +326,12 @@ impl Session {
 
     /// Unsubscribes from a resource.
     pub(crate) fn unwatch(&self, server: &ServerName, uri: &str) {
-        let gone = lock(&self.watched).remove(&(server.clone(), uri.to_owned()));
+        let key = (server.clone(), uri.to_owned());
+        let gone = lock(&self.watched).remove(&key);
         drop(gone);
+        self.keep(|kept| {
+            kept.watched.remove(&key);
+        });
     }
 
     /// Unsubscribes from resources that are no longer visible.
@@ -405,6 +463,15 @@ impl Sessions {
         let mut random = [0u8; 24];
         getrandom::fill(&mut random)?;
         let id = URL_SAFE_NO_PAD.encode(random);
+        self.open_as(&id, session)?;
+        Ok(id)
+    }
+
+    /// Opens a session with an id that it had before. If another request has done so, returns that session, and false.
+    ///
+    /// # Errors
+    /// [`OpenError::Busy`] if its client has the maximum number, and all are busy.
+    pub(crate) fn open_as(&self, id: &str, session: Session) -> Result<(Arc<Session>, bool), OpenError> {
         let mut open = self.lock();
         let now = Instant::now();
         open.retain(|_, (session, used)| {
@@ -414,14 +481,18 @@ impl Sessions {
             }
             fresh
         });
+        if let Some((known, _)) = open.get(id) {
+            return Ok((known.clone(), false));
+        }
         if open.values().filter(|(other, _)| other.client == session.client).count() >= PER_CLIENT {
             let oldest = first_to_go(&open, &session.client).ok_or(OpenError::Busy)?;
             if let Some((oldest, _)) = open.remove(&oldest) {
                 oldest.end();
             }
         }
-        open.insert(id.clone(), (Arc::new(session), now));
-        Ok(id)
+        let session = Arc::new(session);
+        open.insert(id.to_owned(), (session.clone(), now));
+        Ok((session, true))
     }
 
     /// The session of that id, if it belongs to this client.

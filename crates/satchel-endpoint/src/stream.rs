@@ -120,7 +120,8 @@ impl Outlet {
         let mut state = self.state();
         state.reader += 1;
         state.reading = true;
-        let at = after.unwrap_or(state.taken);
+        // A number beyond the last one is of a stream that an earlier hub had under this name.
+        let at = after.filter(|after| *after <= state.last).unwrap_or(state.taken);
         let reader = Reader { outlet: self.clone(), number: state.reader, at, ends, first: true };
         drop(state);
         self.bump();
@@ -249,6 +250,15 @@ mod tests {
         let rest = texts(outlet.read(Some(1), never())).await;
         assert_eq!(rest, ["id: 7-2\ndata: b\n\n", "id: 7-3\ndata: c\n\n"]);
         assert_eq!(texts(outlet.read(Some(2), never())).await.len(), 1, "again, as long as it is kept");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_number_of_an_earlier_hub_hides_nothing() {
+        let outlet = Outlet::new(0);
+        outlet.push("a".into());
+        outlet.end();
+        let rest = texts(outlet.read(Some(40), vec![CancellationToken::new()])).await;
+        assert_eq!(rest, ["id: 0-1\ndata: a\n\n"]);
     }
 
     #[tokio::test(start_paused = true)]
