@@ -44,3 +44,23 @@ async fn a_hosted_server_that_is_gone_is_explained_and_found_again() {
     assert!(complaint.contains("far"), "{complaint}");
     assert!(hub.status().await.to_string().contains("unreachable"));
 }
+
+#[tokio::test]
+async fn a_server_on_this_computer_is_not_reached_through_a_proxy() {
+    let home = Home::empty();
+    let fake = home.start_http_server(&["--require-header", "Authorization: Bearer local-key"]).await;
+    home.write_config(&json!({ "mcpServers": {
+        "near": { "url": fake.url, "headers": { "Authorization": "Bearer local-key" } } } }));
+    // A proxy that takes connections and never answers.
+    let proxy = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+    let address = format!("http://{}", proxy.local_addr().expect("it is bound"));
+    let names = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"];
+    let variables: Vec<_> = names.iter().map(|name| (*name, address.as_str())).collect();
+    let hub = home.start_hub_with(&variables).await;
+    let client = hub.client("one").await;
+    assert_eq!(client.execute("near:echo", json!({ "text": "in" })).await.text(), "in");
+    drop(hub);
+    // Had one come, it would wait here.
+    let came = std::future::poll_fn(|context| std::task::Poll::Ready(proxy.poll_accept(context).is_ready()));
+    assert!(!came.await, "nothing was sent to the proxy");
+}

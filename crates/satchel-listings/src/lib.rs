@@ -7,4 +7,4 @@ pub mod registry;
 use satchel_base::{clock, config, files, model, platform};
 use satchel_catalog::catalog;
 use satchel_trust as trust;
-use satchel_upstream::secrets;
+use satchel_upstream::{secrets, upstream};

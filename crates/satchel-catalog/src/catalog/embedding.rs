@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use reqwest::{Client, header::CONTENT_TYPE, redirect};
+use reqwest::{Client, Url, header::CONTENT_TYPE, redirect};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::config::file::EmbeddingSource;
+use crate::{config::file::EmbeddingSource, upstream::outgoing};
 
 /// The largest answer, in bytes.
 const ANSWER: usize = 64 * 1024 * 1024;
@@ -58,16 +58,11 @@ impl EmbeddingClient {
     /// # Errors
     /// [`EmbedError`] where no client can be made.
     pub fn new(named: &EmbeddingSource) -> Result<Self, EmbedError> {
-        // Fails only where one is installed already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .user_agent(concat!("satchel/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(CONNECTING)
-            // Only the configured address is asked; redirects are not followed.
-            .redirect(redirect::Policy::none());
         let (url, ollama) = address(&named.url);
-        // A proxy for the world would look for this computer at its own.
-        let client = if is_this_computer(&url) { client.no_proxy() } else { client };
+        let parsed = Url::parse(&url).ok();
+        let client = parsed.as_ref().map_or_else(outgoing::client, outgoing::client_for);
+        // Only the configured address is asked; redirects are not followed.
+        let client = client.connect_timeout(CONNECTING).redirect(redirect::Policy::none());
         Ok(Self { client: client.build()?, url, model: named.model.clone(), ollama })
     }
 
@@ -111,14 +106,6 @@ fn of_openai(body: &[u8]) -> Option<Vec<Vec<f32>>> {
     Some(data.into_iter().map(|one| one.embedding).collect())
 }
 
-fn is_this_computer(url: &str) -> bool {
-    let url = reqwest::Url::parse(url).ok();
-    let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or_default();
-    host == "localhost"
-        || host == "[::1]"
-        || host.parse().is_ok_and(|ip: std::net::Ipv4Addr| ip.is_loopback())
-}
-
 /// The whole address, and whether it speaks Ollama's way. What ends in `/v1` or `/embeddings` speaks OpenAI's.
 fn address(named: &str) -> (String, bool) {
     let named = named.trim().trim_end_matches('/');
@@ -146,20 +133,6 @@ mod tests {
             ("http://localhost:8080/embeddings", "http://localhost:8080/embeddings", false),
         ] {
             assert_eq!(address(named), (url.to_owned(), ollama), "{named}");
-        }
-    }
-
-    #[test]
-    fn this_computer_is_known_by_its_names() {
-        for (url, expected) in [
-            ("http://localhost:11434/api/embed", true),
-            ("http://127.0.0.1:1/v1/embeddings", true),
-            ("http://[::1]:1/v1/embeddings", true),
-            ("http://127.0.0.1.example.com/v1/embeddings", false),
-            ("https://models.example.com/v1/embeddings", false),
-            ("nonsense", false),
-        ] {
-            assert_eq!(is_this_computer(url), expected, "{url}");
         }
     }
 

@@ -8,7 +8,7 @@ use reqwest::{Client, Response, StatusCode, header, redirect};
 use tokio::time::{Instant, timeout_at};
 
 use super::reading::{Fault, PATIENCE, Reading, TRIES};
-use crate::secrets::Secret;
+use crate::{secrets::Secret, upstream::outgoing};
 
 const CONNECTING: Duration = Duration::from_secs(5);
 /// Timeout of reading a list.
@@ -68,15 +68,7 @@ enum PageFetch {
 }
 
 fn client(url: &Url, redirects: redirect::Policy) -> Result<Client, Fault> {
-    // Fails only if one is installed already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = Client::builder()
-        .user_agent(concat!("satchel/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(CONNECTING)
-        .referer(false)
-        .redirect(redirects);
-    // A proxy cannot reach this computer.
-    let client = if is_this_computer(url) { client.no_proxy() } else { client };
+    let client = outgoing::client_for(url).connect_timeout(CONNECTING).referer(false).redirect(redirects);
     client.build().map_err(|error| unreached(&error))
 }
 

@@ -23,6 +23,7 @@ pub mod link;
 mod listen;
 pub mod log;
 pub mod oauth;
+pub mod outgoing;
 mod preflight;
 pub mod reaper;
 mod reason;

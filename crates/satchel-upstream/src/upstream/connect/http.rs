@@ -33,6 +33,7 @@ use crate::{
             challenge::Challenge,
             guarded_http::challenge_of,
         },
+        outgoing,
     },
 };
 
@@ -140,12 +141,9 @@ pub(super) fn client(address: &Address) -> Result<(Client, reqwest::Url), Failur
         value.set_sensitive(true);
         headers.insert(name, value);
     }
-    // Fails only if one is installed already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let origin = url.origin();
-    Client::builder()
+    outgoing::client_for(&url)
         .default_headers(headers)
-        .user_agent(concat!("satchel/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT_TIMEOUT)
         // Headers contain credentials, so they must not follow a redirect to another origin.
         .redirect(redirect::Policy::custom(move |attempt| {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use reqwest::{
-    Client, RequestBuilder, Response,
+    Client, ClientBuilder, RequestBuilder, Response,
     dns::{Addrs, Name, Resolve, Resolving},
     redirect,
 };
@@ -20,7 +20,7 @@ use super::{
     discovery::Fetched,
     token_response::{self, Tokens, Unanswered},
 };
-use crate::secrets::Secret;
+use crate::{secrets::Secret, upstream::outgoing};
 
 /// Timeout of one request, including its body.
 const TIME: Duration = Duration::from_secs(10);
@@ -37,6 +37,8 @@ pub struct GuardedHttp {
     allowed: Allowed,
     documents: Client,
     posts: Client,
+    /// The same two without a proxy, for this computer. Only a server here may refer to it.
+    here: Option<(Client, Client)>,
 }
 
 /// The response to a registration.
@@ -71,11 +73,8 @@ impl GuardedHttp {
     /// If no HTTP client can be created.
     pub fn to(zone: Zone) -> Result<Self, String> {
         let allowed = Allowed::around(zone);
-        // Fails only if one is installed already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = |policy: redirect::Policy| {
-            Client::builder()
-                .user_agent(concat!("satchel/", env!("CARGO_PKG_VERSION")))
+        let client = |builder: ClientBuilder, policy: redirect::Policy| {
+            builder
                 .connect_timeout(TIME)
                 .timeout(TIME)
                 .dns_resolver(Arc::new(Checked { allowed }))
@@ -83,12 +82,33 @@ impl GuardedHttp {
                 .build()
                 .map_err(|error| format!("cannot make an HTTP client: {error}"))
         };
-        let same_origin = redirect::Policy::custom(move |attempt| {
-            let from = attempt.previous().first().map(Url::origin);
-            let stays = from == Some(attempt.url().origin()) && allowed.check(attempt.url()).is_ok();
-            if stays && attempt.previous().len() <= REDIRECTS { attempt.follow() } else { attempt.stop() }
-        });
-        Ok(Self { allowed, documents: client(same_origin)?, posts: client(redirect::Policy::none())? })
+        let same_origin = || {
+            redirect::Policy::custom(move |attempt| {
+                let from = attempt.previous().first().map(Url::origin);
+                let stays = from == Some(attempt.url().origin()) && allowed.check(attempt.url()).is_ok();
+                if stays && attempt.previous().len() <= REDIRECTS { attempt.follow() } else { attempt.stop() }
+            })
+        };
+        let both = |builder: fn() -> ClientBuilder| {
+            Ok::<_, String>((client(builder(), same_origin())?, client(builder(), redirect::Policy::none())?))
+        };
+        let (documents, posts) = both(outgoing::client)?;
+        let here = (zone == Zone::Loopback).then(|| both(|| outgoing::client().no_proxy())).transpose()?;
+        Ok(Self { allowed, documents, posts, here })
+    }
+
+    /// The client for reading documents at this address.
+    fn documents(&self, url: &Url) -> &Client {
+        self.here_for(url).map_or(&self.documents, |(documents, _)| documents)
+    }
+
+    /// The client for posting to this address.
+    fn posts(&self, url: &Url) -> &Client {
+        self.here_for(url).map_or(&self.posts, |(_, posts)| posts)
+    }
+
+    fn here_for(&self, url: &Url) -> Option<&(Client, Client)> {
+        self.here.as_ref().filter(|_| outgoing::is_local(url))
     }
 
     /// The permitted zones.
@@ -101,11 +121,11 @@ impl GuardedHttp {
         if let Err(why) = self.allowed.check(url) {
             return Fetched::Refused(format!("{} {why}", shown(url.as_str())));
         }
-        let response = match self.documents.get(url.clone()).header("accept", "application/json").send().await
-        {
-            Ok(response) => response,
-            Err(error) => return Fetched::Down(unreached(url, &error)),
-        };
+        let response =
+            match self.documents(url).get(url.clone()).header("accept", "application/json").send().await {
+                Ok(response) => response,
+                Err(error) => return Fetched::Down(unreached(url, &error)),
+            };
         let status = response.status();
         if status.is_redirection() {
             return Fetched::Refused(format!(
@@ -133,7 +153,7 @@ impl GuardedHttp {
         let host = shown(url.as_str());
         self.allowed.check(url).map_err(|why| format!("{host} {why}"))?;
         let mut response =
-            self.documents.get(url.clone()).send().await.map_err(|error| unreached(url, &error))?;
+            self.documents(url).get(url.clone()).send().await.map_err(|error| unreached(url, &error))?;
         if !response.status().is_success() {
             return Err(format!("{host} answered HTTP {}", response.status().as_u16()));
         }
@@ -153,7 +173,7 @@ impl GuardedHttp {
             return Registration::Unsafe(format!("the registration endpoint {why}"));
         }
         let post = self
-            .posts
+            .posts(url)
             .post(url.clone())
             .header("content-type", "application/json")
             .header("accept", "application/json")
@@ -222,7 +242,7 @@ impl GuardedHttp {
     pub async fn deregister(&self, url: &Url, token: &Secret) {
         if self.allowed.check(url).is_ok() {
             // The local copy is deleted in any case.
-            let _ = self.posts.delete(url.clone()).bearer_auth(token.reveal()).send().await;
+            let _ = self.posts(url).delete(url.clone()).bearer_auth(token.reveal()).send().await;
         }
     }
 
@@ -242,7 +262,7 @@ impl GuardedHttp {
             },
         });
         let post = self
-            .posts
+            .posts(server)
             .post(server.clone())
             .header("content-type", "application/json")
             .header("accept", "application/json, text/event-stream")
@@ -254,7 +274,7 @@ impl GuardedHttp {
             && let Some(session) = session
         {
             // The session is not used.
-            let _ = self.posts.delete(server.clone()).header("mcp-session-id", session).send().await;
+            let _ = self.posts(server).delete(server.clone()).header("mcp-session-id", session).send().await;
         }
         Ok(match response.status().as_u16() {
             401 => Some(challenge.unwrap_or_default()),
@@ -265,7 +285,7 @@ impl GuardedHttp {
     fn form(&self, url: &Url, form: &[(&'static str, String)], proof: Option<&Secret>) -> RequestBuilder {
         let body: String = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let mut post = self
-            .posts
+            .posts(url)
             .post(url.clone())
             .header("content-type", "application/x-www-form-urlencoded")
             // Some servers respond with a form otherwise.

@@ -1,0 +1,79 @@
+//! What every HTTP connection of the hub has in common: its name, the roots it trusts, and when it takes no proxy. Does not
+//! decide what may be reached.
+
+use std::path::Path;
+
+use reqwest::{Certificate, Client, ClientBuilder, Url};
+
+use super::oauth::address::{Zone, zone_of};
+use crate::{files, platform::Environment};
+
+/// The variable that clients' documentation tells people to set for a company's root certificate. `SSL_CERT_FILE` and
+/// `SSL_CERT_DIR` are read by the TLS library.
+const MORE_ROOTS: &str = "NODE_EXTRA_CA_CERTS";
+/// Maximum size of its file, in bytes.
+const LARGEST: u64 = 4 * 1024 * 1024;
+
+/// For requests to this address. This computer is never reached through a proxy, whatever the environment says: the proxy
+/// would look for the address at its own, and would read what is sent.
+pub fn client_for(url: &Url) -> ClientBuilder {
+    if is_local(url) { client().no_proxy() } else { client() }
+}
+
+/// For requests to addresses elsewhere.
+pub fn client() -> ClientBuilder {
+    // Fails only if one is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = Client::builder().user_agent(concat!("satchel/", env!("CARGO_PKG_VERSION")));
+    let environment = Environment::of_this_process();
+    builder
+        .tls_certs_merge(environment.variable(MORE_ROOTS).map(|path| more_roots(&path)).unwrap_or_default())
+}
+
+/// Is it an address of this computer?
+pub fn is_local(url: &Url) -> bool {
+    zone_of(url) == Some(Zone::Loopback)
+}
+
+/// The certificates in that file. Like Node.js, Satchel goes on without a file that it cannot read.
+fn more_roots(path: &str) -> Vec<Certificate> {
+    let read = files::read_plain(Path::new(path), LARGEST).map_err(|error| error.to_string());
+    read.and_then(|pem| Certificate::from_pem_bundle(&pem).map_err(|error| error.to_string())).unwrap_or_else(
+        |error| {
+            tracing::warn!(path, error, "cannot read the certificates that {MORE_ROOTS} names");
+            Vec::new()
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_computer_has_many_names() {
+        for (url, expected) in [
+            ("http://127.0.0.1:1/x", true),
+            ("http://127.8.9.1/x", true),
+            ("http://[::1]:1/x", true),
+            ("http://localhost:3000/mcp", true),
+            ("https://LOCALHOST./mcp", true),
+            ("http://app.localhost/mcp", true),
+            ("http://[::ffff:127.0.0.1]/mcp", true),
+            ("https://localhost.example.com/mcp", false),
+            ("http://10.0.0.1/mcp", false),
+            ("https://example.com/mcp", false),
+        ] {
+            assert_eq!(is_local(&Url::parse(url).unwrap()), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_file_without_certificates_is_no_obstacle() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("roots.pem");
+        assert!(more_roots(path.to_str().unwrap()).is_empty(), "it is not there");
+        std::fs::write(&path, "no certificate").unwrap();
+        assert!(more_roots(path.to_str().unwrap()).is_empty());
+    }
+}
