@@ -247,6 +247,11 @@ impl Ledger {
         self.book().steps.last().cloned()
     }
 
+    /// The steps that can be undone, as they are stored.
+    pub fn steps_as_text(&self) -> String {
+        serde_json::to_string(&self.book().steps).unwrap_or_default()
+    }
+
     /// Removes the last step after it was undone.
     pub fn forget(&self, step: &Step) -> io::Result<()> {
         self.change(|book| {

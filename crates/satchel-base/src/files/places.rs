@@ -92,6 +92,11 @@ impl Places {
         self.server_logs().join(format!("{}.log", file_stem(server)))
     }
 
+    /// The temporary files of one server in a sandbox.
+    pub fn sandbox(&self, server: &str) -> PathBuf {
+        self.data.join("sandboxes").join(file_stem(server))
+    }
+
     /// The address of a running hub.
     pub fn address_file(&self) -> PathBuf {
         self.data.join("hub.json")

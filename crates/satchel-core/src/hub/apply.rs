@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Hub, approved, audit, registry, server_entry};
+use super::{Hub, approved, audit, bundles, registry, server_entry};
 use crate::{
     config::{
         Config, ConfigError,
@@ -200,6 +200,11 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
     let in_force = hub.inner.configured.accepted.in_force(&config, Accepted::Nothing);
     remember(hub, &config).await;
     audit::did_change(hub, change);
+    if let Change::Add { name, .. } | Change::Put { name, .. } | Change::Duplicate { to: name, .. } = change
+        && current.entry(name).is_none()
+    {
+        server_entry::begin_log(hub, name);
+    }
     registry::reconcile(hub, in_force, accepted).await;
     hub.inner.review.end_accepting().await;
     if let Change::Remove { name } = change {
@@ -208,6 +213,7 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
             approved::forget_approvals(hub, name).await;
         }
         hub.recorder().forget_habits_of(name);
+        bundles::remove_unused(hub);
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use super::{Hub, approved, failure::unwritable, ourselves, preview::Changed};
+use super::{Hub, approved, bundles, failure::unwritable, ourselves, preview::Changed};
 use crate::{
     clients::{
         connect::{format_of, write},
@@ -340,7 +340,7 @@ fn in_bundle(
 ) -> Result<ImportOffers, Refusal> {
     let refused = |error: bundle::BundleError| Refusal::new(Code::BadBundle, error.to_string(), "");
     let (manifest, signature) = bundle::look(&bytes).map_err(refused)?;
-    let directory = bundle_directory(hub, &manifest);
+    let directory = bundle_directory(hub, &bytes, &manifest, answers, machine);
     let (server, needs) = bundled(&manifest, &directory, answers, machine)?;
     refuse_risks(&manifest.name, &without_own_paths(&server, &directory), answers)?;
     let origin = Origin {
@@ -369,15 +369,25 @@ pub(super) fn bundle_found(
 ) -> Result<(FoundEntry, PathBuf, Vec<String>), Refusal> {
     let refused = |error: bundle::BundleError| Refusal::new(Code::BadBundle, error.to_string(), "");
     let (manifest, _) = bundle::look(bytes).map_err(refused)?;
-    let directory = bundle_directory(hub, &manifest);
+    let directory = bundle_directory(hub, bytes, &manifest, answers, machine);
     let (server, needs) = bundled(&manifest, &directory, answers, machine)?;
     refuse_risks(&manifest.name, &without_own_paths(&server, &directory), answers)?;
     Ok((server, directory, needs.into_iter().map(|need| need.id).collect()))
 }
 
-fn bundle_directory(hub: &Hub, manifest: &Manifest) -> PathBuf {
-    let name = files::file_stem(&format!("{}-{}", manifest.name, manifest.version));
-    hub.places().data.join("bundles").join(name)
+fn bundle_directory(
+    hub: &Hub,
+    bytes: &[u8],
+    manifest: &Manifest,
+    answers: &BTreeMap<String, Value>,
+    machine: &Machine,
+) -> PathBuf {
+    let here = identities(hub);
+    let is_known = |directory: &Path| {
+        let found = bundled(manifest, directory, answers, machine);
+        found.is_ok_and(|(server, _)| import::known(&server, &here).is_some())
+    };
+    bundles::directory(hub, bytes, is_known)
 }
 
 pub(super) async fn import_servers(
@@ -481,14 +491,9 @@ async fn import_one(hub: &Hub, offer: &Offer, stored: &mut Vec<String>) -> Resul
         let message = format!("it needs {}; set them with --set ID=VALUE", ids.join(", "));
         return Err(Refusal::new(Code::Needs, message, ""));
     }
-    if let Some(bytes) = &offer.bundle {
-        let directory = &offer.candidate.origins[0].path;
-        // The same version again is the same bundle.
-        if !directory.exists() {
-            bundle::unpack(bytes, directory)
-                .map_err(|error| Refusal::new(Code::BadBundle, error.to_string(), ""))?;
-        }
-    }
+    let unpack = |bytes: &Vec<u8>| bundles::unpack(hub, bytes, &offer.candidate.origins[0].path);
+    // Removed again where the import fails.
+    let _unpacked = offer.bundle.as_ref().map(unpack).transpose()?;
     let (mut entry, moved, _) = into_config(&offer.candidate.server, &offer.candidate.name, literal);
     // From the end: a new name of the first `password` may be the preferred one of the second.
     for secret in moved.into_iter().rev() {

@@ -10,6 +10,7 @@ mod audience;
 mod audit;
 mod authorize;
 mod binding;
+mod bundles;
 mod by_hand;
 mod call;
 mod change;
@@ -267,6 +268,9 @@ impl Hub {
         let publishing = self.clone();
         self.inner.life.spawn(async move { publish::keep_publishing(&publishing).await });
         apply::reconcile(self, first, accepted).await;
+        if !self.inner.options.passive {
+            bundles::remove_unused(self);
+        }
         view::renew_snapshot(self);
         let (applying, composing, measuring) = (self.clone(), self.clone(), self.clone());
         self.inner.life.spawn(async move { apply::run(applying, asked).await });

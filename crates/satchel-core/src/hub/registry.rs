@@ -35,6 +35,7 @@ pub(super) async fn reconcile(hub: &Hub, config: Config, accepted: Accepted<'_>)
             // A server with a newly invalid entry is expected to return.
             if !config.faults().contains_key(name.as_str()) {
                 let _ = std::fs::remove_file(fresh_lists::catalog_file(hub, name));
+                let _ = std::fs::remove_dir_all(hub.places().sandbox(name.as_str()));
                 failures::forget_failure(hub, name);
             }
         }

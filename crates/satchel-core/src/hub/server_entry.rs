@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use parking_lot::{Mutex, MutexGuard};
@@ -14,11 +14,12 @@ use crate::{
     config::expand::Template,
     listings::Listings,
     model::{
-        TransportConfig,
+        Origin, TransportConfig,
         control::{HIDDEN, Refusal},
         request::OwnSecrets,
     },
     trust::secret,
+    upstream::log::ServerLog,
 };
 
 /// Removed entries since the hub started, by name. They may contain values that are stored nowhere else.
@@ -28,13 +29,15 @@ type Removed = Mutex<BTreeMap<String, Value>>;
 #[derive(Debug)]
 pub(super) struct Entries {
     removed: Removed,
+    /// The directories of bundles that are being imported and that no entry names yet.
+    pub(super) arriving: Mutex<BTreeSet<PathBuf>>,
     /// The registries' lists.
     pub(super) listings: Listings,
 }
 
 impl Entries {
     pub(super) fn new(data: &Path) -> Self {
-        Self { removed: Removed::default(), listings: Listings::new(data) }
+        Self { removed: Removed::default(), arriving: Mutex::default(), listings: Listings::new(data) }
     }
 }
 
@@ -77,12 +80,21 @@ pub(super) fn own_secrets(hub: &Hub, server: &str) -> Result<OwnSecrets, Refusal
     Ok(OwnSecrets { names })
 }
 
-/// Stores an entry that is about to be removed. Entries that wait for review are not stored: restoring one would
-/// bypass the review.
+/// Stores an entry that is about to be removed in the window, which can put it back. Entries that wait for review are not
+/// stored: restoring one would bypass the review.
 pub(super) fn remember_removed(hub: &Hub, name: &str, entry: Option<&Value>) {
     let held = hub.servers().get(name).is_some_and(|known| known.held);
-    if let Some(entry) = entry.filter(|_| !held) {
+    let in_window = matches!(hub.context.origin(), Some(Origin::Window));
+    if let Some(entry) = entry.filter(|_| in_window && !held) {
         removed(hub).insert(name.to_owned(), entry.clone());
+    }
+}
+
+/// Sets the log of a new server apart from that of an earlier one with its name.
+pub(super) fn begin_log(hub: &Hub, name: &str) {
+    let path = hub.places().server_log(name);
+    if std::fs::metadata(&path).is_ok_and(|about| about.is_file() && about.len() > 0) {
+        ServerLog::at(&path).hub("added; the lines above are of an earlier server with this name");
     }
 }
 

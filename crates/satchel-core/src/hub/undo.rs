@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    Hub, clients,
+    Hub, bundles, clients,
     clients::{known, remarks},
     failure::unwritable,
-    import, setup,
+    import, server_entry, setup,
 };
 use crate::{
     clients::{
@@ -44,6 +44,7 @@ pub(super) async fn undo(hub: &Hub, environment: &Environment) -> Result<Undone,
         Step::Updated { server, before, secrets } => take_update_back(hub, server, before, secrets).await?,
     };
     hub.inner.clients.edits.forget(&step).map_err(unwritable)?;
+    bundles::remove_unused(hub);
     Ok(undone)
 }
 
@@ -83,6 +84,8 @@ async fn take_import_back(
         if let Err(error) = hub.apply(Change::Remove { name: name.clone() }).await {
             remarks.push(error.to_string());
         }
+        // What was undone is not put back.
+        server_entry::removed(hub).remove(name);
     }
     remarks.extend(remove_secrets(hub, secrets).await);
     let what = match servers {

@@ -20,11 +20,13 @@ use crate::files;
 pub const PACKED: u64 = 512 * 1024 * 1024;
 /// Maximum total size of its files.
 const UNPACKED: u64 = 1024 * 1024 * 1024;
-/// Maximum number of files.
+/// Maximum number of files, and of directories.
 const FILES: usize = 50_000;
+/// Maximum number of names in a path: deeper directories cannot be removed on every system.
+const DEPTH: usize = 64;
 /// Maximum size of the manifest.
 const MANIFEST: u64 = 1024 * 1024;
-/// Maximum compression ratio of large files, against zip bombs.
+/// Maximum compression ratio of large files and of all files together, against zip bombs.
 const RATIO: u64 = 200;
 const HARMLESS: u64 = 16 * 1024 * 1024;
 
@@ -88,7 +90,8 @@ pub fn unpack(bytes: &[u8], directory: &Path) -> Result<Unpacked, BundleError> {
         std::process::id()
     ));
     let _ = fs::remove_dir_all(&unfinished);
-    let done = all(&mut archive, &unfinished).and_then(|()| Ok(files::rename(&unfinished, directory)?));
+    let done = all(&mut archive, bytes.len() as u64, &unfinished)
+        .and_then(|()| Ok(files::rename(&unfinished, directory)?));
     if done.is_err() {
         let _ = fs::remove_dir_all(&unfinished);
     }
@@ -134,22 +137,18 @@ fn damaged(error: io::Error) -> BundleError {
     BundleError::NotABundle(error.to_string())
 }
 
-fn all(archive: &mut Archive<'_>, into: &Path) -> Result<(), BundleError> {
+fn all(archive: &mut Archive<'_>, packed: u64, into: &Path) -> Result<(), BundleError> {
     files::create_private_dir(into)?;
-    let mut names = BTreeSet::new();
-    let mut left = UNPACKED;
+    let mut paths = Paths::default();
+    let mut left = UNPACKED.min(packed.saturating_mul(RATIO).max(HARMLESS));
     for index in 0..archive.len() {
         let mut file = archive.by_index(index).map_err(|error| BundleError::NotABundle(error.to_string()))?;
         let name = file.name().map_err(|error| BundleError::NotABundle(error.to_string()))?.into_owned();
-        let below = safe_path(&name).ok_or_else(|| BundleError::Outside(name.clone()))?;
+        let below = paths.admit(&name, file.is_dir())?;
         let mode = file.unix_mode().unwrap_or(0);
         // The file type in the upper bits, as in stat(2): regular files and directories only.
         if !matches!(mode & 0o170_000, 0 | 0o100_000 | 0o040_000) {
             return Err(BundleError::Special(name));
-        }
-        // On many systems, names that differ only in case are one file.
-        if !names.insert(name.to_lowercase()) {
-            return Err(BundleError::NotABundle(format!("it contains \"{name}\" twice")));
         }
         let path = into.join(below);
         if file.is_dir() {
@@ -162,6 +161,37 @@ fn all(archive: &mut Archive<'_>, into: &Path) -> Result<(), BundleError> {
         left = one(&mut file, &path, &name, mode & 0o111 != 0, left)?;
     }
     Ok(())
+}
+
+/// The paths that were unpacked so far.
+#[derive(Default)]
+struct Paths {
+    names: BTreeSet<String>,
+    directories: BTreeSet<PathBuf>,
+}
+
+impl Paths {
+    /// The path of another file or directory, below the bundle's own.
+    fn admit(&mut self, name: &str, is_dir: bool) -> Result<PathBuf, BundleError> {
+        let below = safe_path(name).ok_or_else(|| BundleError::Outside(name.to_owned()))?;
+        // On many systems, names that differ only in case are one file.
+        if !self.names.insert(name.to_lowercase()) {
+            return Err(BundleError::NotABundle(format!("it contains \"{name}\" twice")));
+        }
+        if below.components().count() > DEPTH {
+            return Err(BundleError::TooLarge(format!("it has more than {DEPTH} directories in each other")));
+        }
+        let inside = if is_dir { Some(below.as_path()) } else { below.parent() };
+        for directory in inside.into_iter().flat_map(Path::ancestors) {
+            if directory.as_os_str().is_empty() || !self.directories.insert(directory.to_owned()) {
+                break;
+            }
+        }
+        if self.directories.len() > FILES {
+            return Err(BundleError::TooLarge(format!("more than {FILES} directories")));
+        }
+        Ok(below)
+    }
 }
 
 /// Writes one file and returns the remaining size limit. Sizes declared in the archive are not trusted.

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::{
     super::{
         Hub, apply,
+        bundles::{self, UnpackedBundle},
         failure::unwritable,
         import::{described, rename_reference},
     },
@@ -338,7 +339,8 @@ pub(super) async fn carry_out(hub: &Hub, ask: &InstallAsk, seen: &str) -> Result
         return Err(Refusal::because(Code::ChangedMeanwhile, why, "Look at it again."));
     }
     let mut stored = Vec::new();
-    fetch(hub, &mut prepared, ask).await?;
+    // Removed again where the installation fails.
+    let _unpacked = fetch(hub, &mut prepared, ask).await?;
     let mut entry = std::mem::take(&mut prepared.entry);
     for secret in std::mem::take(&mut prepared.moved) {
         let name = super::super::import::store(hub, &secret.name, &secret.value).await?;
@@ -352,7 +354,11 @@ pub(super) async fn carry_out(hub: &Hub, ask: &InstallAsk, seen: &str) -> Result
 }
 
 /// Fetches what completes the entry: a bundle, or the digest of an image referenced by tag.
-async fn fetch(hub: &Hub, prepared: &mut Prepared, ask: &InstallAsk) -> Result<(), Refusal> {
+async fn fetch(
+    hub: &Hub,
+    prepared: &mut Prepared,
+    ask: &InstallAsk,
+) -> Result<Option<UnpackedBundle>, Refusal> {
     if let Some(image) = prepared.image() {
         let engine = prepared.plan.runs.first().cloned().unwrap_or_default();
         let pinned = super::image::pinned(hub, &engine, &image).await?;
@@ -363,7 +369,7 @@ async fn fetch(hub: &Hub, prepared: &mut Prepared, ask: &InstallAsk) -> Result<(
     }
     let Some(Way::Bundle { url, sha256 }) = prepared.reviewed.as_ref().map(|reviewed| &reviewed.plan.way)
     else {
-        return Ok(());
+        return Ok(None);
     };
     let bad = |why: String| Refusal::new(Code::BadBundle, format!("{url}: {why}"), "");
     let parsed = Url::parse(url).map_err(|error| bad(error.to_string()))?;
@@ -376,12 +382,14 @@ async fn fetch(hub: &Hub, prepared: &mut Prepared, ask: &InstallAsk) -> Result<(
         let why = CautionCode::StillNeeds.with([&prepared.source.shown.name, &needs.join(", ")]);
         return Err(Refusal::because(Code::Needs, why, "Say them with --set ID=VALUE."));
     }
-    if !directory.exists() {
-        bundle::unpack(&bytes, &directory).map_err(|error| bad(error.to_string()))?;
-    }
+    let unpacked = match bundles::is_used(hub, &directory) {
+        // The same bundle with the same settings is a server here already.
+        true => None,
+        false => Some(bundles::unpack(hub, &bytes, &directory)?),
+    };
     let (entry, moved, _) = into_config(&found, &prepared.plan.called, literal);
     (prepared.entry, prepared.moved) = (entry, moved);
-    Ok(())
+    Ok(unpacked)
 }
 
 /// Nothing of a bundle is looked at before it is the one that was named.

@@ -2,6 +2,7 @@
 //! process is started: servers are endpoints inside the test.
 
 mod approvals;
+mod bundles;
 mod calling;
 mod faces;
 mod following;

@@ -7,7 +7,6 @@ use satchel_reaper::watchdog::Orphan;
 use super::Start;
 use crate::{
     config::file::OWN_COMMAND,
-    files,
     model::{
         Code,
         cause::{FailureCause, SandboxFault},
@@ -39,7 +38,7 @@ impl Start {
         if !has_subreaper {
             return Err(SandboxFault::Absent.into());
         }
-        let temporary = self.around.places.data.join("sandboxes").join(files::file_stem(self.name.as_str()));
+        let temporary = self.around.places.sandbox(self.name.as_str());
         let sandbox = SandboxPlan::around(sandbox, program, home, &temporary)?;
         for name in ["TMPDIR", "TMP", "TEMP"] {
             env.set(name, temporary.to_string_lossy());
