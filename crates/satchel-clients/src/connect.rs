@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     edit::{EditError, Format, Spot, at, container},
-    files,
+    files::{self, Access},
 };
 
 /// Maximum number of Satchel entries looked for in one file.
@@ -229,18 +229,18 @@ pub fn token_in(entry: &Value) -> Option<String> {
     }
 }
 
-/// Writes a planned change atomically, preserving permissions and symbolic links, and reads it back.
+/// Writes a planned change atomically, preserving symbolic links, and reads it back.
 ///
 /// # Errors
 /// [`ConnectError::Changed`] if the file has changed since the plan.
-pub fn write(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), ConnectError> {
+pub fn write(path: &Path, before: Option<&[u8]>, after: &[u8], access: Access) -> Result<(), ConnectError> {
     let in_document = |error| ConnectError::Document { path: path.to_owned(), error };
     let there = read_bytes(path).map_err(in_document)?;
     if there.as_deref() != before {
         return Err(ConnectError::Changed(path.to_owned()));
     }
     if there.as_deref() == Some(after) {
-        return Ok(());
+        return Ok(files::grant(path, access)?);
     }
     match std::fs::metadata(path) {
         Ok(about) if about.permissions().readonly() => return Err(ConnectError::Protected(path.to_owned())),
@@ -252,7 +252,7 @@ pub fn write(path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), Con
         }
     }
     // Checked again at the time of writing: the path may lead to another file by now.
-    if !files::replace_known(path, before, after)? {
+    if !files::replace_known(path, before, after, access)? {
         return Err(ConnectError::Changed(path.to_owned()));
     }
     match read_bytes(path).map_err(in_document)?.as_deref() == Some(after) {
@@ -286,6 +286,30 @@ pub struct Written {
     pub backup: Option<PathBuf>,
     /// Satchel created the file.
     pub new_file: bool,
+    /// Its permission bits before Satchel took them from others, because it has a token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bits_before: Option<u32>,
+    /// The person wants it to stay as readable as it is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
+}
+
+impl Written {
+    /// The access that the file had before, if it still has what Satchel gave it.
+    pub fn access_before(&self) -> Access {
+        match self.bits_before {
+            Some(bits) if files::bits_of(&self.path) == Some(PRIVATE) => Access::Bits(bits),
+            _ => Access::Kept,
+        }
+    }
+}
+
+/// The permission bits of a file that has a token.
+pub const PRIVATE: u32 = 0o600;
+
+/// The permission bits of a file that other accounts of the computer can read or write.
+pub fn open_to_others(path: &Path) -> Option<u32> {
+    files::bits_of(path).filter(|bits| bits & 0o077 != 0)
 }
 
 /// The fingerprint of an entry.

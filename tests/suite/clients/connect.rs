@@ -74,6 +74,8 @@ fn undone(label: &str, case: &Value, client: &Client, plan: &Plan, before: Optio
         after: after.to_owned(),
         backup: None,
         new_file: before.is_none(),
+        bits_before: None,
+        shared: false,
     };
     let untouched = fingerprint(&plan.after);
     let expected = match before {
@@ -162,6 +164,8 @@ fn every_client_that_has_a_file_gets_an_entry_in_a_new_one_and_loses_it_again() 
                 after: String::new(),
                 backup: None,
                 new_file: true,
+                bits_before: None,
+                shared: false,
             };
             let without = connect::without(client, &written, Some(&plan.after), None).unwrap();
             assert_eq!(without, Without::Deleted, "{}:\n{text}", client.id);

@@ -176,6 +176,8 @@ fn one(client: &Client, text: &str, bytes: Vec<u8>) -> Option<()> {
         after: "changed since".into(),
         backup: None,
         new_file: false,
+        bits_before: None,
+        shared: false,
     };
     match connect::without(client, &written, Some(&plan_once.after), None) {
         Ok(Without::Removed(now)) => {

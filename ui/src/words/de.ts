@@ -88,6 +88,10 @@ function diagnosis(one: DoctorFinding, doing?: string): string {
       return `Verbunden in ${one.file}${one.doubled.length > 0 ? `; er startet auch selbst, was Satchel hat: ${one.doubled.join(", ")}` : ""}`;
     case "client_troubled":
       return troubles[one.trouble] ?? one.why;
+    case "token_private":
+      return `Nur dein Konto kann ${one.file} benutzen, weil ein Token darin steht; vorher konnten es auch andere (${one.before})`;
+    case "token_readable":
+      return `Andere Konten dieses Computers können ${one.file} benutzen (${one.mode}), worin ein Token steht${one.chosen ? "; so wurde er verbunden (--keep-mode)" : ""}`;
     case "profile_unknown":
       return `Nennt Server, die es hier nicht gibt: ${one.servers.join(", ")}`;
     case "secrets_kept":
@@ -197,6 +201,8 @@ function cure(one: DoctorFinding, remedy?: string): string {
       return after[one.action] ?? one.action;
     case "client_connected":
       return "Nimm sie aus seiner Datei, unter Clients.";
+    case "token_readable":
+      return `Mit \`satchel connect ${one.client}\` kann es nur noch dein Konto.`;
     case "client_troubled":
       return one.trouble === "unreadable" ? "Berichtige die Datei; vorher lässt er sich nicht verbinden." : `Verbinde ihn neu, unter Clients oder mit \`satchel connect ${one.client}\`.`;
     case "server_seen":

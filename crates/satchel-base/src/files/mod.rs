@@ -16,7 +16,9 @@ use std::{
 pub use asides::{remove_asides, remove_with_asides, set_aside};
 pub use places::{NoHome, Places};
 pub use rename::rename;
-pub use replace::{clear_temporaries, remove_known, replace, replace_all, replace_known};
+pub use replace::{
+    Access, bits_of, clear_temporaries, grant, remove_known, replace, replace_all, replace_known,
+};
 
 /// Makes everything this process creates from now on private to its user, including files created by libraries. To be
 /// called first.

@@ -14,6 +14,17 @@ use super::spot::{Spot, absent};
 /// Number of files synced concurrently.
 const FLUSHED_AT_A_TIME: usize = 16;
 
+/// Who may read and write a file that replaces another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Who could before; a new file is this user's alone.
+    Kept,
+    /// This user alone.
+    Private,
+    /// Who these permission bits of Unix name.
+    Bits(u32),
+}
+
 /// Replaces `path` atomically: writes beside it, syncs, renames. A new file is accessible to this user only; an
 /// existing one keeps its permissions. A symbolic link is followed and stays one; a link created during the write has
 /// no effect.
@@ -21,7 +32,7 @@ const FLUSHED_AT_A_TIME: usize = 16;
 /// # Errors
 /// Any I/O error; `path` is unchanged then.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace_where(path, None, bytes).map(drop)
+    replace_where(path, None, bytes, Access::Kept).map(drop)
 }
 
 /// Replaces many files like [`replace`]. All are on disk when it returns; several are synced concurrently, because each
@@ -45,7 +56,7 @@ pub fn replace_all(files: &[(PathBuf, Vec<u8>)]) -> Vec<io::Result<()>> {
 fn replace_share(files: &[(PathBuf, Vec<u8>)]) -> Vec<io::Result<()>> {
     let mut unsettled = BTreeMap::new();
     let write = |(path, bytes): &(PathBuf, Vec<u8>)| {
-        let (_, spot) = replace_unsettled(path, None, bytes)?;
+        let (_, spot) = replace_unsettled(path, None, bytes, Access::Kept)?;
         unsettled.entry(path.parent().map(Path::to_owned)).or_insert(spot);
         Ok(())
     };
@@ -56,12 +67,65 @@ fn replace_share(files: &[(PathBuf, Vec<u8>)]) -> Vec<io::Result<()>> {
 
 /// Like [`replace`], if the file has exactly this content, or does not exist. Returns whether it did. A concurrent write
 /// by another program is preserved, and reported as a mismatch; on file systems without atomic exchange, a write
-/// between check and rename is lost.
+/// between check and rename is lost. No moment exists in which the new content has wider access than it should.
 ///
 /// # Errors
 /// As for [`replace`].
-pub fn replace_known(path: &Path, before: Option<&[u8]>, after: &[u8]) -> io::Result<bool> {
-    replace_where(path, Some(before), after)
+pub fn replace_known(path: &Path, before: Option<&[u8]>, after: &[u8], access: Access) -> io::Result<bool> {
+    replace_where(path, Some(before), after, access)
+}
+
+/// The permission bits of a file, where the system has any.
+pub fn bits_of(path: &Path) -> Option<u32> {
+    let about = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    #[cfg(unix)]
+    return Some(std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o7777);
+    #[cfg(not(unix))]
+    {
+        let _ = about;
+        None
+    }
+}
+
+/// Changes who may use a file that keeps its content. Does nothing where the system has no permission bits.
+///
+/// # Errors
+/// Any I/O error.
+pub fn grant(path: &Path, access: Access) -> io::Result<()> {
+    match bits_for(access) {
+        Some(bits) if bits_of(path).is_some_and(|now| now != bits) => set_bits(path, bits),
+        _ => Ok(()),
+    }
+}
+
+fn bits_for(access: Access) -> Option<u32> {
+    match access {
+        Access::Kept => None,
+        Access::Private => Some(0o600),
+        Access::Bits(bits) => Some(bits),
+    }
+}
+
+#[cfg(unix)]
+fn set_bits(path: &Path, bits: u32) -> io::Result<()> {
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(bits))
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
+fn set_bits(_path: &Path, _bits: u32) -> io::Result<()> {
+    Ok(())
+}
+
+/// The rights of the new file, given those of the one it replaces.
+fn rights_for(access: Access, before: Option<fs::Permissions>) -> Option<fs::Permissions> {
+    #[cfg(unix)]
+    if let Some(bits) = bits_for(access) {
+        return Some(std::os::unix::fs::PermissionsExt::from_mode(bits));
+    }
+    #[cfg(not(unix))]
+    let _ = access;
+    before
 }
 
 /// Removes `path` if it has exactly this content. Returns whether it did; otherwise it stays.
@@ -89,8 +153,13 @@ fn temporary_name(spot: &Spot) -> String {
 }
 
 /// `known` is the required content, if any.
-fn replace_where(path: &Path, known: Option<Option<&[u8]>>, bytes: &[u8]) -> io::Result<bool> {
-    let (replaced, spot) = replace_unsettled(path, known, bytes)?;
+fn replace_where(
+    path: &Path,
+    known: Option<Option<&[u8]>>,
+    bytes: &[u8],
+    access: Access,
+) -> io::Result<bool> {
+    let (replaced, spot) = replace_unsettled(path, known, bytes, access)?;
     if replaced {
         spot.settle();
     }
@@ -98,7 +167,12 @@ fn replace_where(path: &Path, known: Option<Option<&[u8]>>, bytes: &[u8]) -> io:
 }
 
 /// The same, without syncing the directory.
-fn replace_unsettled(path: &Path, known: Option<Option<&[u8]>>, bytes: &[u8]) -> io::Result<(bool, Spot)> {
+fn replace_unsettled(
+    path: &Path,
+    known: Option<Option<&[u8]>>,
+    bytes: &[u8],
+    access: Access,
+) -> io::Result<(bool, Spot)> {
     let unwritable =
         |error: io::Error| io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()));
     let spot = Spot::of(path).map_err(unwritable)?;
@@ -113,7 +187,7 @@ fn replace_unsettled(path: &Path, known: Option<Option<&[u8]>>, bytes: &[u8]) ->
             return Ok(false);
         }
         let mut file = spot.create(&temporary)?;
-        if let Some(rights) = rights {
+        if let Some(rights) = rights_for(access, rights) {
             let _ = file.set_permissions(rights);
         }
         file.write_all(bytes)?;
@@ -227,16 +301,39 @@ mod tests {
         assert_eq!(fs::read_to_string(&real).unwrap(), "new");
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_others_could_read_is_replaced_by_one_that_they_cannot_and_back() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.json");
+        let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
+        fs::write(&path, "one").unwrap();
+        for bits in [0o644, 0o664, 0o640, 0o600] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(bits)).unwrap();
+            assert!(replace_known(&path, Some(b"one"), b"two", Access::Private).unwrap());
+            assert_eq!(mode(), 0o600);
+            assert!(replace_known(&path, Some(b"two"), b"one", Access::Bits(bits)).unwrap());
+            assert_eq!(mode(), bits);
+            assert_eq!(bits_of(&path), Some(bits));
+            assert!(replace_known(&path, Some(b"one"), b"two", Access::Kept).unwrap());
+            assert_eq!(mode(), bits);
+            grant(&path, Access::Private).unwrap();
+            assert_eq!((mode(), fs::read(&path).unwrap()), (0o600, b"two".to_vec()));
+            fs::write(&path, "one").unwrap();
+        }
+    }
+
     #[test]
     fn a_file_is_replaced_only_as_it_was_known() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.json");
-        assert!(!replace_known(&path, Some(b"one"), b"two").unwrap());
+        assert!(!replace_known(&path, Some(b"one"), b"two", Access::Kept).unwrap());
         assert!(!path.exists());
-        assert!(replace_known(&path, None, b"one").unwrap());
-        assert!(!replace_known(&path, None, b"two").unwrap());
+        assert!(replace_known(&path, None, b"one", Access::Kept).unwrap());
+        assert!(!replace_known(&path, None, b"two", Access::Kept).unwrap());
         assert_eq!(fs::read(&path).unwrap(), b"one");
-        assert!(replace_known(&path, Some(b"one"), b"two").unwrap());
+        assert!(replace_known(&path, Some(b"one"), b"two", Access::Kept).unwrap());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
     }
 
@@ -270,14 +367,14 @@ mod tests {
         // It has the file open, and continues writing.
         fs::write(&path, "one").unwrap();
         let mut other = OpenOptions::new().append(true).open(&path).unwrap();
-        assert!(!replace_known(&path, Some(b"one"), b"ours").unwrap());
+        assert!(!replace_known(&path, Some(b"one"), b"ours", Access::Kept).unwrap());
         assert!(!remove_known(&path, b"one").unwrap());
         other.write_all(b", two").unwrap();
         drop(other);
         assert_eq!(fs::read_to_string(&path).unwrap(), "one, two");
         let reader = File::open(&path).unwrap();
         assert!(
-            replace_known(&path, Some(b"one, two"), b"ours").unwrap(),
+            replace_known(&path, Some(b"one, two"), b"ours", Access::Kept).unwrap(),
             "who only reads it is no hindrance"
         );
         drop(reader);

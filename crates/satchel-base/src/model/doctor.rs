@@ -246,6 +246,24 @@ pub enum Diagnosis {
         /// The message, in English.
         why: String,
     },
+    /// A client's file has a token, and only this user can read it.
+    TokenPrivate {
+        /// The file.
+        file: String,
+        /// Its permission bits before Satchel took them from others, in octal.
+        before: String,
+    },
+    /// A client's file has a token, and other accounts of the computer can use it.
+    TokenReadable {
+        /// The file.
+        file: String,
+        /// Its permission bits, in octal.
+        mode: String,
+        /// The client's id.
+        client: String,
+        /// The person wants it so.
+        chosen: bool,
+    },
     /// A profile, or a folder's binding to one, is invalid.
     ProfileDamaged {
         /// Why, in English.
@@ -380,6 +398,14 @@ impl fmt::Display for Diagnosis {
             Self::ClientConnected { file, doubled } => {
                 let doubled = doubled.join(", ");
                 write!(f, "connected in {file}; it also starts these servers itself: {doubled}")
+            }
+            Self::TokenPrivate { file, before } => write!(
+                f,
+                "only your account can use {file}, because it has a token; other accounts could before ({before})"
+            ),
+            Self::TokenReadable { file, mode, chosen, .. } => {
+                write!(f, "other accounts of this computer can use {file} ({mode}), which has a token")?;
+                if *chosen { f.write_str("; it was connected with --keep-mode") } else { Ok(()) }
             }
             Self::HubUnreachable { why }
             | Self::Noticed { why, .. }

@@ -525,6 +525,10 @@ requests! {
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional = nullable))]
         over: Option<Over>,
+        /// Leave the file readable by whoever can read it now, although it gets a token.
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
+        keep_mode: bool,
         /// Environment variables of the caller.
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]

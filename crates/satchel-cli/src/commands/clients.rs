@@ -174,6 +174,7 @@ pub(crate) async fn connect(
         client: client.to_owned(),
         dry_run: connect.dry_run,
         over,
+        keep_mode: connect.keep_mode,
         environment: environment(),
     };
     let change: ClientChange = once(places, request).await?;

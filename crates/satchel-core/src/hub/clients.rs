@@ -17,6 +17,7 @@ use super::{
     import, ourselves,
     preview::{Changed, TOKEN_TO_COME},
     route,
+    token_files::FileAccess,
 };
 use crate::{
     clients::{
@@ -29,6 +30,7 @@ use crate::{
         template::Ourselves,
     },
     clock::now_ms,
+    files,
     model::{
         Code, ToolPath,
         audit::AuditKind,
@@ -39,6 +41,7 @@ use crate::{
         control::Refusal,
         left::Left,
         name::in_path,
+        request::ConnectClient,
     },
     platform::Passing,
 };
@@ -49,14 +52,15 @@ const OWN_COMMAND_TIME: Duration = Duration::from_secs(30);
 type Environment = BTreeMap<String, String>;
 
 /// Adds Satchel's entry to a client's files.
-pub(super) async fn connect_client(
-    hub: &Hub,
-    client: &str,
-    dry_run: bool,
-    over: Option<Over>,
-    environment: &Environment,
-) -> Result<ClientChange, Refusal> {
-    add_to_client(hub, known(client)?, dry_run, over, environment).await
+pub(super) async fn connect_client(hub: &Hub, asked: &ConnectClient) -> Result<ClientChange, Refusal> {
+    let ConnectClient { client, dry_run, over, keep_mode, environment } = asked;
+    add_to_client(
+        hub,
+        known(client)?,
+        Adding { dry_run: *dry_run, over: *over, shared: *keep_mode },
+        environment,
+    )
+    .await
 }
 
 /// Removes Satchel's entry from a client's files.
@@ -209,6 +213,40 @@ fn view_of(
     }
 }
 
+/// A client's file that has a token.
+#[derive(Debug)]
+pub(super) struct TokenFile {
+    pub(super) client: &'static Client,
+    pub(super) path: PathBuf,
+    pub(super) bits_before: Option<u32>,
+    pub(super) shared: bool,
+}
+
+/// The files of all clients that have a token of ours, whether Satchel or a person wrote it there.
+pub(super) fn token_files(hub: &Hub, environment: &Environment) -> Vec<TokenFile> {
+    let (machine, ourselves) = (Machine::here(environment), ourselves::ourselves(hub));
+    let of_client = |client: &'static Client| {
+        let files = hub
+            .inner
+            .clients
+            .edits
+            .record(&client.id)
+            .map_or_else(|| pasted(hub, client, &ourselves, &machine), |record| record.files);
+        let has_token = |file: &Written| {
+            let entry = read_entry(client, file).ok().flatten();
+            entry.as_ref().and_then(connect::token_in).is_some()
+        };
+        let file = move |file: Written| TokenFile {
+            client,
+            path: file.path,
+            bits_before: file.bits_before,
+            shared: file.shared,
+        };
+        files.into_iter().filter(has_token).map(file).collect::<Vec<_>>()
+    };
+    table::clients().iter().flat_map(of_client).collect()
+}
+
 fn duplicates(
     hub: &Hub,
     client: &'static Client,
@@ -275,11 +313,20 @@ fn is_ours(hub: &Hub, client: &Client, ourselves: &Ourselves, entry: &Value) -> 
     made.as_deref() == Some(client.id.as_str()) || (token.is_none() && ourselves.wrote(client, entry))
 }
 
+/// How an entry is added.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Adding {
+    pub(super) dry_run: bool,
+    /// `None` for what suits the client best.
+    pub(super) over: Option<Over>,
+    /// Others may go on reading the file.
+    pub(super) shared: bool,
+}
+
 pub(super) async fn add_to_client(
     hub: &Hub,
     client: &'static Client,
-    dry_run: bool,
-    over: Option<Over>,
+    Adding { dry_run, over, shared }: Adding,
     environment: &Environment,
 ) -> Result<ClientChange, Refusal> {
     let machine = Machine::here(environment);
@@ -326,19 +373,24 @@ pub(super) async fn add_to_client(
         plans.push(plan.map_err(|error| with_snippet(client, &ourselves, over, error))?);
     }
     change.files = plans.iter().map(|plan| file_change(client, plan)).collect();
+    let record = hub.inner.clients.edits.record(&client.id);
+    let of_file = |plan: &Plan| FileAccess::of(&plan.path, record.as_ref(), over, shared);
+    let access: Vec<FileAccess> = plans.iter().map(of_file).collect();
+    let told = plans.iter().zip(&access).filter_map(|(plan, access)| access.told(&plan.path, &client.id));
+    change.warnings.extend(told);
     if dry_run {
         return Ok(change);
     }
-    let record = hub.inner.clients.edits.record(&client.id);
-    if plans.iter().all(Plan::changes_nothing) && record.is_some() {
+    let is_done = plans.iter().all(Plan::changes_nothing) && access.iter().all(FileAccess::changes_nothing);
+    if is_done && record.is_some() {
         change.done = true;
         return Ok(change);
     }
-    let files = to_write(hub, client, &plans, record.as_ref())?;
+    let files = to_write(hub, client, &plans, &access, record.as_ref())?;
     // Store the record first: a crash in between would leave an entry without the file's original bytes.
     let mut written = ConnectionRecord { over, added_ms: now_ms(), seen_ms: None, files };
     hub.inner.clients.edits.connected(&client.id, written.clone()).map_err(unwritable)?;
-    if let Err(refusal) = write_all(client, &machine, &plans, &mut written).await {
+    if let Err(refusal) = write_all(client, &machine, &plans, &access, &mut written).await {
         written.files.retain(|file| read_entry(client, file).is_ok_and(|entry| entry.is_some()));
         let holds = record.or_else(|| (!written.files.is_empty()).then_some(written));
         hub.inner.clients.edits.not_connected(&client.id, holds).map_err(unwritable)?;
@@ -355,10 +407,11 @@ fn to_write(
     hub: &Hub,
     client: &Client,
     plans: &[Plan],
+    access: &[FileAccess],
     record: Option<&ConnectionRecord>,
 ) -> Result<Vec<Written>, Refusal> {
     let mut files = Vec::new();
-    for plan in plans {
+    for (plan, access) in plans.iter().zip(access) {
         // Removing the entry should restore the content from before the first connection.
         let earlier = record.and_then(|record| record.files.iter().find(|file| file.path == plan.path));
         let (backup, new_file, created) = match (earlier, &plan.before) {
@@ -383,6 +436,8 @@ fn to_write(
             after: fingerprint(&plan.after),
             backup,
             new_file,
+            bits_before: access.bits_before,
+            shared: access.shared,
         });
     }
     Ok(files)
@@ -483,6 +538,8 @@ fn pasted(hub: &Hub, client: &Client, ourselves: &Ourselves, machine: &Machine) 
             after: String::new(),
             backup: None,
             new_file: false,
+            bits_before: None,
+            shared: false,
         })
     });
     found.collect()
@@ -567,6 +624,9 @@ fn take_out(client: &Client, written: &Written, dry_run: bool) -> Result<FileCha
         Without::Gone => ("gone", None),
     };
     let before = now.as_deref();
+    if !dry_run && after.is_none() {
+        files::grant(path, written.access_before()).map_err(unwritable)?;
+    }
     let Some(after) = after else {
         return Ok(FileChange {
             path: path.display().to_string(),
@@ -578,7 +638,7 @@ fn take_out(client: &Client, written: &Written, dry_run: bool) -> Result<FileCha
     if !dry_run {
         let done = match without {
             Without::Deleted => connect::remove(path, before.unwrap_or_default()),
-            _ => connect::write(path, before, &after),
+            _ => connect::write(path, before, &after, written.access_before()),
         };
         done.map_err(|error| refused(client, error))?;
     }
@@ -590,12 +650,16 @@ async fn write_all(
     client: &Client,
     machine: &Machine,
     plans: &[Plan],
+    access: &[FileAccess],
     record: &mut ConnectionRecord,
 ) -> Result<(), Refusal> {
-    for (plan, written) in plans.iter().zip(&mut record.files) {
+    for ((plan, FileAccess { access, .. }), written) in plans.iter().zip(access).zip(&mut record.files) {
         match by_own_command(client, record.over, machine, plan).await {
-            Some(after) => written.after = fingerprint(&after),
-            None => connect::write(&plan.path, plan.before.as_deref(), &plan.after)
+            Some(after) => {
+                written.after = fingerprint(&after);
+                files::grant(&plan.path, *access).map_err(unwritable)?;
+            }
+            None => connect::write(&plan.path, plan.before.as_deref(), &plan.after, *access)
                 .map_err(|error| refused(client, error))?,
         }
         // Store it as it reads back: a format may not be able to express all of it.

@@ -6,8 +6,9 @@ use std::{
     time::Duration,
 };
 
-use super::{Hub, USUAL_PORT, clients, view};
+use super::{Hub, USUAL_PORT, clients, clients::TokenFile, view};
 use crate::{
+    clients::connect::open_to_others,
     clock::now_ms,
     config::{
         Config, ConfigError,
@@ -99,6 +100,7 @@ fn look(
     findings.extend(runtimes::USUAL.iter().map(|program| look_at_runtime(program, looking)));
     findings.push(secrets);
     findings.extend(clients::list_clients(hub, asker).clients.iter().filter_map(look_at_client));
+    findings.extend(clients::token_files(hub, asker).iter().filter_map(look_at_token_file));
     findings.extend(look_at_profiles(&snapshot.profiles));
     findings.extend(snapshot.servers.into_iter().map(|server| {
         let wanted = config.servers().get(server.name.as_str());
@@ -208,6 +210,28 @@ fn look_at_client(client: &KnownClient) -> Option<DoctorFinding> {
         }
     };
     let subject = format!("client {}", client.name);
+    Some(DoctorFinding::new(Examined::Client, subject, verdict, what).with_action(action))
+}
+
+/// Checks who can use a client's file that has a token. A file that always was private gets no finding.
+fn look_at_token_file(found: &TokenFile) -> Option<DoctorFinding> {
+    let file = found.path.display().to_string();
+    let octal = |bits: u32| format!("{bits:04o}");
+    let (verdict, what, action) = match (open_to_others(&found.path), found.bits_before) {
+        (Some(bits), _) => {
+            let (client, chosen) = (found.client.id.clone(), found.shared);
+            let action = match chosen {
+                true => String::new(),
+                false => format!("Take it from them with `satchel connect {}`.", shell::word(&client)),
+            };
+            (Health::Note, Diagnosis::TokenReadable { file, mode: octal(bits), client, chosen }, action)
+        }
+        (None, Some(before)) => {
+            (Health::Fine, Diagnosis::TokenPrivate { file, before: octal(before) }, String::new())
+        }
+        (None, None) => return None,
+    };
+    let subject = format!("token of {}", found.client.title());
     Some(DoctorFinding::new(Examined::Client, subject, verdict, what).with_action(action))
 }
 

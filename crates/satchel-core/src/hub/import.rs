@@ -23,7 +23,7 @@ use crate::{
     },
     config::expand::{Template, literal},
     edit::Spot,
-    files,
+    files::{self, Access},
     model::{
         Code, TransportConfig,
         audit::AuditKind,
@@ -460,7 +460,7 @@ pub(super) async fn import_servers(
         remembered.map_err(unwritable)?;
     }
     for cut in cuts {
-        write(&cut.path, Some(&cut.before), &cut.after).map_err(unwritable)?;
+        write(&cut.path, Some(&cut.before), &cut.after, Access::Kept).map_err(unwritable)?;
     }
     Ok(imported)
 }
@@ -633,7 +633,7 @@ pub(super) fn put_back(file: &TakenOut) -> Result<Option<String>, Refusal> {
         );
         return Ok(Some(text));
     }
-    write(path, now.as_deref(), &before).map_err(unwritable)?;
+    write(path, now.as_deref(), &before, Access::Kept).map_err(unwritable)?;
     Ok(None)
 }
 

@@ -67,6 +67,7 @@ mod sign_in;
 mod state;
 #[cfg(test)]
 mod tests;
+mod token_files;
 mod trying;
 #[cfg(test)]
 mod typescript;

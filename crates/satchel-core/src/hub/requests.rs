@@ -247,9 +247,7 @@ methods! {
     MakeToken, CHANNEL, nothing, |hub, MakeToken { client, ephemeral }| {
         blocking(hub, move |hub| hub.connect(&client, ephemeral)).await
     };
-    ConnectClient, WINDOWS, nothing, |hub, ConnectClient { client, dry_run, over, environment }| {
-        clients::connect_client(hub, &client, dry_run, over, &environment).await
-    };
+    ConnectClient, WINDOWS, nothing, |hub, connect| clients::connect_client(hub, &connect).await;
     DisconnectClient, WINDOWS, nothing, |hub, DisconnectClient { client, dry_run, environment }| {
         blocking(hub, move |hub| clients::disconnect_client(hub, &client, dry_run, &environment)).await
     };

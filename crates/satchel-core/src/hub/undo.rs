@@ -62,7 +62,8 @@ async fn connect_again(
 ) -> Result<Undone, Refusal> {
     let client = known(client)?;
     let over = if over == Transport::Http { Over::Http } else { Over::Bridge };
-    Box::pin(clients::add_to_client(hub, client, false, Some(over), environment)).await?;
+    let adding = clients::Adding { over: Some(over), ..clients::Adding::default() };
+    Box::pin(clients::add_to_client(hub, client, adding, environment)).await?;
     Ok(Undone { what: format!("Connected {} again.", client.title()), remarks: vec![] })
 }
 

@@ -26,7 +26,8 @@ fn zip(files: &[(&str, &str)]) -> Vec<u8> {
         header.extend([crc(text.as_bytes()), size, size].iter().flat_map(|number| number.to_le_bytes()));
         header.extend(length.iter().chain(&[0, 0]));
         archive.extend([b"PK\x03\x04", &*header, name.as_bytes(), text.as_bytes()].concat());
-        directory.extend([b"PK\x01\x02\x0a\x00", &*header, &[0; 10], &at.to_le_bytes(), name.as_bytes()].concat());
+        directory
+            .extend([b"PK\x01\x02\x0a\x00", &*header, &[0; 10], &at.to_le_bytes(), name.as_bytes()].concat());
     }
     let (at, size) = (u32::try_from(archive.len()).unwrap(), u32::try_from(directory.len()).unwrap());
     let count = u16::try_from(files.len()).unwrap().to_le_bytes();
