@@ -133,19 +133,11 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
         }
         Change::Remove { name } => {
             written(name)?;
-            let own = format!("{}:", in_path(name));
-            let is_own = |rule: &Value| rule["tool"].as_str().is_some_and(|tool| tool.starts_with(&own));
             Ok(config.edited_whole(|root| {
                 if let Some(servers) = root.get_mut(SERVERS).and_then(Value::as_object_mut) {
                     servers.shift_remove(name);
                 }
-                // They would apply to the next server of this name.
-                if let Some(rules) = root.get_mut(TOOL_RULES).and_then(Value::as_array_mut) {
-                    rules.retain(|rule| !is_own(rule));
-                }
-                if root.get(TOOL_RULES).and_then(Value::as_array).is_some_and(Vec::is_empty) {
-                    root.shift_remove(TOOL_RULES);
-                }
+                without_rules_of(root, name);
             })?)
         }
         Change::SetEnabled { name, enabled } => {
@@ -208,6 +200,17 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
             None => drop(root.shift_remove(key)),
         })?),
         Change::BindFolder { folder, profile } => profiles::folder_bound(config, folder, profile.as_deref()),
+    }
+}
+
+/// Removes the rules for tools of a removed server, which would apply to the next one of this name.
+pub(super) fn without_rules_of(root: &mut Map<String, Value>, server: &str) {
+    let own = format!("{}:", in_path(server));
+    let is_own = |rule: &Value| rule["tool"].as_str().is_some_and(|tool| tool.starts_with(&own));
+    let Some(rules) = root.get_mut(TOOL_RULES).and_then(Value::as_array_mut) else { return };
+    rules.retain(|rule| !is_own(rule));
+    if rules.is_empty() {
+        root.shift_remove(TOOL_RULES);
     }
 }
 

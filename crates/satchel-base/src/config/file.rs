@@ -14,10 +14,11 @@ pub use super::settings::{
     TOOL_RULES,
 };
 use super::{
+    guarded::{Guarded, Switches},
+    keys::{ServerKey, SettingKey},
     profiles::Profiles,
     reader::{ConfigReader, OrListed},
     rules::{Defaults, ToolRule},
-    settings::{MAX_REQUEST, SOCKETS},
 };
 use crate::edit::without_comments;
 use crate::files;
@@ -26,7 +27,9 @@ use crate::model::{ServerConfig, ServerName};
 /// Maximum size of the file, in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
 /// Key of the servers.
-pub const SERVERS: &str = "mcpServers";
+pub const SERVERS: &str = SettingKey::Servers.key();
+/// Key in a server's entry of where it was installed from.
+pub const SOURCE: &str = ServerKey::Source.key();
 /// About what the clients with the lowest limits accept in one result.
 const USUAL_RESULT_CAP: usize = 100_000;
 /// The command that always means the running Satchel program.
@@ -80,6 +83,12 @@ pub struct Config {
     sockets: BTreeMap<String, String>,
     /// Rules in the file that nobody has accepted; only their restrictions are in effect.
     unaccepted: Option<(Vec<ToolRule>, Defaults)>,
+    /// What the file says, where something else is in effect.
+    written: Option<Box<Guarded>>,
+    /// The caps that were accepted, where the file has others.
+    accepted_caps: Option<BTreeMap<String, u64>>,
+    /// Where servers were installed from, where the file says otherwise and nobody has accepted that.
+    accepted_sources: BTreeMap<String, Value>,
 }
 
 impl Default for Config {
@@ -107,6 +116,9 @@ impl Default for Config {
             profiles: Profiles::default(),
             sockets: BTreeMap::new(),
             unaccepted: None,
+            written: None,
+            accepted_caps: None,
+            accepted_sources: BTreeMap::new(),
         }
     }
 }
@@ -158,34 +170,43 @@ impl Config {
         Ok(config)
     }
 
-    /// Reads one of the settings beside the servers. One with a fault is listed in `setting_faults`, and means the most
+    /// Reads one of the settings beside the servers. An unknown key stays in the file. One with a fault is listed in `setting_faults`, and means the most
     /// cautious of what could have been meant until it is corrected.
     fn read_setting<'a>(&mut self, reader: &ConfigReader<'a>, key: &str, value: &'a Raw) {
         let faults = &mut self.setting_faults;
-        match key {
-            MAX_REQUEST => {
+        let Some(known) = SettingKey::of(key) else { return };
+        match known {
+            // Read before.
+            SettingKey::Servers => {}
+            SettingKey::MaxRequest => {
                 self.request_bytes = reader.request_bytes(value).or_listed(faults, limits::BODY_BYTES);
             }
-            HISTORY => self.history = reader.history(value, faults),
-            OTLP_ENDPOINT => self.otlp_endpoint = reader.collector(value).or_listed(faults, None),
-            EMBEDDING => self.embedding = reader.embedding(value).or_listed(faults, None),
-            SEARCH => {
+            SettingKey::History => self.history = reader.history(value, faults),
+            SettingKey::OtlpEndpoint => self.otlp_endpoint = reader.collector(value).or_listed(faults, None),
+            SettingKey::Embedding => self.embedding = reader.embedding(value).or_listed(faults, None),
+            SettingKey::Search => {
                 (self.meaning, self.suggests, self.search_model) = reader.search(value, faults);
             }
-            DEBUG_STATUS => self.debug_status = reader.switch(key, value).or_listed(faults, false),
-            PICTURES => self.pictures = reader.switch(key, value).or_listed(faults, false),
-            SOCKETS => self.sockets = reader.sockets(value, faults),
-            RESULT_CAP => reader.caps(value).or_listed(faults, ()),
-            TOOL_RULES => self.rules = reader.rules(value, &mut self.rule_faults),
-            TOOL_DEFAULTS => self.tool_defaults = reader.tool_defaults(value, &mut self.rule_faults),
-            // Without one of them, another registry could decide what a name means.
-            REGISTRIES => self.registries = reader.registries(value).or_listed(faults, Vec::new()),
-            NEW_SERVERS if !matches!(value.get(), "\"offer\"" | "\"hold\"") => {
-                self.holds_new_servers = true;
-                let message = format!("\"{NEW_SERVERS}\" must be \"offer\" or \"hold\"");
-                faults.push(reader.at(value.get(), message));
+            SettingKey::DebugStatus => self.debug_status = reader.switch(key, value).or_listed(faults, false),
+            SettingKey::Pictures => self.pictures = reader.switch(key, value).or_listed(faults, false),
+            SettingKey::Sockets => self.sockets = reader.sockets(value, faults),
+            SettingKey::ResultCap => reader.caps(value).or_listed(faults, ()),
+            SettingKey::ToolRules => self.rules = reader.rules(value, &mut self.rule_faults),
+            SettingKey::ToolDefaults => {
+                self.tool_defaults = reader.tool_defaults(value, &mut self.rule_faults)
             }
-            _ => {
+            // Without one of them, another registry could decide what a name means.
+            SettingKey::Registries => {
+                self.registries = reader.registries(value).or_listed(faults, Vec::new())
+            }
+            SettingKey::NewServers => {
+                if !matches!(value.get(), "\"offer\"" | "\"hold\"") {
+                    self.holds_new_servers = true;
+                    let message = format!("\"{NEW_SERVERS}\" must be \"offer\" or \"hold\"");
+                    faults.push(reader.at(value.get(), message));
+                }
+            }
+            SettingKey::Profiles | SettingKey::ActiveProfile | SettingKey::FolderProfiles => {
                 let read = self.profiles.read(key, value, &|part, message| reader.at(part, message));
                 read.or_listed(faults, ());
             }
@@ -312,22 +333,38 @@ impl Config {
         Self::parse(self.to_text()).unwrap_or_else(|_| self.clone())
     }
 
-    /// The parsed document.
-    pub(super) fn document(&self) -> &Value {
-        &self.document
+    /// What the file says, where something else is in effect.
+    pub(super) fn written(&self) -> Option<&Guarded> {
+        self.written.as_deref()
     }
 
-    /// The same configuration with these guarded settings in effect.
+    /// Where a server was installed from, as written by Satchel.
+    pub fn source_of(&self, server: &str) -> Option<&Value> {
+        match self.accepted_sources.get(server) {
+            Some(accepted) => Some(accepted),
+            None => self.entry(server)?.get(SOURCE),
+        }
+    }
+
+    /// The same configuration with only what was accepted, or restricts, in effect. `servers` are those of which
+    /// something else is in effect than what is written.
     pub(super) fn with_guarded(
         mut self,
         accepted: Config,
-        holds_new_servers: bool,
-        embedding: Option<EmbeddingSource>,
-        otlp_endpoint: Option<String>,
+        servers: BTreeMap<String, Switches>,
+        written: Guarded,
     ) -> Self {
-        let registries = self.registries.iter().filter(|named| accepted.registries.contains(named));
-        let registries = registries.cloned().collect();
+        self.accepted_caps = Some(accepted.result_caps());
+        self.holds_new_servers |= accepted.holds_new_servers;
         self.pictures &= accepted.pictures;
+        self.debug_status &= accepted.debug_status;
+        self.request_bytes = self.request_bytes.min(accepted.request_bytes);
+        self.history = History { learn: self.history.learn && accepted.history.learn, ..accepted.history };
+        self.embedding = self.embedding.and(accepted.embedding);
+        self.otlp_endpoint = self.otlp_endpoint.and(accepted.otlp_endpoint);
+        self.registries.retain(|named| accepted.registries.contains(named));
+        self.sockets.retain(|client, path| accepted.sockets.get(client) == Some(path));
+        self.profiles = self.profiles.under(&accepted.profiles);
         let mut in_force = accepted.rules;
         for name in self.servers.keys().filter(|name| name.in_path() != name.as_str()) {
             in_force = ToolRule::as_in_paths(in_force, name);
@@ -335,15 +372,41 @@ impl Config {
         let rules = std::mem::replace(&mut self.rules, in_force);
         let defaults = std::mem::replace(&mut self.tool_defaults, accepted.tool_defaults);
         self.unaccepted = Some((rules, defaults));
-        Self { holds_new_servers, embedding, otlp_endpoint, registries, ..self }
+        for (name, Switches { enabled, startup, keep_calls, exact_results, source }) in servers {
+            if let Some(server) = self.servers.get_mut(name.as_str()) {
+                *server = ServerConfig { enabled, startup, keep_calls, exact_results, ..server.clone() };
+            }
+            self.accepted_sources.insert(name, source);
+        }
+        self.written = Some(Box::new(written));
+        self
+    }
+
+    /// The size limits of results as written, by client; the default is under "".
+    pub(super) fn result_caps(&self) -> BTreeMap<String, u64> {
+        let cap = |value: &Value| value.as_u64().map(|cap| if cap == 0 { u64::MAX } else { cap });
+        let mut caps = BTreeMap::from([(String::new(), USUAL_RESULT_CAP as u64)]);
+        match self.document.get(RESULT_CAP) {
+            Some(Value::Object(named)) => {
+                let named = named.iter().filter_map(|(client, value)| Some((client, cap(value)?)));
+                let name = |client: &String| if client == "default" { String::new() } else { client.clone() };
+                caps.extend(named.map(|(client, cap)| (name(client), cap)));
+            }
+            Some(value) => caps.extend(cap(value).map(|cap| (String::new(), cap))),
+            None => {}
+        }
+        caps
     }
 
     /// The size limit of a result for this client, in bytes of text; 0 means no limit.
     pub fn result_cap(&self, client: &str) -> usize {
-        let cap = |value: &Value| value.as_u64().map(|cap| usize::try_from(cap).unwrap_or(usize::MAX));
-        let configured = self.document.get(RESULT_CAP);
-        let of_client = configured.and_then(|caps| caps.get(client).or_else(|| caps.get("default")));
-        of_client.or(configured).and_then(cap).unwrap_or(USUAL_RESULT_CAP)
+        let cap_in = |caps: &BTreeMap<String, u64>| caps.get(client).or_else(|| caps.get("")).copied();
+        let (written, accepted) = (self.result_caps(), self.accepted_caps.as_ref());
+        let cap = cap_in(&written).into_iter().chain(accepted.and_then(cap_in)).min();
+        match cap {
+            Some(u64::MAX) => 0,
+            cap => usize::try_from(cap.unwrap_or(USUAL_RESULT_CAP as u64)).unwrap_or(usize::MAX),
+        }
     }
 }
 

@@ -1,131 +1,565 @@
-//! Settings that weaken or strengthen protection: rules over tools, the policy for new servers, and addresses that
-//! texts are sent to or servers come from. A change from outside that tightens them applies at once; one that loosens
-//! them waits for approval. Pure.
+//! Compares two configurations by the table of keys: a change from outside that loosens a protection waits for approval, all
+//! others apply at once. Of a change that waits, the parts that restrict apply. Pure.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{
     Config,
-    file::{EMBEDDING, NEW_SERVERS, OTLP_ENDPOINT, PICTURES, REGISTRIES, TOOL_DEFAULTS, TOOL_RULES},
+    change::without_rules_of,
+    file::SERVERS,
+    keys::{HistoryKey, Loosens, ServerKey, SettingKey},
+    rules::{Defaults, ToolRule},
+    settings::History,
 };
-use crate::model::{control::Change, nature::Permit};
+use crate::model::{ServerConfig, Startup, control::Change, nature::Permit};
 
-const KEYS: [&str; 7] =
-    [TOOL_RULES, TOOL_DEFAULTS, NEW_SERVERS, EMBEDDING, OTLP_ENDPOINT, REGISTRIES, PICTURES];
-
-/// The guarded settings of a configuration, as written.
+/// What a configuration says that may loosen a protection, as written. What an entry runs is not part of it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Guarded(Map<String, Value>);
+pub struct Guarded {
+    settings: Map<String, Value>,
+    servers: BTreeMap<String, Switches>,
+}
 
-impl Guarded {
-    /// Those of this configuration file.
-    pub fn of(config: &Config) -> Self {
-        let value = |key: &&str| Some(((*key).to_owned(), config.document().get(*key)?.clone()));
-        Self(KEYS.iter().filter_map(value).collect())
+/// What of an entry is in effect besides what runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Switches {
+    #[serde(skip_serializing_if = "is_true")]
+    pub(super) enabled: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) startup: Startup,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) keep_calls: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) exact_results: bool,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub(super) source: Value,
+}
+
+impl Default for Switches {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            startup: Startup::default(),
+            keep_calls: false,
+            exact_results: false,
+            source: Value::Null,
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl Switches {
+    fn of(server: &ServerConfig, entry: Option<&Value>) -> Self {
+        let ServerConfig {
+            enabled,
+            startup,
+            keep_calls,
+            exact_results,
+            // The approval of the entry covers these.
+            transport: _,
+            sandbox: _,
+            // These restrict nothing.
+            era: _,
+            discovery_timeout: _,
+            refresh_interval: _,
+            idle_timeout: _,
+            request_timeout: _,
+            tool_timeouts: _,
+        } = server;
+        let source = entry.and_then(|entry| entry.get(ServerKey::Source.key())).cloned();
+        Self {
+            enabled: *enabled,
+            startup: *startup,
+            keep_calls: *keep_calls,
+            exact_results: *exact_results,
+            source: source.unwrap_or_default(),
+        }
     }
 
-    /// Parses stored settings; `None` if they are invalid.
+    fn measured(&self, key: ServerKey) -> Option<Measure> {
+        match key {
+            ServerKey::Enabled => Some(Measure::Switch(self.enabled)),
+            ServerKey::Disabled => Some(Measure::Switch(!self.enabled)),
+            ServerKey::Startup => Some(Measure::Switch(self.startup != Startup::Manual)),
+            ServerKey::KeepCalls => Some(Measure::Switch(self.keep_calls)),
+            ServerKey::ExactResults => Some(Measure::Switch(self.exact_results)),
+            // A server that came from nowhere may get an origin: that changes nothing that runs.
+            ServerKey::Source if self.source.is_null() => None,
+            ServerKey::Source => Some(Measure::Places([self.source.to_string()].into())),
+            ServerKey::Command
+            | ServerKey::Args
+            | ServerKey::Env
+            | ServerKey::Cwd
+            | ServerKey::Url
+            | ServerKey::ServerUrl
+            | ServerKey::HttpUrl
+            | ServerKey::Headers
+            | ServerKey::OAuth
+            | ServerKey::Sandbox
+            | ServerKey::Era
+            | ServerKey::DiscoveryTimeout
+            | ServerKey::RefreshInterval
+            | ServerKey::IdleTimeout
+            | ServerKey::RequestTimeout
+            | ServerKey::ToolTimeouts => None,
+        }
+    }
+
+    fn is_loosened_by(&self, key: ServerKey, next: &Self) -> bool {
+        let both = self.measured(key).zip(next.measured(key));
+        both.is_some_and(|(before, after)| is_loosened(key.loosens(), &before, &after))
+    }
+
+    /// What is in effect if only `self` was accepted and `wanted` is written.
+    fn in_effect(&self, wanted: &Self) -> Self {
+        let kept = |key| self.is_loosened_by(key, wanted);
+        Self {
+            enabled: wanted.enabled && !kept(ServerKey::Enabled),
+            startup: if kept(ServerKey::Startup) { self.startup } else { wanted.startup },
+            keep_calls: if kept(ServerKey::KeepCalls) { self.keep_calls } else { wanted.keep_calls },
+            exact_results: wanted.exact_results && !kept(ServerKey::ExactResults),
+            source: if kept(ServerKey::Source) { self.source.clone() } else { wanted.source.clone() },
+        }
+    }
+
+    /// This after a change of the entry from `before` to `after`: what the change left alone stays as it was accepted.
+    fn following(&self, before: &Self, after: &Self) -> Self {
+        fn next<T: Clone + PartialEq>(known: &T, before: &T, after: &T) -> T {
+            if before == after { known.clone() } else { after.clone() }
+        }
+        Self {
+            enabled: next(&self.enabled, &before.enabled, &after.enabled),
+            startup: next(&self.startup, &before.startup, &after.startup),
+            keep_calls: next(&self.keep_calls, &before.keep_calls, &after.keep_calls),
+            exact_results: next(&self.exact_results, &before.exact_results, &after.exact_results),
+            source: next(&self.source, &before.source, &after.source),
+        }
+    }
+}
+
+/// A value that can be compared with an earlier one.
+#[derive(Debug, PartialEq)]
+enum Measure {
+    Switch(bool),
+    Amount(u64),
+    Places(BTreeSet<String>),
+    /// By name; the default is under "".
+    Caps(BTreeMap<String, u64>),
+}
+
+impl Measure {
+    /// Is there anything in it that `before` did not have?
+    fn exceeds(&self, before: &Self) -> bool {
+        match (self, before) {
+            (Self::Switch(after), Self::Switch(before)) => *after && !before,
+            (Self::Amount(after), Self::Amount(before)) => after > before,
+            (Self::Places(after), Self::Places(before)) => !after.is_subset(before),
+            (Self::Caps(after), Self::Caps(before)) => {
+                after.keys().chain(before.keys()).any(|name| cap_in(after, name) > cap_in(before, name))
+            }
+            (Self::Switch(_) | Self::Amount(_) | Self::Places(_) | Self::Caps(_), _) => true,
+        }
+    }
+}
+
+fn cap_in(caps: &BTreeMap<String, u64>, name: &str) -> u64 {
+    caps.get(name).or_else(|| caps.get("")).copied().unwrap_or(u64::MAX)
+}
+
+fn is_loosened(loosens: Loosens, before: &Measure, after: &Measure) -> bool {
+    match loosens {
+        Loosens::More => after.exceeds(before),
+        Loosens::Less => before.exceeds(after),
+        Loosens::Either => before != after,
+        // Compared elsewhere, or not at all.
+        Loosens::Never | Loosens::Entry | Loosens::Rules | Loosens::Profiles | Loosens::Within => false,
+    }
+}
+
+fn of_history(key: HistoryKey, history: History) -> Measure {
+    match key {
+        HistoryKey::Record => Measure::Switch(history.record),
+        HistoryKey::Learn => Measure::Switch(history.learn),
+        HistoryKey::Days => Measure::Amount(history.days.into()),
+        HistoryKey::Megabytes => Measure::Amount(history.bytes),
+    }
+}
+
+/// The values of a setting, each with what loosens it. Empty for what is not compared by its amount.
+fn measured(key: SettingKey, config: &Config) -> Vec<(Loosens, Measure)> {
+    let places = |places: BTreeSet<String>| Some(Measure::Places(places));
+    let one = match key {
+        SettingKey::History => {
+            let history = config.history();
+            return HistoryKey::ALL.iter().map(|key| (key.loosens(), of_history(*key, history))).collect();
+        }
+        SettingKey::MaxRequest => Some(Measure::Amount(config.request_bytes() as u64)),
+        SettingKey::OtlpEndpoint => {
+            places(config.otlp_endpoint().map(ToOwned::to_owned).into_iter().collect())
+        }
+        SettingKey::Embedding => places(
+            config.embedding().map(|source| format!("{} {}", source.url, source.model)).into_iter().collect(),
+        ),
+        SettingKey::DebugStatus => Some(Measure::Switch(config.debug_status())),
+        SettingKey::ResultCap => Some(Measure::Caps(config.result_caps())),
+        SettingKey::NewServers => Some(Measure::Switch(config.holds_new_servers())),
+        SettingKey::Registries => {
+            let named = |one: &super::file::RegistrySource| json!([one.url, one.token]).to_string();
+            places(config.registries().iter().map(named).collect())
+        }
+        SettingKey::Pictures => Some(Measure::Switch(config.shows_pictures())),
+        SettingKey::Sockets => {
+            places(config.sockets().iter().map(|(client, path)| json!([client, path]).to_string()).collect())
+        }
+        SettingKey::Servers
+        | SettingKey::Search
+        | SettingKey::ToolRules
+        | SettingKey::ToolDefaults
+        | SettingKey::Profiles
+        | SettingKey::ActiveProfile
+        | SettingKey::FolderProfiles => None,
+    };
+    one.map(|measure| (key.loosens(), measure)).into_iter().collect()
+}
+
+/// The settings that may loosen something.
+fn guarded_settings() -> impl Iterator<Item = &'static str> {
+    let is_guarded = |key: &&SettingKey| match key {
+        SettingKey::Servers | SettingKey::Search => false,
+        SettingKey::MaxRequest
+        | SettingKey::History
+        | SettingKey::OtlpEndpoint
+        | SettingKey::Embedding
+        | SettingKey::DebugStatus
+        | SettingKey::ResultCap
+        | SettingKey::ToolRules
+        | SettingKey::ToolDefaults
+        | SettingKey::NewServers
+        | SettingKey::Registries
+        | SettingKey::Pictures
+        | SettingKey::Sockets
+        | SettingKey::Profiles
+        | SettingKey::ActiveProfile
+        | SettingKey::FolderProfiles => true,
+    };
+    SettingKey::ALL.iter().filter(is_guarded).map(|key| key.key())
+}
+
+/// What versions guarded that did not look at servers' entries.
+const FIRST_GUARDED: [SettingKey; 7] = [
+    SettingKey::ToolRules,
+    SettingKey::ToolDefaults,
+    SettingKey::NewServers,
+    SettingKey::Embedding,
+    SettingKey::OtlpEndpoint,
+    SettingKey::Registries,
+    SettingKey::Pictures,
+];
+
+const PROFILE_KEYS: [SettingKey; 3] =
+    [SettingKey::Profiles, SettingKey::ActiveProfile, SettingKey::FolderProfiles];
+
+impl Guarded {
+    /// What this configuration says, accepted or not.
+    pub fn of(config: &Config) -> Self {
+        if let Some(written) = config.written() {
+            return written.clone();
+        }
+        let value = |key: &'static str| Some((key.to_owned(), config.setting(key)?.clone()));
+        let server = |(name, server): (&crate::model::ServerName, &ServerConfig)| {
+            (name.to_string(), Switches::of(server, config.entry(name.as_str())))
+        };
+        Self {
+            settings: guarded_settings().filter_map(value).collect(),
+            servers: config.servers().iter().map(server).collect(),
+        }
+    }
+
+    /// Parses what was stored; `None` if it is invalid.
     pub fn from_value(value: Value) -> Option<Self> {
-        let Value::Object(fields) = value else { return None };
-        let known = fields.keys().all(|key| KEYS.contains(&key.as_str()));
-        let kept = Self(fields);
+        let Value::Object(mut settings) = value else { return None };
+        let servers = settings.shift_remove(SERVERS).map(serde_json::from_value).transpose().ok()?;
+        let known = settings.keys().all(|key| guarded_settings().any(|known| known == key));
+        let kept = Self { settings, servers: servers.unwrap_or_default() };
         (known && kept.as_config().is_some()).then_some(kept)
+    }
+
+    /// Completes what a version stored that knew fewer keys by what was in effect then.
+    #[must_use]
+    pub fn completed_by(mut self, before: Self) -> Self {
+        let first = |key: &String| FIRST_GUARDED.iter().any(|known| known.key() == key);
+        self.settings.extend(before.settings.into_iter().filter(|(key, _)| !first(key)));
+        self.servers = before.servers;
+        self
     }
 
     /// The form that is stored and displayed.
     pub fn to_value(&self) -> Value {
-        Value::Object(self.0.clone())
-    }
-
-    /// Are there none?
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        let mut whole = self.settings.clone();
+        let servers: Map<String, Value> = self
+            .servers
+            .iter()
+            .filter(|(_, switches)| **switches != Switches::default())
+            .map(|(name, switches)| (name.clone(), json!(switches)))
+            .collect();
+        if !servers.is_empty() {
+            whole.insert(SERVERS.into(), Value::Object(servers));
+        }
+        Value::Object(whole)
     }
 
     /// A configuration with these settings and nothing else.
     fn as_config(&self) -> Option<Config> {
-        Config::parse(&self.to_value().to_string()).ok()
+        Config::parse(&Value::Object(self.settings.clone()).to_string()).ok()
     }
 
-    /// Applies a change that a person made through Satchel.
-    pub fn after(&self, change: &Change) -> Self {
-        let changed = self.as_config().and_then(|config| super::change::apply(&config, change).ok());
-        match (change, changed) {
-            (
-                Change::SetPermit { .. } | Change::SetPictures { .. } | Change::TakeSetting { .. },
-                Some(config),
-            ) => Self::of(&config),
-            _ => self.clone(),
+    fn switches(&self, server: &str) -> Switches {
+        self.servers.get(server).cloned().unwrap_or_default()
+    }
+
+    /// This, after `next` was accepted. What is no longer written is remembered: written again, it loosens.
+    #[must_use]
+    pub fn and(&self, next: &Self) -> Self {
+        let mut all = next.clone();
+        for (name, switches) in &self.servers {
+            all.servers.entry(name.clone()).or_insert_with(|| switches.clone());
         }
+        let key = SettingKey::Profiles.key();
+        if let Some(Value::Object(known)) = self.settings.get(key)
+            && let Value::Object(there) = all.settings.entry(key).or_insert_with(|| json!({}))
+        {
+            for (name, profile) in known {
+                there.entry(name.clone()).or_insert_with(|| profile.clone());
+            }
+        }
+        all.servers.retain(|_, switches| *switches != Switches::default());
+        all
     }
 
-    /// Does `next` only add restrictions? Then it needs no approval.
-    pub fn is_tightened_by(&self, next: &Guarded) -> bool {
+    /// The part of this that `wanted` speaks of.
+    #[must_use]
+    pub fn beside(&self, wanted: &Self) -> Self {
+        let mut part = self.clone();
+        part.servers = wanted.servers.keys().map(|name| (name.clone(), self.switches(name))).collect();
+        let key = SettingKey::Profiles.key();
+        let named = wanted.settings.get(key).and_then(Value::as_object);
+        if let Some(Value::Object(profiles)) = part.settings.get_mut(key) {
+            profiles.retain(|name, _| named.is_some_and(|named| named.contains_key(name)));
+            if profiles.is_empty() && named.is_none() {
+                part.settings.shift_remove(key);
+            }
+        }
+        part
+    }
+
+    /// Is everything that `wanted` says accepted?
+    pub fn accepts(&self, wanted: &Self) -> bool {
+        self.beside(wanted) == *wanted
+    }
+
+    /// What `wanted` says otherwise: keys of settings, and names of servers.
+    pub fn waiting(&self, wanted: &Self) -> (BTreeSet<String>, BTreeSet<String>) {
+        let known = self.beside(wanted);
+        let keys = known.settings.keys().chain(wanted.settings.keys());
+        let settings = keys.filter(|key| known.settings.get(*key) != wanted.settings.get(*key)).cloned();
+        let servers =
+            wanted.servers.iter().filter(|(name, switches)| known.servers.get(*name) != Some(switches));
+        (settings.collect(), servers.map(|(name, _)| name.clone()).collect())
+    }
+
+    /// Does `next` loosen nothing? Then it needs no approval.
+    pub fn is_tightened_by(&self, next: &Self) -> bool {
         let (Some(before), Some(after)) = (self.as_config(), next.as_config()) else { return false };
         // A value that cannot be read says nothing about what is meant; until it is corrected, the cautious one applies.
         if !after.setting_faults().is_empty() {
             return false;
         }
-        let address = |key: &str| next.0.get(key).is_none() || next.0.get(key) == self.0.get(key);
-        let defaults = self.0.get(TOOL_DEFAULTS) == next.0.get(TOOL_DEFAULTS);
-        let holds = after.holds_new_servers() || !before.holds_new_servers();
-        let fewer = after.registries().iter().all(|named| before.registries().contains(named));
-        let pictures = before.shows_pictures() || !after.shows_pictures();
-        let off_before = before.tool_rules().iter().any(|rule| rule.permit == Some(Permit::Off));
-        // The last matching rule counts, so all present rules must occur in the same order.
-        let mut known = before.tool_rules().iter().peekable();
-        let stricter = after.tool_rules().iter().all(|rule| {
-            if known.peek() == Some(&rule) {
-                known.next();
-                return true;
+        let same = |key: &&SettingKey| {
+            let pairs = measured(**key, &before).into_iter().zip(measured(**key, &after));
+            pairs.into_iter().all(|((loosens, before), (_, after))| !is_loosened(loosens, &before, &after))
+        };
+        let server = |(name, next): (&String, &Switches)| {
+            let known = self.switches(name);
+            ServerKey::ALL.iter().all(|key| !known.is_loosened_by(*key, next))
+        };
+        SettingKey::ALL.iter().all(|key| same(&key))
+            && are_stricter(before.tool_rules(), after.tool_rules())
+            && permit_no_more(before.tool_defaults(), after.tool_defaults())
+            && !before.profiles().are_widened_by(after.profiles())
+            && next.servers.iter().all(server)
+    }
+
+    /// What is accepted after a change made through Satchel, which turned `before` into `after`. `by_person`: a person
+    /// made it, or the hub itself.
+    #[must_use]
+    pub fn after(&self, change: &Change, before: &Config, after: &Config, by_person: bool) -> Self {
+        let (old, new) = (Self::of(before), Self::of(after));
+        let mut next = self.clone();
+        match change {
+            Change::SetPermit { .. } | Change::SetPictures { .. } | Change::SetLearning { .. } => {
+                let changed = self.as_config().and_then(|config| super::change::apply(&config, change).ok());
+                if let Some(config) = changed {
+                    next.settings = Self::of(&config).settings;
+                }
             }
-            // It stands in for an invalid rule, and only restricts.
-            if rule.invalid {
-                return true;
+            Change::SetEnabled { name, enabled } => {
+                next.servers.insert(name.clone(), Switches { enabled: *enabled, ..self.switches(name) });
             }
-            let rewrites = rule.rename.is_some()
-                || rule.description.is_some()
-                || rule.category.is_some()
-                || !rule.annotations.is_empty();
-            let permits = match rule.permit {
-                None | Some(Permit::Off) => true,
-                Some(Permit::Ask) => !off_before,
-                Some(Permit::Allow) => false,
-            };
-            !rewrites && permits
-        });
-        address(EMBEDDING)
-            && address(OTLP_ENDPOINT)
-            && defaults
-            && fewer
-            && holds
-            && pictures
-            && stricter
-            && known.peek().is_none()
+            Change::SetKeepCalls { name, keep } => {
+                next.servers.insert(name.clone(), Switches { keep_calls: *keep, ..self.switches(name) });
+            }
+            Change::UseProfile { .. } => {
+                next.take_over(SettingKey::ActiveProfile, &Self::default(), &new);
+                next.take_profiles(&old, &new);
+            }
+            Change::PutProfile { .. } | Change::RemoveProfile { .. } | Change::BindFolder { .. } => {
+                next.take_profiles(&old, &new);
+            }
+            Change::Add { name, .. } | Change::Put { name, .. } | Change::Edit { name, .. } => {
+                let (known, was, is) = (self.switches(name), old.switches(name), new.switches(name));
+                let followed = known.following(&was, &is);
+                // Satchel itself writes where a server came from.
+                let source = followed.source.clone();
+                let accepted = if by_person { followed } else { Switches { source, ..known } };
+                next.servers.insert(name.clone(), accepted);
+            }
+            Change::Duplicate { name, to } => {
+                next.servers.insert(to.clone(), self.switches(name));
+            }
+            Change::Remove { name } => {
+                next.servers.remove(name);
+                without_rules_of(&mut next.settings, name);
+            }
+            Change::TakeSetting { key, .. } => {
+                let value = new.settings.get(key).filter(|_| by_person);
+                match value {
+                    Some(value) => drop(next.settings.insert(key.clone(), value.clone())),
+                    None if by_person => drop(next.settings.shift_remove(key)),
+                    None => {}
+                }
+            }
+            Change::SetSandbox { .. } => {}
+        }
+        next
+    }
+
+    fn take_profiles(&mut self, old: &Self, new: &Self) {
+        PROFILE_KEYS.iter().for_each(|key| self.take_over(*key, old, new));
+    }
+
+    /// Takes over what differs between `old` and `new` in a setting, and nothing else of it.
+    fn take_over(&mut self, key: SettingKey, old: &Self, new: &Self) {
+        let key = key.key();
+        let (old, new) = (old.settings.get(key), new.settings.get(key));
+        let fields = |value: Option<&Value>| value.and_then(Value::as_object).cloned();
+        match (fields(old), fields(new)) {
+            (old, new) if old.is_some() || new.is_some() => {
+                let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+                let mut known = fields(self.settings.get(key)).unwrap_or_default();
+                for name in old.keys().chain(new.keys()).filter(|name| old.get(*name) != new.get(*name)) {
+                    match new.get(name) {
+                        Some(value) => drop(known.insert(name.clone(), value.clone())),
+                        None => drop(known.shift_remove(name)),
+                    }
+                }
+                match known.is_empty() {
+                    true => drop(self.settings.shift_remove(key)),
+                    false => drop(self.settings.insert(key.to_owned(), Value::Object(known))),
+                }
+            }
+            _ if old != new => match new {
+                Some(value) => drop(self.settings.insert(key.to_owned(), value.clone())),
+                None => drop(self.settings.shift_remove(key)),
+            },
+            _ => {}
+        }
     }
 }
 
+/// Are all rules of before still there, in their order, and does each other one only restrict?
+fn are_stricter(before: &[ToolRule], after: &[ToolRule]) -> bool {
+    let off_before = before.iter().any(|rule| rule.permit == Some(Permit::Off));
+    // The last matching rule counts, so all present rules must occur in the same order.
+    let mut known = before.iter().peekable();
+    let stricter = after.iter().all(|rule| {
+        if known.peek() == Some(&rule) {
+            known.next();
+            return true;
+        }
+        // It stands in for an invalid rule, and only restricts.
+        if rule.invalid {
+            return true;
+        }
+        let rewrites = rule.rename.is_some()
+            || rule.description.is_some()
+            || rule.category.is_some()
+            || !rule.annotations.is_empty();
+        let permits = match rule.permit {
+            None | Some(Permit::Off) => true,
+            Some(Permit::Ask) => !off_before,
+            Some(Permit::Allow) => false,
+        };
+        !rewrites && permits
+    });
+    stricter && known.peek().is_none()
+}
+
+/// Do the defaults permit at most what they permitted before?
+fn permit_no_more(before: &Defaults, after: &Defaults) -> bool {
+    // Without a value, reading and writing are allowed; of what deletes or is unknown, some asks.
+    let within = |before: Option<Permit>, after: Option<Permit>, usual: Option<Permit>| match after.or(usual)
+    {
+        after if after == before.or(usual) => true,
+        Some(Permit::Off) => true,
+        Some(Permit::Ask) => before != Some(Permit::Off),
+        Some(Permit::Allow) => false,
+        None => before == Some(Permit::Allow),
+    };
+    let destructive = |defaults: &Defaults| defaults.destructive.or(defaults.writes);
+    let allowed = Some(Permit::Allow);
+    within(before.reads, after.reads, allowed)
+        && within(before.writes, after.writes, allowed)
+        && within(destructive(before), destructive(after), allowed)
+        && within(before.deletes, after.deletes, None)
+        && within(before.unstated, after.unstated, None)
+}
+
 impl Config {
-    /// The settings in effect for this file, given what a person accepted: the stricter of both for rules, the
-    /// accepted ones for addresses.
+    /// The configuration in effect for this file, given what a person accepted: of both, what restricts more.
     pub fn under(&self, accepted: &Guarded) -> Config {
-        if Guarded::of(self) == *accepted {
+        let wanted = Guarded::of(self);
+        if accepted.accepts(&wanted) {
             return self.clone();
         }
         let before = accepted.as_config().unwrap_or_default();
-        let holds = self.holds_new_servers() || before.holds_new_servers();
-        let embedding = self.embedding().and(before.embedding()).cloned();
-        let collector = self.otlp_endpoint().and(before.otlp_endpoint()).map(ToOwned::to_owned);
-        self.clone().with_guarded(before, holds, embedding, collector)
+        let in_effect = |(name, wanted): (&String, &Switches)| {
+            let known = accepted.switches(name);
+            let forced = known.in_effect(wanted);
+            (forced != *wanted).then(|| (name.clone(), forced))
+        };
+        let servers = wanted.servers.iter().filter_map(in_effect).collect();
+        self.clone().with_guarded(before, servers, wanted)
     }
 }
 
 /// The settings formatted for a diff.
 pub fn readable(guarded: &Guarded) -> String {
-    if guarded.is_empty() {
-        return String::new();
+    match guarded.to_value() {
+        Value::Object(fields) if fields.is_empty() => String::new(),
+        value => serde_json::to_string_pretty(&value).unwrap_or_default(),
     }
-    serde_json::to_string_pretty(&json!(guarded.to_value())).unwrap_or_default()
 }
 
 #[cfg(test)]

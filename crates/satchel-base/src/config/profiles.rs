@@ -1,7 +1,7 @@
 //! Profiles: what each one allows, and which one applies to a client. Pure.
 //!
-//! A profile only narrows: what a server runs, and what was approved of it, is decided elsewhere and before. So other hands
-//! may write these blocks as they may switch a server on and off; what must never be called is for rules over tools.
+//! A profile only narrows: what a server runs, and what was approved of it, is decided elsewhere and before. Other hands may
+//! narrow what clients see; what shows more waits for a person.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -135,6 +135,40 @@ impl Profiles {
         let folders = self.folders.values().filter_map(|profile| profile.as_deref().ok());
         let mut named = bound.chain(folders).chain([active]);
         named.any(|name| self.all.get(name).is_some_and(|profile| profile.lets_in(server)))
+    }
+
+    /// Would `next` let any client see more?
+    pub(super) fn are_widened_by(&self, next: &Self) -> bool {
+        let is_wider = |(name, filter): (&String, &Arc<Filter>)| match self.all.get(name) {
+            Some(known) => !known.has_all_of(filter.profile()),
+            None => self.faults.contains_key(name),
+        };
+        let is_unbound = |(folder, profile): (&String, &Result<String, _>)| {
+            next.folders.get(folder).and_then(|next| next.as_ref().ok()) != profile.as_ref().ok()
+        };
+        next.all.iter().any(is_wider)
+            || (self.active.is_some() && self.active != next.active)
+            || self.folders.iter().any(is_unbound)
+    }
+
+    /// These, except where they would let a client see more than the accepted ones.
+    pub(super) fn under(mut self, accepted: &Self) -> Self {
+        for (name, filter) in &mut self.all {
+            let known = accepted.all.get(name).filter(|known| !known.has_all_of(filter.profile()));
+            if let Some(known) = known {
+                *filter = known.clone();
+            }
+        }
+        self.active = accepted.active.clone().or(self.active);
+        self.folders.extend(accepted.folders.clone());
+        let used = self.active.iter().chain(self.folders.values().flatten());
+        let gone = used.filter_map(|name| Some((name.clone(), accepted.all.get(name)?.clone())));
+        for (name, filter) in gone.collect::<Vec<_>>() {
+            if !self.has(&name) {
+                self.all.insert(name, filter);
+            }
+        }
+        self
     }
 
     /// The profile of the first of these folders that has one; of nested folders, the innermost.

@@ -6,6 +6,7 @@ use satchel_mcp::{Raw, object::all_fields};
 
 use super::{
     file::{ConfigError, SERVERS},
+    keys::ServerKey,
     reader::{ConfigReader, kind},
 };
 use crate::model::{
@@ -45,18 +46,17 @@ impl<'a> ConfigReader<'a> {
 
     fn server(&self, name: &str, entry: &'a Raw) -> Result<ServerConfig, ConfigError> {
         let entry_fields = self.object(entry.get(), &format!("the entry of \"{name}\""))?;
-        let field = |wanted: &[&str]| {
-            entry_fields
-                .iter()
-                .find(|(key, _)| wanted.contains(&key.as_str()))
-                .map(|(key, value)| (key.as_str(), *value))
+        let field = |wanted: &[ServerKey]| {
+            let is_wanted = |key: &str| ServerKey::of(key).is_some_and(|key| wanted.contains(&key));
+            entry_fields.iter().find(|(key, _)| is_wanted(key)).map(|(key, value)| (key.as_str(), *value))
         };
-        let text = |wanted: &[&str]| field(wanted).map(|(key, value)| self.text_of(key, value)).transpose();
-        let switch = |key: &str| field(&[key]).map(|(key, value)| self.switch(key, value)).transpose();
+        let text =
+            |wanted: &[ServerKey]| field(wanted).map(|(key, value)| self.text_of(key, value)).transpose();
+        let switch = |key: ServerKey| field(&[key]).map(|(key, value)| self.switch(key, value)).transpose();
 
-        let command = text(&["command"])?;
+        let command = text(&[ServerKey::Command])?;
         // Other programs' documentation also uses these keys.
-        let url = text(&["url", "serverUrl", "httpUrl"])?;
+        let url = text(&[ServerKey::Url, ServerKey::ServerUrl, ServerKey::HttpUrl])?;
         let transport = match (command, url) {
             (Some(_), Some(_)) => {
                 let message = format!("\"{name}\" has both \"command\" and \"url\"; expected one of them");
@@ -73,9 +73,11 @@ impl<'a> ConfigReader<'a> {
             }
             (Some(command), None) => TransportConfig::Stdio {
                 command,
-                args: field(&["args"]).map_or(Ok(Vec::new()), |(key, value)| self.list(key, value))?,
-                env: field(&["env"]).map_or(Ok(BTreeMap::new()), |(key, value)| self.map(key, value))?,
-                cwd: text(&["cwd"])?,
+                args: field(&[ServerKey::Args])
+                    .map_or(Ok(Vec::new()), |(key, value)| self.list(key, value))?,
+                env: field(&[ServerKey::Env])
+                    .map_or(Ok(BTreeMap::new()), |(key, value)| self.map(key, value))?,
+                cwd: text(&[ServerKey::Cwd])?,
             },
             (None, Some(url)) => {
                 let known = ["http://", "https://", "${"].iter().any(|start| url.starts_with(start));
@@ -83,14 +85,16 @@ impl<'a> ConfigReader<'a> {
                     let message = format!("the \"url\" of \"{name}\" must begin with http:// or https://");
                     return Err(self.at(entry.get(), message));
                 }
-                let headers =
-                    field(&["headers"]).map_or(Ok(BTreeMap::new()), |(key, value)| self.map(key, value))?;
-                let oauth = field(&["oauth"]).map_or(Ok(OAuth::default()), |(_, value)| self.oauth(value))?;
+                let headers = field(&[ServerKey::Headers])
+                    .map_or(Ok(BTreeMap::new()), |(key, value)| self.map(key, value))?;
+                let oauth = field(&[ServerKey::OAuth])
+                    .map_or(Ok(OAuth::default()), |(_, value)| self.oauth(value))?;
                 TransportConfig::Http { url, headers, oauth: Box::new(oauth) }
             }
         };
-        let enabled = switch("enabled")?.unwrap_or(true) && !switch("disabled")?.unwrap_or(false);
-        let startup = field(&["startup"]).map_or(Ok(Startup::Lazy), |(_, value)| {
+        let enabled =
+            switch(ServerKey::Enabled)?.unwrap_or(true) && !switch(ServerKey::Disabled)?.unwrap_or(false);
+        let startup = field(&[ServerKey::Startup]).map_or(Ok(Startup::Lazy), |(_, value)| {
             serde_json::from_str(value.get()).map_err(|_| {
                 self.at(
                     value.get(),
@@ -98,43 +102,48 @@ impl<'a> ConfigReader<'a> {
                 )
             })
         })?;
-        let era = field(&["era"]).map_or(Ok(EraSetting::Auto), |(_, value)| {
+        let era = field(&[ServerKey::Era]).map_or(Ok(EraSetting::Auto), |(_, value)| {
             serde_json::from_str(value.get()).map_err(|_| {
                 self.at(value.get(), "\"era\" must be \"auto\", \"legacy\" or \"modern\"".to_owned())
             })
         })?;
-        let keep_calls = switch("keepCalls")?.unwrap_or(false);
-        let exact_results = switch("exactResults")?.unwrap_or(false);
-        let sandbox = field(&["sandbox"]).map_or(Ok(None), |(key, value)| self.sandbox(key, value))?;
+        let keep_calls = switch(ServerKey::KeepCalls)?.unwrap_or(false);
+        let exact_results = switch(ServerKey::ExactResults)?.unwrap_or(false);
+        let sandbox =
+            field(&[ServerKey::Sandbox]).map_or(Ok(None), |(key, value)| self.sandbox(key, value))?;
         if sandbox.is_some() && matches!(transport, TransportConfig::Http { .. }) {
             let message = format!("\"sandbox\" is for programs, and \"{name}\" has a \"url\"");
             return Err(self.at(entry.get(), message));
         }
-        let duration = |key: &str| field(&[key]).map(|(key, value)| self.duration(key, value)).transpose();
+        let duration =
+            |key: ServerKey| field(&[key]).map(|(key, value)| self.duration(key, value)).transpose();
         Ok(ServerConfig {
             transport,
             enabled,
             startup,
             era,
-            discovery_timeout: duration("discoveryTimeout")?
+            discovery_timeout: duration(ServerKey::DiscoveryTimeout)?
                 .unwrap_or(DISCOVERY_TIMEOUT)
                 .max(REQUEST_TIMEOUT_FLOOR),
-            refresh_interval: duration("refreshInterval")?
+            refresh_interval: duration(ServerKey::RefreshInterval)?
                 .unwrap_or(REFRESH_INTERVAL)
                 .max(REFRESH_INTERVAL_FLOOR),
-            idle_timeout: duration("idleTimeout")?.unwrap_or(IDLE_TIMEOUT),
-            request_timeout: duration("requestTimeout")?
+            idle_timeout: duration(ServerKey::IdleTimeout)?.unwrap_or(IDLE_TIMEOUT),
+            request_timeout: duration(ServerKey::RequestTimeout)?
                 .unwrap_or(REQUEST_TIMEOUT)
                 .max(REQUEST_TIMEOUT_FLOOR),
-            tool_timeouts: field(&["toolTimeouts"]).map_or(Ok(BTreeMap::new()), |(key, value)| {
-                self.object(value.get(), &format!("\"{key}\""))?
-                    .into_iter()
-                    .map(|(tool, value)| {
-                        let timeout = self.duration(&tool, value)?.max(REQUEST_TIMEOUT_FLOOR);
-                        Ok((tool, timeout))
-                    })
-                    .collect()
-            })?,
+            tool_timeouts: field(&[ServerKey::ToolTimeouts]).map_or(
+                Ok(BTreeMap::new()),
+                |(key, value)| {
+                    self.object(value.get(), &format!("\"{key}\""))?
+                        .into_iter()
+                        .map(|(tool, value)| {
+                            let timeout = self.duration(&tool, value)?.max(REQUEST_TIMEOUT_FLOOR);
+                            Ok((tool, timeout))
+                        })
+                        .collect()
+                },
+            )?,
             keep_calls,
             exact_results,
             sandbox,

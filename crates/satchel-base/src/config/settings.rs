@@ -7,39 +7,40 @@ use satchel_mcp::{Raw, limits, object::fields};
 
 use super::{
     file::ConfigError,
+    keys::{HistoryKey, SearchKey, SettingKey},
     reader::{ConfigReader, OrListed, kind},
     rules::{Defaults, ToolRule},
 };
 
 /// Key of the maximum request size, in MiB.
-pub(super) const MAX_REQUEST: &str = "maxRequestMiB";
+pub(super) const MAX_REQUEST: &str = SettingKey::MaxRequest.key();
 /// Key of the settings for recording.
-pub const HISTORY: &str = "history";
+pub const HISTORY: &str = SettingKey::History.key();
 /// Key of the OpenTelemetry endpoint that traces are exported to.
-pub const OTLP_ENDPOINT: &str = "otlpEndpoint";
+pub const OTLP_ENDPOINT: &str = SettingKey::OtlpEndpoint.key();
 /// The key of sockets for single clients.
-pub(super) const SOCKETS: &str = "sockets";
+pub(super) const SOCKETS: &str = SettingKey::Sockets.key();
 /// Key of the embedding service.
-pub const EMBEDDING: &str = "embedding";
+pub const EMBEDDING: &str = SettingKey::Embedding.key();
 /// Key of the search settings.
-pub const SEARCH: &str = "search";
+pub const SEARCH: &str = SettingKey::Search.key();
 /// Key of the switch for the debug status.
-pub const DEBUG_STATUS: &str = "debugStatus";
+pub const DEBUG_STATUS: &str = SettingKey::DebugStatus.key();
 /// Key of the limit above which results are cut, in bytes of text: a number, or one for each client and `default`; 0
 /// means no limit.
-pub const RESULT_CAP: &str = "resultCap";
+pub const RESULT_CAP: &str = SettingKey::ResultCap.key();
 /// Key of the tool rules: a list of [`ToolRule`]s.
-pub const TOOL_RULES: &str = "toolRules";
+pub const TOOL_RULES: &str = SettingKey::ToolRules.key();
 /// Key of the defaults for tools that no rule matches: [`Defaults`].
-pub const TOOL_DEFAULTS: &str = "toolDefaults";
+pub const TOOL_DEFAULTS: &str = SettingKey::ToolDefaults.key();
 /// Key of whether a new server's definitions are available before review: `"offer"` or `"hold"`.
-pub const NEW_SERVERS: &str = "newServers";
+pub const NEW_SERVERS: &str = SettingKey::NewServers.key();
 /// Key of the registries: a list of addresses, each with a token if it requires one.
-pub const REGISTRIES: &str = "registries";
+pub const REGISTRIES: &str = SettingKey::Registries.key();
 /// The default registry.
 pub const OFFICIAL_REGISTRY: &str = "https://registry.modelcontextprotocol.io";
 /// Key of the switch for fetching servers' icons.
-pub const PICTURES: &str = "pictures";
+pub const PICTURES: &str = SettingKey::Pictures.key();
 /// Replaces a number of days in `history` that cannot be read, so that nothing is deleted.
 const ALL_DAYS: u32 = 36_500;
 
@@ -187,16 +188,16 @@ impl<'a> ConfigReader<'a> {
                 number
                     .ok_or_else(|| self.at(value.get(), format!("\"{key}\" must be a positive whole number")))
             };
-            match key.as_str() {
-                "record" => history.record = self.switch(&key, value).or_listed(faults, false),
-                "learn" => history.learn = self.switch(&key, value).or_listed(faults, false),
-                "days" => history.days = number().or_listed(faults, ALL_DAYS),
-                "megabytes" => {
+            // Stays in the file, like every unknown field.
+            let Some(known) = HistoryKey::of(&key) else { continue };
+            match known {
+                HistoryKey::Record => history.record = self.switch(&key, value).or_listed(faults, false),
+                HistoryKey::Learn => history.learn = self.switch(&key, value).or_listed(faults, false),
+                HistoryKey::Days => history.days = number().or_listed(faults, ALL_DAYS),
+                HistoryKey::Megabytes => {
                     let bytes = number().map(|megabytes| u64::from(megabytes) * 1024 * 1024);
                     history.bytes = bytes.or_listed(faults, u64::MAX);
                 }
-                // Stays in the file, like every unknown field.
-                _ => {}
             }
         }
         history
@@ -251,11 +252,13 @@ impl<'a> ConfigReader<'a> {
         };
         let (mut meaning, mut suggests, mut model) = (true, true, SearchModel::default());
         for (key, value) in fields {
-            match key.as_str() {
-                "meaning" => meaning = self.switch(&key, value).or_listed(faults, false),
-                "suggest" => suggests = self.switch(&key, value).or_listed(faults, false),
-                "model" => model = self.search_model(value).or_listed(faults, SearchModel::default()),
-                _ => {}
+            let Some(known) = SearchKey::of(&key) else { continue };
+            match known {
+                SearchKey::Meaning => meaning = self.switch(&key, value).or_listed(faults, false),
+                SearchKey::Suggest => suggests = self.switch(&key, value).or_listed(faults, false),
+                SearchKey::Model => {
+                    model = self.search_model(value).or_listed(faults, SearchModel::default());
+                }
             }
         }
         (meaning, suggests, model)

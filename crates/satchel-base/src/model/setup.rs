@@ -123,6 +123,12 @@ pub struct TakenSetup {
     pub taken: Vec<String>,
     /// Number of secrets stored.
     pub secrets: usize,
+    /// The servers among them that are new here. They are switched off.
+    #[serde(default)]
+    pub off: Vec<String>,
+    /// Some of the settings loosen a protection, and wait for approval.
+    #[serde(default)]
+    pub waits: bool,
     /// What was not applied, and why.
     pub left: Vec<Left>,
 }

@@ -16,6 +16,7 @@ use satchel_core::{
             FollowedSetup, SetupChoice, SetupDifference, SetupPart, SetupReview, SetupSource, SetupStanding,
             TakenSetup, WrittenSetup,
         },
+        shell,
     },
 };
 
@@ -170,6 +171,17 @@ async fn take_from(
     let sentence = format!("Took {}{secrets}.", counted(taken.taken.len(), "part", "parts"));
     let nothing = taken.taken.is_empty() && !taken.left.is_empty();
     let code = done(&sentence, &taken, json)?;
+    if !json {
+        for server in &taken.off {
+            say(format!(
+                "{server} is switched off; `satchel enable {}` switches it on.",
+                shell::word(server)
+            ));
+        }
+        if taken.waits {
+            say("What loosens a protection waits: `satchel approve --settings` shows it and asks.");
+        }
+    }
     Ok(if nothing { ExitCode::FAILURE } else { code })
 }
 

@@ -51,20 +51,37 @@ pub enum ApplyError {
     Panicked(#[from] Panicked),
 }
 
+/// Whose change it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hand {
+    /// A person's, who accepts what runs after it, or the hub's own.
+    Person,
+    /// A program's. It loosens nothing that needs a person, except what the review of entries holds back.
+    Program,
+    /// From another setup: what it loosens waits like a change of the file by another program.
+    Setup,
+}
+
+impl Hand {
+    /// The hand of this handle's caller.
+    pub(super) fn of(hub: &Hub) -> Self {
+        if hub.context.is_for_a_person() { Self::Person } else { Self::Program }
+    }
+}
+
 /// A change, and the caller waiting for it.
 #[derive(Debug)]
 pub(super) struct Asked {
     change: Change,
     /// The caller's handle.
     by: Hub,
-    /// The caller accepts what runs after the change.
-    accepts: bool,
+    hand: Hand,
     answer: oneshot::Sender<Result<(), ApplyError>>,
 }
 
-pub(super) async fn ask(hub: &Hub, change: Change, accepts: bool) -> Result<(), ApplyError> {
+pub(super) async fn ask(hub: &Hub, change: Change, hand: Hand) -> Result<(), ApplyError> {
     let (answer, done) = oneshot::channel();
-    let asked = Asked { change, by: hub.clone(), accepts, answer };
+    let asked = Asked { change, by: hub.clone(), hand, answer };
     hub.inner.configured.ask(asked).await.map_err(|_| ApplyError::Closing)?;
     done.await.map_err(|_| ApplyError::Closing)?
 }
@@ -74,9 +91,9 @@ pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
     loop {
         tokio::select! {
             next = asked.recv() => match next {
-                Some(Asked { change, by, accepts, answer }) => {
+                Some(Asked { change, by, hand, answer }) => {
                     let turn = hub.inner.configured.accepted.turn.lock().await;
-                    let made = caught(async { make(&by, &change, accepts).await }).await;
+                    let made = caught(async { make(&by, &change, hand).await }).await;
                     drop(turn);
                     if matches!(made, Ok(Ok(()))) {
                         // A caller that gets a success finds the record in the audit log.
@@ -167,8 +184,9 @@ pub(super) async fn reconcile(hub: &Hub, config: Config, accepted: Accepted<'_>)
     hub.inner.review.end_accepting().await;
 }
 
-async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyError> {
+async fn make(hub: &Hub, change: &Change, hand: Hand) -> Result<(), ApplyError> {
     may_fail_here("change");
+    let accepts = hand == Hand::Person;
     let path = &hub.places().config_file;
     // The file is authoritative: the user may have just edited it.
     let current = match read(path) {
@@ -196,7 +214,9 @@ async fn make(hub: &Hub, change: &Change, accepts: bool) -> Result<(), ApplyErro
     }
     may_fail_here("written");
     hub.clear_notice(Code::ConfigInvalid);
-    hub.inner.configured.accepted.changed(change);
+    if hand != Hand::Setup || matches!(change, Change::Remove { .. }) {
+        hub.inner.configured.accepted.changed(change, &current, &config, accepts);
+    }
     let in_force = hub.inner.configured.accepted.in_force(&config, Accepted::Nothing);
     remember(hub, &config).await;
     audit::did_change(hub, change);

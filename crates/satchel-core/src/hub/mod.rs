@@ -422,8 +422,7 @@ impl Hub {
     /// # Errors
     /// [`ApplyError`] if it is invalid or cannot be written; the configuration is then unchanged.
     pub async fn apply(&self, change: Change) -> Result<(), ApplyError> {
-        let accepts = self.context.is_for_a_person();
-        apply::ask(self, change, accepts).await
+        apply::ask(self, change, apply::Hand::of(self)).await
     }
 
     /// The configuration in effect.

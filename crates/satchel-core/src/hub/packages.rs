@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{Hub, approved, launch, server_entry};
+use super::{Hub, apply, approved, launch, server_entry};
 use crate::{
     model::{
         Code, ServerName, TransportConfig,
@@ -51,7 +51,7 @@ pub(super) async fn pin(hub: &Hub, server: &str, version: Option<String>) -> Res
     // Pinning must not accept other changes that were made outside Satchel.
     approved::refuse_held_entry(hub, &name)?;
     // The version that was fetched last is what ran. Naming any other version accepts it.
-    let accepts = version.is_none() || hub.context.is_for_a_person();
+    let hand = if version.is_none() { apply::Hand::Person } else { apply::Hand::of(hub) };
     let version = match version {
         Some(version) => version,
         None => one_of(&versions(hub, transport.clone()).await, &package, server)?,
@@ -62,7 +62,7 @@ pub(super) async fn pin(hub: &Hub, server: &str, version: Option<String>) -> Res
     })?;
     let mut entry = server_entry::entry_to_edit(hub, server)?;
     entry["args"] = json!(args);
-    super::apply::ask(hub, Change::Edit { name: server.to_owned(), entry: entry.into() }, accepts).await?;
+    apply::ask(hub, Change::Edit { name: server.to_owned(), entry: entry.into() }, hand).await?;
     Ok(Pinned { package, version })
 }
 

@@ -96,7 +96,10 @@ pub(super) async fn reconcile(hub: &Hub, config: Config, accepted: Accepted<'_>)
 pub(super) fn is_accepted(hub: &Hub, config: &Config, name: &str) -> bool {
     let servers = hub.servers();
     let known = servers.get(name).filter(|known| !known.held);
-    known.is_some_and(|known| config.servers().get(name) == Some(&known.config))
+    let same = |known: &ServerConfig, wanted: &ServerConfig| {
+        known.transport == wanted.transport && known.sandbox == wanted.sandbox
+    };
+    known.is_some_and(|known| config.servers().get(name).is_some_and(|wanted| same(&known.config, wanted)))
 }
 
 /// A server to be added, with its stored lists.

@@ -1,16 +1,20 @@
 //! Keeps the guarded settings that a person accepted. A setting in the configuration file that loosens protection takes
 //! effect only after a person has accepted exactly that value.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use parking_lot::{Mutex, MutexGuard};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Hub, registry};
 use crate::{
     config::{
         Config,
+        file::text_of,
         guarded::{Guarded, readable},
     },
     files::{self, Places},
@@ -25,7 +29,9 @@ use crate::{
 };
 
 /// Maximum size of the file of accepted settings, in bytes.
-const LARGEST: u64 = 4 * 1024 * 1024;
+const LARGEST: u64 = 64 * 1024 * 1024;
+/// The key of what was accepted in that file.
+const ACCEPTED: &str = "accepted";
 
 /// The accepted settings, once loaded.
 #[derive(Debug)]
@@ -53,23 +59,30 @@ impl AcceptedSettings {
         let wanted = Guarded::of(file);
         let known = self.known();
         let takes_all = matches!(accepted, Accepted::File) || known.is_tightened_by(&wanted);
-        let accepted = if takes_all { wanted } else { known };
+        let accepted = if takes_all { known.and(&wanted) } else { known };
         self.accept(accepted.clone());
         file.under(&accepted)
     }
 
-    /// Records a person's change of a setting; the file that contains it is not in effect yet.
-    pub(super) fn changed(&self, change: &Change) {
-        self.accept(self.known().after(change));
+    /// Records a change made through Satchel, which turns `before` into `after`. `by_person`: a person made it. The file
+    /// that contains it is not in effect yet.
+    pub(super) fn changed(&self, change: &Change, before: &Config, after: &Config, by_person: bool) {
+        self.accept(self.known().after(change, before, after, by_person));
+    }
+
+    /// The settings, and the servers, of which something in the file is not accepted.
+    pub(super) fn unaccepted(&self, config: &Config) -> (BTreeSet<String>, BTreeSet<String>) {
+        self.known().waiting(&Guarded::of(config))
     }
 
     /// The settings of `config` that nobody has accepted.
     pub(super) fn waiting(&self, config: &Config) -> Option<SettingsChange> {
         let wanted = Guarded::of(config);
         let accepted = self.lock().clone().unwrap_or_default();
-        if wanted == accepted {
+        if accepted.accepts(&wanted) {
             return None;
         }
+        let accepted = accepted.beside(&wanted);
         Some(SettingsChange {
             fingerprint: print(&wanted).to_string(),
             diff: diff::words(&readable(&accepted), &readable(&wanted)),
@@ -94,21 +107,29 @@ impl AcceptedSettings {
     /// The settings accepted before this run. For a version that did not ask, those that were in effect.
     fn read(&self) -> Guarded {
         let kept = files::read_plain(&self.file, LARGEST).ok();
-        let kept =
-            kept.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok()).and_then(Guarded::from_value);
-        let before = || {
-            let text = files::read_plain(&self.last_good, LARGEST).ok()?;
-            let config = Config::parse(&String::from_utf8(text).ok()?).ok()?;
-            (!self.file.exists()).then(|| Guarded::of(&config))
-        };
-        kept.or_else(before).unwrap_or_default()
+        let kept = kept.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+        let before = || Some(Guarded::of(&Config::parse(&text_of(&self.last_good).ok()?).ok()?));
+        match kept {
+            Some(Value::Object(mut kept)) if kept.contains_key(ACCEPTED) => {
+                let accepted = kept.remove(ACCEPTED).and_then(Guarded::from_value);
+                accepted.unwrap_or_default()
+            }
+            // Of a version that looked at fewer keys.
+            Some(kept) => {
+                let accepted = Guarded::from_value(kept).unwrap_or_default();
+                accepted.completed_by(before().unwrap_or_default())
+            }
+            None if self.file.exists() => Guarded::default(),
+            None => before().unwrap_or_default(),
+        }
     }
 
     fn accept(&self, accepted: Guarded) {
         if self.lock().replace(accepted.clone()).as_ref() == Some(&accepted) {
             return;
         }
-        if let Err(error) = files::replace(&self.file, accepted.to_value().to_string().as_bytes()) {
+        let stored = json!({ ACCEPTED: accepted.to_value() }).to_string();
+        if let Err(error) = files::replace(&self.file, stored.as_bytes()) {
             tracing::warn!(%error, "cannot store which settings were accepted");
         }
     }
@@ -130,7 +151,8 @@ pub(super) async fn approve_settings(hub: &Hub, fingerprint: &str) -> Result<(),
         let message = "the settings in the file changed after they were shown";
         return Err(Refusal::new(Code::ChangedMeanwhile, message, "Review them again."));
     }
-    hub.inner.configured.accepted.accept(wanted);
+    let known = hub.inner.configured.accepted.known();
+    hub.inner.configured.accepted.accept(known.and(&wanted));
     hub.did_here(AuditKind::Approval, "", format!("settings of the configuration file, {fingerprint}"));
     let in_force = hub.inner.configured.accepted.in_force(&config.as_written(), Accepted::Nothing);
     registry::reconcile(hub, in_force, Accepted::Nothing).await;
@@ -144,8 +166,6 @@ fn print(settings: &Guarded) -> Fingerprint {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn home() -> (tempfile::TempDir, Places) {

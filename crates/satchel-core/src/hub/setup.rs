@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     clients::ledger::Choices,
-    config::{Config, watch::FileWatch},
+    config::{self, Config, guarded::Guarded, profiles::PROFILES, watch::FileWatch},
     model::{
         Code, Notice,
         audit::AuditKind,
@@ -129,8 +129,29 @@ pub(super) async fn review(hub: &Hub, from: &SetupSource) -> Result<SetupReview,
     let (setup, agreed) = read(hub, from).await?;
     let ours = portable(hub);
     let mut review = compared(&ours.parts, &setup, agreed.as_ref());
+    let config = hub.config().as_written();
+    for difference in &mut review.differences {
+        difference.warnings.extend(loosened(&config, &setup, difference));
+    }
     review.differences.extend(missing_secrets(hub, &ours, &setup).await.as_ref().map(of_secrets));
     Ok(review)
+}
+
+/// What a setting or profile of another setup would loosen here.
+fn loosened(config: &Config, theirs: &SetupFile, difference: &SetupDifference) -> Option<String> {
+    let id: PartId = difference.id.parse().ok()?;
+    let value = theirs.parts.get(&id).cloned();
+    let change = match id.part {
+        SetupPart::Setting => Change::TakeSetting { key: id.name, value },
+        SetupPart::Profile => {
+            let was = config.profiles().has(&id.name).then(|| id.name.clone());
+            Change::PutProfile { name: id.name, was, profile: read_as(value?).ok()? }
+        }
+        SetupPart::Server | SetupPart::Client | SetupPart::Secrets => return None,
+    };
+    let after = config::change::apply(config, &change).ok()?;
+    let waits = !Guarded::of(config).is_tightened_by(&Guarded::of(&after));
+    waits.then(|| "it loosens a protection; that waits for `satchel approve --settings`".to_owned())
 }
 
 /// Names of encrypted secrets that our parts reference too, and that have no value here. Empty if the secret store
@@ -214,6 +235,7 @@ pub(super) async fn take(
         }
         let mut value = setup.parts.get(&id).cloned();
         if let Some(Value::Object(entry)) = value.as_mut().filter(|_| id.part == SetupPart::Server) {
+            switched_as_here(entry, as_it_is(hub, &id).as_ref());
             // Plain-text values of the local entry are stored where its reference expects them.
             let own = ours.moved.iter().map(|moved| (moved.name.clone(), Secret::new(moved.value.clone())));
             let values: BTreeMap<String, Secret> = own.chain(sealed.clone()).collect();
@@ -229,12 +251,17 @@ pub(super) async fn take(
         hub.inner.clients.edits.set_up(before, stored.clone()).map_err(unwritable)?;
     }
     for (id, value) in parts {
-        match Box::pin(put(hub, &id, value)).await {
-            Ok(()) => taken.taken.push(id.to_string()),
+        let is_new = id.part == SetupPart::Server && hub.config().entry(&id.name).is_none();
+        match Box::pin(put(hub, &id, value, Taking::Theirs)).await {
+            Ok(()) => {
+                taken.off.extend(is_new.then(|| id.name.clone()));
+                taken.taken.push(id.to_string());
+            }
             Err(refusal) => taken.left.push(Left::refused(id.to_string(), refusal)),
         }
     }
     taken.secrets = stored.len();
+    taken.waits = hub.inner.configured.accepted.waiting(&hub.config()).is_some();
     drop(_turn);
     hub.inner.configured.following.due.notify_one();
     Ok(taken)
@@ -399,7 +426,7 @@ pub(super) async fn put_back(hub: &Hub, before: &BTreeMap<String, Value>) -> Vec
     for (id, value) in before.iter().rev() {
         let Ok(id) = id.parse::<PartId>() else { continue };
         let value = Some(value.clone()).filter(|value| !value.is_null());
-        if let Err(refusal) = Box::pin(put(hub, &id, value)).await {
+        if let Err(refusal) = Box::pin(put(hub, &id, value, Taking::Back)).await {
             remarks.push(format!("{id}: {}", refusal.sentence()));
         }
     }
@@ -429,7 +456,30 @@ fn as_it_is(hub: &Hub, id: &PartId) -> Option<Value> {
     }
 }
 
-async fn put(hub: &Hub, id: &PartId, value: Option<Value>) -> Result<(), Refusal> {
+/// Why a part is put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taking {
+    /// It comes from another setup: what it loosens waits.
+    Theirs,
+    /// It was here before.
+    Back,
+}
+
+/// Switches an entry of another setup as it is switched here; a new server comes switched off.
+fn switched_as_here(entry: &mut Map<String, Value>, here: Option<&Value>) {
+    const SWITCHES: [&str; 2] = ["enabled", "disabled"];
+    for key in SWITCHES {
+        match here.and_then(|here| here.get(key)) {
+            Some(value) => drop(entry.insert(key.into(), value.clone())),
+            None => drop(entry.shift_remove(key)),
+        }
+    }
+    if here.is_none() {
+        entry.insert("enabled".into(), Value::Bool(false));
+    }
+}
+
+async fn put(hub: &Hub, id: &PartId, value: Option<Value>, taking: Taking) -> Result<(), Refusal> {
     let name = id.name.clone();
     let change = match (id.part, value) {
         (SetupPart::Server, Some(entry)) => Change::Put { name, entry, replace: true, rules: vec![] },
@@ -443,14 +493,25 @@ async fn put(hub: &Hub, id: &PartId, value: Option<Value>) -> Result<(), Refusal
         (SetupPart::Setting, value) => Change::TakeSetting { key: name, value },
         (SetupPart::Client, value) => {
             let choices: Choices = value.map(read_as).transpose()?.unwrap_or_default();
-            clients::choose_for(hub, &name, |own| *own = choices)?;
+            clients::choose_for(hub, &name, |own| match taking {
+                Taking::Back => *own = choices,
+                // What is hidden here stays so, and a client stays in its profile.
+                Taking::Theirs => {
+                    own.surface = choices.surface;
+                    own.hidden.extend(choices.hidden);
+                    own.profile = own.profile.take().or(choices.profile);
+                }
+            })?;
             hub.did_here(AuditKind::Policy, &name, "choices taken from another setup");
             return Ok(());
         }
         // Their values are stored before, and removed by name when this is undone.
         (SetupPart::Secrets, _) => return Ok(()),
     };
-    change::change(hub, change).await
+    match taking {
+        Taking::Theirs => change::take(hub, change).await,
+        Taking::Back => change::change(hub, change).await,
+    }
 }
 
 fn read_as<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, Refusal> {
@@ -547,7 +608,14 @@ async fn visit(hub: &Hub, folder: &Path) -> Result<FolderContents, Refusal> {
         let is_held = |id: &&PartId| {
             id.part == SetupPart::Server && !registry::is_accepted(hub, &config, id.name.as_str())
         };
-        let held: Vec<PartId> = ours.keys().filter(is_held).cloned().collect();
+        let (settings, servers) = hub.inner.configured.accepted.unaccepted(&config);
+        let waits = |id: &&PartId| match id.part {
+            SetupPart::Server => servers.contains(&id.name),
+            SetupPart::Setting => settings.contains(&id.name),
+            SetupPart::Profile => settings.contains(PROFILES),
+            SetupPart::Client | SetupPart::Secrets => false,
+        };
+        let held: Vec<PartId> = ours.keys().filter(|id| is_held(id) || waits(id)).cloned().collect();
         let folder = folder.to_owned();
         let look = move || {
             let found = known.visit(&folder, ours, &held);

@@ -99,6 +99,7 @@ impl Portable {
         for name in config.servers().keys() {
             let Some(Value::Object(entry)) = config.entry(name.as_str()) else { continue };
             let mut entry = entry.clone();
+            without_switches(&mut entry);
             moved.extend(take_credentials(&mut entry, name.as_str()));
             parts.insert(PartId::new(SetupPart::Server, name.as_str()), Value::Object(entry));
         }
@@ -112,6 +113,13 @@ impl Portable {
             parts.insert(PartId::new(SetupPart::Client, client), json!(choices));
         }
         Self { parts, moved }
+    }
+}
+
+/// Whether a server is on is decided on each computer.
+fn without_switches(entry: &mut Map<String, Value>) {
+    for key in ["enabled", "disabled"] {
+        entry.shift_remove(key);
     }
 }
 
@@ -164,7 +172,12 @@ pub(super) fn parts_of(blocks: &Map<String, Value>) -> Parts {
     let of = |(key, part): &(&str, SetupPart)| {
         let block = blocks.get(*key).and_then(Value::as_object).cloned().unwrap_or_default();
         let part = *part;
-        block.into_iter().map(move |(name, value)| (PartId::new(part, name), value))
+        block.into_iter().map(move |(name, mut value)| {
+            if let (SetupPart::Server, Some(entry)) = (part, value.as_object_mut()) {
+                without_switches(entry);
+            }
+            (PartId::new(part, name), value)
+        })
     };
     let known = |(id, value): &(PartId, Value)| match id.part {
         SetupPart::Setting => is_setting(&id.name),

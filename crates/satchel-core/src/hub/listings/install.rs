@@ -423,7 +423,7 @@ async fn put(
         update::keep_settings(before, &mut entry);
     }
     let change = Change::Put { name: server.clone(), entry, replace: ask.server.is_some(), rules: vec![] };
-    apply::ask(hub, change, hub.context.is_for_a_person()).await?;
+    apply::ask(hub, change, apply::Hand::of(hub)).await?;
     let version = plan.server.version.clone();
     let (name, _) = judge::plain(&plan.server.name);
     hub.did_here(

@@ -184,7 +184,7 @@ pub(super) async fn keep_deleted(hub: &Hub, server: &str) -> Result<(), Refusal>
     };
     source.insert("keep".into(), true.into());
     let change = Change::Put { name: server.to_owned(), entry, replace: true, rules: vec![] };
-    apply::ask(hub, change, hub.context.is_for_a_person()).await?;
+    apply::ask(hub, change, apply::Hand::of(hub)).await?;
     follow(hub)?;
     hub.did_here(AuditKind::Consent, server, "keeps running although its registry has deleted it");
     Ok(())

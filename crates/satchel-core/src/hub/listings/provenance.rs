@@ -7,10 +7,14 @@ use satchel_mcp::Raw;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{config::Config, listings::page::Release, trust::Fingerprint};
+use crate::{
+    config::{Config, file},
+    listings::page::Release,
+    trust::Fingerprint,
+};
 
 /// The key within an entry.
-pub(super) const KEY: &str = "source";
+pub(super) const KEY: &str = file::SOURCE;
 
 /// The origin of an installed server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -37,8 +41,7 @@ pub(super) struct Provenance {
 
 /// The origin of one entry, if it came from a registry.
 pub(super) fn of(config: &Config, server: &str) -> Option<Provenance> {
-    let written = config.entry(server)?.get(KEY)?;
-    Provenance::deserialize(written).ok()
+    Provenance::deserialize(config.source_of(server)?).ok()
 }
 
 /// The origins of all entries.
