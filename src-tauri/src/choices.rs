@@ -80,7 +80,7 @@ impl Chosen {
 
     /// The stored choices; defaults if the file is unreadable.
     pub(crate) fn get(&self) -> Choices {
-        let read = std::fs::read(&self.0).ok();
+        let read = satchel_core::files::read_data(&self.0).ok();
         read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 

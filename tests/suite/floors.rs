@@ -339,6 +339,52 @@ fn only_the_table_of_eras_names_a_revision() {
     assert_eq!(found, ["crates/satchel-mcp/src/era.rs"]);
 }
 
+/// Reading a pipe waits, and a device never ends. Files of ours, and those of other programs, are read by
+/// `files::read_plain`, `files::read_data` and `files::open_plain`.
+#[test]
+fn only_files_of_the_system_are_read_without_looking_what_they_are() {
+    const READS: [&str; 4] = ["fs::read(", "fs::read_to_string(", "File::open(", "Connection::open("];
+    /// What they read: `/proc`, `/sys`, the file of a passphrase or token that a person names, a program of Windows.
+    const MAY: [&str; 13] = [
+        "crates/satchel-base/src/files/spot.rs",
+        "crates/satchel-cli/src/bridge/hub.rs",
+        "crates/satchel-core/src/hub/data_dir.rs",
+        "crates/satchel-embed/src/bin/quantise/main.rs",
+        "crates/satchel-reaper/src/processes.rs",
+        // After it has looked.
+        "crates/satchel-stats/src/schema.rs",
+        "crates/satchel-upstream/src/upstream/activity.rs",
+        "crates/satchel-upstream/src/upstream/ancestry.rs",
+        "crates/satchel-upstream/src/upstream/container.rs",
+        "crates/satchel-upstream/src/upstream/reaper.rs",
+        "crates/satchel-upstream/src/upstream/sealed.rs",
+        "crates/satchel-upstream/src/upstream/start/program.rs",
+        "src-tauri/src/webkit.rs",
+    ];
+    let reads = |source: &Source| {
+        let product = source.text.split("\nmod tests {").next().unwrap_or_default();
+        let code = product.lines().filter(|line| !line.trim_start().starts_with("//"));
+        code.into_iter().any(|line| READS.iter().any(|read| line.contains(read)))
+    };
+    let planted = |text: &str| Source { path: String::new(), text: text.into() };
+    assert!(reads(&planted("fn f() { std::fs::read(path) }")));
+    assert!(!reads(&planted("fn f() { files::read_plain(path, 10) }")));
+    let sources = rust_files(&["crates", "src-tauri"]);
+    let is_product = |path: &str| {
+        let for_tests =
+            ["/examples/", "/tests/", "tests.rs", "fixture.rs", "typescript.rs", "corpus.rs", "lists.rs"];
+        !is_of_tests(path) && !for_tests.iter().any(|part| path.contains(part))
+    };
+    let found: Vec<&str> = sources
+        .iter()
+        .filter(|source| is_product(&source.path) && reads(source))
+        .map(|source| &*source.path)
+        .collect();
+    let others: Vec<&&str> = found.iter().filter(|path| !MAY.contains(path)).collect();
+    assert!(others.is_empty(), "read it by `files`, or say here what it is: {others:?}");
+    assert!(MAY.iter().all(|path| found.contains(path)), "these read nothing any more: {found:?}");
+}
+
 #[test]
 fn only_the_hub_client_of_the_window_talks_to_tauri() {
     let scripts = files_below(&repository().join("ui/src"), &["ts", "svelte"]);

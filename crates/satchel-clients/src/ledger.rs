@@ -124,7 +124,7 @@ impl Ledger {
     /// Opens the ledger. A damaged one is moved aside: entries are then recognized by their content.
     pub fn open(data: &Path) -> (Self, Option<String>) {
         let file = data.join("connections.json");
-        let (book, trouble) = match std::fs::read(&file).map(|bytes| serde_json::from_slice(&bytes)) {
+        let (book, trouble) = match files::read_data(&file).map(|bytes| serde_json::from_slice(&bytes)) {
             Ok(Ok(book)) => (book, None),
             Ok(Err(error)) => {
                 let _ = files::rename(&file, &file.with_extension("damaged"));
@@ -132,7 +132,13 @@ impl Ledger {
                     format!("the list of what was written into other programs' files was damaged ({error})");
                 (Book::default(), Some(text))
             }
-            Err(_) => (Book::default(), None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (Book::default(), None),
+            Err(error) => {
+                let text = format!(
+                    "the list of what was written into other programs' files cannot be read ({error})"
+                );
+                (Book::default(), Some(text))
+            }
         };
         let (copies, book) = (data.join("copies"), Mutex::new(book));
         (Self { file, copies, book, writing: Mutex::default(), seen: Mutex::default() }, trouble)

@@ -56,7 +56,7 @@ impl Tokens {
     /// Loads the stored tokens. A damaged file is moved aside; clients must then be connected again.
     pub fn open(data: &Path) -> (Self, Option<String>) {
         let file = data.join("clients.json");
-        let read = match std::fs::read(&file) {
+        let read = match files::read_data(&file) {
             Ok(bytes) => serde_json::from_slice::<TokenFile>(&bytes).map_err(std::io::Error::from),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(TokenFile::default()),
             Err(error) => Err(error),
@@ -66,12 +66,13 @@ impl Tokens {
             // The next token would overwrite it, readable or not.
             Err(error) => {
                 let place = match files::set_aside(&file) {
-                    Ok(aside) => format!("set aside as {}", aside.display()),
-                    Err(error) => format!("could not be set aside ({error})"),
+                    Ok(aside) => format!(" and set aside as {}", aside.display()),
+                    // It was moved when it was read.
+                    Err(gone) if gone.kind() == std::io::ErrorKind::NotFound => String::new(),
+                    Err(error) => format!(" and could not be set aside ({error})"),
                 };
-                let trouble = format!(
-                    "the list of clients was damaged ({error}) and {place}; connect each client again"
-                );
+                let trouble =
+                    format!("the list of clients was damaged ({error}){place}; connect each client again");
                 (TokenFile::default(), Some(trouble))
             }
         };

@@ -134,8 +134,11 @@ pub(super) fn remember_head(connection: &Connection, ledger: &Path) -> Result<()
 /// The stored end; `Ok(None)` if there is none.
 fn remembered(ledger: &Path) -> Result<Option<AuditHead>, String> {
     let path = head_file(ledger);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => text.parse().map(Some).map_err(|error| format!("{}: {error}", path.display())),
+    match files::read_data(&path) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes)
+            .parse()
+            .map(Some)
+            .map_err(|error| format!("{}: {error}", path.display())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(format!("{} cannot be read: {error}", path.display())),
     }

@@ -61,6 +61,12 @@ const MIGRATIONS: &[&str] = &[
 /// # Errors
 /// [`StoreError`] if the directory is not writable, or the file is of a newer version.
 pub(super) fn open(path: &Path) -> Result<(Connection, Option<Damaged>), StoreError> {
+    for suffix in ["-wal", "-shm", "-journal"] {
+        files::set_odd_aside(&beside(path, suffix))?;
+    }
+    if let Some(aside) = files::set_odd_aside(path)? {
+        return Ok((open_at(path)?, Some(Damaged { aside })));
+    }
     match open_at(path) {
         Ok(connection) => Ok((connection, None)),
         Err(error) if error.is_damage() => {
@@ -84,12 +90,17 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
 pub(super) fn set_aside(path: &Path) -> std::io::Result<PathBuf> {
     let aside = files::set_aside(path)?;
     for suffix in ["-wal", "-shm"] {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(suffix);
         // They are created again; their content belongs to the damaged file.
-        let _ = std::fs::remove_file(beside);
+        let _ = std::fs::remove_file(beside(path, suffix));
     }
     Ok(aside)
+}
+
+/// The path of a companion file.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(suffix);
+    beside.into()
 }
 
 /// Is every page of the database intact? Reads all of it.

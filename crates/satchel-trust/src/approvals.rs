@@ -281,9 +281,12 @@ pub fn write_all(records: &[(PathBuf, Arc<Record>)]) -> Vec<std::io::Result<()>>
     }
 }
 
+/// Maximum size of a record, in bytes.
+const LARGEST: u64 = 512 * 1024 * 1024;
+
 /// Does the file contain more than that its server was imported? A damaged one might.
 pub fn is_known(path: &Path) -> bool {
-    let record = std::fs::read(path).ok().and_then(|bytes| parse(&bytes).ok());
+    let record = files::read_plain(path, LARGEST).ok().and_then(|bytes| parse(&bytes).ok());
     path.exists() && record != Some(Record::imported())
 }
 
@@ -292,7 +295,7 @@ pub fn is_known(path: &Path) -> bool {
 /// # Errors
 /// Why it cannot be used, and where it was moved. None of it may be trusted.
 pub fn read(path: &Path) -> Result<Option<Record>, String> {
-    let bytes = match std::fs::read(path) {
+    let bytes = match files::read_data(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),

@@ -10,7 +10,7 @@ mod spot;
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 pub use asides::{remove_asides, remove_with_asides, set_aside};
@@ -53,15 +53,59 @@ pub fn file_stem(name: &str) -> String {
     stem
 }
 
+/// Maximum size of a data file of Satchel, in bytes.
+const DATA: u64 = 512 * 1024 * 1024;
+
 /// Reads a regular file of at most `most` bytes. Anything else, such as a pipe or an endless device, is refused without
 /// blocking.
 ///
 /// # Errors
 /// Any I/O error; [`io::ErrorKind::FileTooLarge`], and [`io::ErrorKind::Unsupported`] for anything but a regular file.
 pub fn read_plain(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = open_plain(path)?;
+    if file.metadata()?.len() > most {
+        return Err(too_large(most));
+    }
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+}
+
+/// Reads a data file of Satchel. Whatever else stands in its place is moved aside, so that the file can be written again.
+///
+/// # Errors
+/// As for [`read_plain`].
+pub fn read_data(path: &Path) -> io::Result<Vec<u8>> {
+    let read = read_plain(path, DATA);
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => Err(match set_odd_aside(path) {
+            Ok(Some(aside)) => {
+                io::Error::new(error.kind(), format!("{error}; it was moved to {}", aside.display()))
+            }
+            Ok(None) | Err(_) => error,
+        }),
+        read => read,
+    }
+}
+
+/// Moves aside what stands in the place of a file and is neither one nor a link to one. Returns the new path, if so.
+///
+/// # Errors
+/// Any I/O error.
+pub fn set_odd_aside(path: &Path) -> io::Result<Option<PathBuf>> {
+    match fs::metadata(path) {
+        Ok(about) if !about.is_file() => set_aside(path).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Opens a regular file for reading. Anything else is refused without blocking.
+///
+/// # Errors
+/// Any I/O error; [`io::ErrorKind::Unsupported`] for anything but a regular file.
+pub fn open_plain(path: &Path) -> io::Result<File> {
     let plain = |about: fs::Metadata| match about.is_file() {
         false => Err(io::Error::new(io::ErrorKind::Unsupported, "it is not a regular file")),
-        true if about.len() > most => Err(too_large(most)),
         true => Ok(()),
     };
     // Opening a device may have side effects.
@@ -75,9 +119,7 @@ pub fn read_plain(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     );
     let file = options.open(path)?;
     plain(file.metadata()?)?;
-    let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+    Ok(file)
 }
 
 fn too_large(most: u64) -> io::Error {
@@ -138,6 +180,32 @@ mod tests {
         let elsewhere = link("elsewhere", "long");
         assert!(append_private(&elsewhere).is_err(), "a log is never somewhere else");
         append_private(&dir.path().join("log")).unwrap().write_all(b"x").unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_stands_in_the_place_of_a_data_file_is_moved_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("data.json");
+        let there = || fs::symlink_metadata(&path).is_ok();
+        for odd in ["pipe", "directory", "link"] {
+            match odd {
+                "pipe" => nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap(),
+                "directory" => fs::create_dir(&path).unwrap(),
+                _ => std::os::unix::fs::symlink("/dev/zero", &path).unwrap(),
+            }
+            let error = read_data(&path).unwrap_err();
+            assert_eq!((error.kind(), there()), (io::ErrorKind::Unsupported, false), "{odd}: {error}");
+            assert!(error.to_string().contains("moved to"), "{error}");
+            replace(&path, b"new").unwrap();
+            assert_eq!(read_data(&path).unwrap(), b"new");
+            fs::remove_file(&path).unwrap();
+        }
+        fs::write(dir.path().join("elsewhere"), "kept").unwrap();
+        std::os::unix::fs::symlink("elsewhere", &path).unwrap();
+        assert_eq!(read_data(&path).unwrap(), b"kept", "a link to a file is one");
+        assert!(set_odd_aside(&path).unwrap().is_none() && there());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 5, "nothing is lost");
     }
 
     #[test]

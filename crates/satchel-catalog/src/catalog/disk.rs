@@ -77,7 +77,7 @@ pub struct Kept {
 /// Reads a server's offer; `None` if there is none. A damaged file is moved aside, and its new path returned as the
 /// error.
 pub fn read(path: &Path) -> Result<Option<Kept>, String> {
-    let bytes = match std::fs::read(path) {
+    let bytes = match files::read_data(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),

@@ -425,7 +425,8 @@ impl Meanings {
 /// Reads the stored vectors of this origin. An unreadable file is ignored, because vectors can be computed again.
 fn read(path: &Path, origin: &VectorOrigin) -> Vectors {
     let mut vectors = Vectors::default();
-    let stored = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<VectorFile>(&bytes).ok());
+    let stored =
+        files::read_data(path).ok().and_then(|bytes| serde_json::from_slice::<VectorFile>(&bytes).ok());
     let is_its = |stored: &VectorFile| stored.format == FORMAT && stored.origin == *origin;
     for (number, text) in stored.filter(is_its).into_iter().flat_map(|stored| stored.vectors) {
         let bytes = BASE64_STANDARD.decode(text).unwrap_or_default();

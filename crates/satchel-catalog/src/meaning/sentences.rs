@@ -1,7 +1,6 @@
 //! Loads the built-in sentence model on first use and unloads it when idle.
 
 use std::{
-    fs::File,
     io::Read,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
@@ -13,7 +12,11 @@ use parking_lot::Mutex;
 use satchel_embed::{Cutting, HEAD, Model, ModelError, Role};
 use tokio::time::Instant;
 
-use crate::{catalog::search::TOKENS, config::file::SearchModel, files::Places};
+use crate::{
+    catalog::search::TOKENS,
+    config::file::SearchModel,
+    files::{self, Places},
+};
 
 /// Environment variable with the path of another file; empty means no model.
 pub const MODEL_VARIABLE: &str = "SATCHEL_MODEL";
@@ -94,7 +97,7 @@ impl Sentences {
     /// Reads only the header of the file.
     pub(super) fn open(file: &Path, chosen: SearchModel) -> Result<Self, SentencesError> {
         let mut head = [0; HEAD];
-        File::open(file)?.read_exact(&mut head)?;
+        files::open_plain(file)?.read_exact(&mut head)?;
         let (id, cutting) = satchel_embed::id(&head)?;
         let any_language = cutting == Cutting::Pieces;
         Ok(Self { file: file.to_owned(), chosen, id, any_language, loaded: Arc::default() })
@@ -127,7 +130,7 @@ impl Sentences {
 
     fn read(&self) -> Result<Model, SentencesError> {
         let mut bytes = Vec::new();
-        File::open(&self.file)?.take(LARGEST).read_to_end(&mut bytes)?;
+        files::open_plain(&self.file)?.take(LARGEST).read_to_end(&mut bytes)?;
         let model = Model::read(bytes)?;
         if model.id() == self.id { Ok(model) } else { Err(ModelError::Kind.into()) }
     }

@@ -614,7 +614,7 @@ fn take_out(client: &Client, written: &Written, dry_run: bool) -> Result<FileCha
     let path = &written.path;
     let now = read_bytes(path)
         .map_err(|error| refused(client, ConnectError::Document { path: path.clone(), error }))?;
-    let backup = written.backup.as_ref().and_then(|copy| std::fs::read(copy).ok());
+    let backup = written.backup.as_ref().and_then(|copy| files::read_data(copy).ok());
     let without =
         connect::without(client, written, now.as_deref(), backup).map_err(|error| refused(client, error))?;
     let (what, after) = match &without {

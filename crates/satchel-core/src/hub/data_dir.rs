@@ -23,6 +23,11 @@ const COMMAND_PATIENCE: Duration = Duration::from_secs(5);
 /// How long a permanent hub waits for such commands: on a busy computer there may be several.
 const HUB_PATIENCE: Duration = Duration::from_secs(30);
 
+/// Maximum size of the address file, in bytes.
+const ADDRESS: u64 = 64 * 1024;
+/// How long to wait for the passphrase of the encrypted secrets file: its file may be a pipe.
+const PASSPHRASE_PATIENCE: Duration = Duration::from_secs(10);
+
 /// How many times in a row a serving hub's lock must be found held before it counts.
 const LOOKS: u32 = 3;
 
@@ -68,7 +73,7 @@ pub const PIPES: &str = r"\\.\pipe\";
 impl RunningHub {
     /// Reads the address file. The hub in it may have exited.
     pub fn read(places: &Places) -> Option<Self> {
-        serde_json::from_slice(&std::fs::read(places.address_file()).ok()?).ok()
+        serde_json::from_slice(&files::read_plain(&places.address_file(), ADDRESS).ok()?).ok()
     }
 
     fn is_pipe(&self) -> bool {
@@ -82,7 +87,7 @@ impl RunningHub {
         if !self.is_pipe() {
             return false;
         }
-        let Ok(file) = File::open(places.lock_file()) else { return true };
+        let Ok(file) = files::open_plain(&places.lock_file()) else { return true };
         // A shared lock, so that two checks at the same time do not mistake each other for a hub.
         !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
     }
@@ -95,6 +100,8 @@ pub(super) async fn lock(options: &HubOptions) -> Result<File, OpenError> {
 
 async fn lock_within(places: &Places, patience: Duration) -> Result<File, OpenError> {
     let path = places.lock_file();
+    // A pipe would be waited for.
+    let _ = files::set_odd_aside(&path);
     let mut open = OpenOptions::new();
     open.create(true).truncate(false).write(true);
     #[cfg(unix)]
@@ -112,6 +119,7 @@ async fn lock_within(places: &Places, patience: Duration) -> Result<File, OpenEr
                 // The address of a killed hub would mislead clients of the control channel, and make a process that
                 // waits for this lock give up.
                 let _ = std::fs::remove_file(places.address_file());
+                let _ = files::set_odd_aside(&places.address_file());
                 return Ok(file);
             }
             Err(TryLockError::Error(error)) => return Err(OpenError::Files(error)),
@@ -180,7 +188,7 @@ struct RunRecord {
 pub(super) fn begin_run(places: &Places) -> Result<String, OpenError> {
     let file = places.data.join("run.json");
     if let Some(before) =
-        std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<RunRecord>(&bytes).ok())
+        files::read_data(&file).ok().and_then(|bytes| serde_json::from_slice::<RunRecord>(&bytes).ok())
         && !before.run.is_empty()
     {
         let left = watchdog::kill_marked(&format!("{}.", before.run));
@@ -201,7 +209,14 @@ pub(super) fn begin_run(places: &Places) -> Result<String, OpenError> {
 /// example a systemd credential.
 pub(super) async fn open_vault(hub: &Hub) {
     let Some(path) = std::env::var_os("SATCHEL_PASSPHRASE_FILE") else { return };
-    let opened = match std::fs::read_to_string(&path) {
+    let (send, read) = tokio::sync::oneshot::channel();
+    // A thread of its own, which may wait longer than the hub does.
+    std::thread::spawn(move || drop(send.send(std::fs::read_to_string(path))));
+    let read = match tokio::time::timeout(PASSPHRASE_PATIENCE, read).await {
+        Ok(read) => read.unwrap_or_else(|gone| Err(io::Error::other(gone))),
+        Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "nothing came from it for 10 seconds")),
+    };
+    let opened = match read {
         Ok(text) => {
             let passphrase = Secret::new(text.trim_end_matches(['\n', '\r']));
             hub.inner.around.secrets.unlock(passphrase).await.map_err(|error| error.to_string())

@@ -24,7 +24,7 @@ fn failure_file(hub: &Hub, name: &ServerName) -> PathBuf {
 
 /// The failure of the previous run. An unreadable file is ignored.
 pub(super) fn kept_failure(hub: &Hub, name: &ServerName, setup: &str) -> Option<LastFailure> {
-    let kept: FailureFile = serde_json::from_slice(&std::fs::read(failure_file(hub, name)).ok()?).ok()?;
+    let kept: FailureFile = serde_json::from_slice(&files::read_data(&failure_file(hub, name)).ok()?).ok()?;
     (kept.setup == setup).then_some(kept.failure)
 }
 

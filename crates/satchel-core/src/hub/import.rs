@@ -621,7 +621,7 @@ fn known_client(id: &str) -> Result<&'static Client, Refusal> {
 pub(super) fn put_back(file: &TakenOut) -> Result<Option<String>, Refusal> {
     let path = &file.path;
     let now = read_bytes(path).map_err(unwritable)?;
-    let before = std::fs::read(&file.backup).map_err(unwritable)?;
+    let before = files::read_data(&file.backup).map_err(unwritable)?;
     if now.as_ref() == Some(&before) {
         return Ok(None);
     }

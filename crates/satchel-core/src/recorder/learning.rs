@@ -214,7 +214,7 @@ fn today() -> u32 {
 }
 
 fn read(path: &Path) -> Result<(Habits, Shapes), String> {
-    let bytes = match std::fs::read(path) {
+    let bytes = match files::read_data(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Default::default()),
         Err(error) => return Err(format!("cannot read {}: {error}", path.display())),

@@ -52,7 +52,7 @@ impl Review {
     /// The entry of this configuration that was accepted and whose approval may not have been written.
     pub async fn unfinished(&self, config: &Config) -> Option<Accepting> {
         let path = self.accepting();
-        let bytes = read(move || std::fs::read(path)).await.ok()?.ok()?;
+        let bytes = read(move || files::read_data(&path)).await.ok()?.ok()?;
         let accepting: Accepting = serde_json::from_slice(&bytes).ok()?;
         let (name, server) = config.servers().get_key_value(accepting.name.as_str())?;
         (launch::item(name, server).print == accepting.print).then_some(accepting)

@@ -391,11 +391,15 @@ impl Secrets {
     }
 }
 
+/// Maximum size of the list of names, in bytes.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
 impl Store {
     fn index(&self) -> Result<SecretIndex, SecretError> {
-        match std::fs::read(&self.index_file) {
+        match files::read_plain(&self.index_file, LARGEST) {
             Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_else(|error| self.rebuilt(&error))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(SecretIndex::default()),
+            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(self.rebuilt(&error)),
             Err(error) => {
                 Err(SecretError::Failed(format!("cannot read {}: {error}", self.index_file.display())))
             }
@@ -403,7 +407,7 @@ impl Store {
     }
 
     /// A new index without names: the secrets are stored elsewhere and remain accessible by name.
-    fn rebuilt(&self, error: &serde_json::Error) -> SecretIndex {
+    fn rebuilt(&self, error: &dyn std::error::Error) -> SecretIndex {
         let aside = files::set_aside(&self.index_file)
             .map_or_else(|error| error.to_string(), |aside| aside.display().to_string());
         tracing::warn!(%error, aside, "the list of secret names was damaged and set aside");

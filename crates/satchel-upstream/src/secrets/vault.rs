@@ -13,6 +13,8 @@ use super::{
 };
 use crate::files;
 
+/// Maximum size of the file, in bytes.
+const LARGEST: u64 = 64 * 1024 * 1024;
 /// Maximum memory of the key derivation in files of older versions, in KiB.
 const COSTLIEST: u32 = 4 * 1024 * 1024;
 
@@ -42,7 +44,7 @@ impl Vault {
 
     pub(super) fn open(file: &Path, passphrase: &Secret) -> Result<Self, SecretError> {
         let damaged = |what: String| SecretError::Failed(format!("{} is damaged: {what}", file.display()));
-        let bytes = std::fs::read(file).map_err(failed)?;
+        let bytes = files::read_plain(file, LARGEST).map_err(failed)?;
         let sealed: SealedSecrets =
             serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
         let (key, values) = sealed.open(passphrase, COSTLIEST).map_err(|error| match error {

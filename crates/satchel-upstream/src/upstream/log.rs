@@ -277,7 +277,7 @@ fn clean(line: &str, redactor: &Redactor) -> String {
 /// The last `lines` lines of a log file, reading no more of it than necessary.
 pub fn read_tail(path: &Path, lines: usize) -> std::io::Result<Vec<String>> {
     use std::io::{Read, Seek, SeekFrom};
-    let mut file = match File::open(path) {
+    let mut file = match files::open_plain(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(vec![]),
         Err(error) => return Err(error),

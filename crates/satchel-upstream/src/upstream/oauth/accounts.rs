@@ -188,7 +188,7 @@ impl Accounts {
 
 /// The stored states. An unreadable one does not affect the others; its tokens remain in the keychain.
 fn read(file: &Path) -> BTreeMap<String, SignInView> {
-    let Ok(bytes) = std::fs::read(file) else { return BTreeMap::new() };
+    let Ok(bytes) = files::read_data(file) else { return BTreeMap::new() };
     match serde_json::from_slice::<BTreeMap<String, serde_json::Value>>(&bytes) {
         Ok(all) => {
             let view = |(name, view)| Some((name, serde_json::from_value(view).ok()?));
