@@ -100,7 +100,7 @@ function diagnosis(one: DoctorFinding, doing?: string): string {
       return `Der Schlüsselbund hat ${one.seconds} s lang nicht geantwortet`;
     case "server_seen": {
       const lacks = one.lacks.length > 0 ? `Braucht ${one.lacks.join(", ")}` : undefined;
-      const also = one.also === "offers_nothing" ? "; er bietet weder Werkzeuge noch Ressourcen" : one.also ? `; es läuft die neueste Version von ${one.also.floats}, geprüft oder nicht` : "";
+      const also = one.also === "offers_nothing" ? "; er bietet weder Werkzeuge noch Ressourcen" : !one.also ? "" : "floats" in one.also ? `; es läuft die neueste Version von ${one.also.floats}, geprüft oder nicht` : `; ein Geheimnis steht auf seiner Befehlszeile, die jedes Programm dieses Computers lesen kann: ${one.also.secret_arguments.join(" ")}`;
       return `${lacks ?? doing ?? one.doing}; ${whereabouts(one.program)}${also}`;
     }
     case "noticed":
@@ -211,7 +211,7 @@ function cure(one: DoctorFinding, remedy?: string): string {
         const variable = one.variables.length > 0 ? [`Setze ${one.variables.join(", ")} in der Umgebung, in der Satchel gestartet wird.`] : [];
         return [...secret, ...variable].join(" ");
       }
-      if (one.also && one.also !== "offers_nothing") return "Lege eine Version fest, auf der Seite des Servers.";
+      if (one.also && one.also !== "offers_nothing") return "floats" in one.also ? "Lege eine Version fest, auf der Seite des Servers." : "Wenn er dafür eine Variable kennt, gib es in „env“ statt in „args“ an.";
       return remedy ?? (one.verdict === "note" ? "Sieh ihn dir an, und gib ihn frei." : one.action);
     default:
       return remedy ?? one.action;

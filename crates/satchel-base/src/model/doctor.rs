@@ -353,6 +353,8 @@ pub enum ServerAside {
     OffersNothing,
     /// It runs the newest version of this package, whichever that is.
     Floats(String),
+    /// These arguments contain a secret, and every program of the computer can read arguments.
+    SecretArguments(Vec<String>),
 }
 
 impl fmt::Display for Diagnosis {
@@ -435,6 +437,11 @@ impl fmt::Display for Diagnosis {
                     Some(ServerAside::OffersNothing) => {
                         write!(f, "; it offers neither tools nor resources ({})", Code::NoTools.as_str())
                     }
+                    Some(ServerAside::SecretArguments(arguments)) => write!(
+                        f,
+                        "; a secret is on its command line, which every program of this computer can read: {}",
+                        arguments.join(" ")
+                    ),
                     Some(ServerAside::Floats(package)) => {
                         write!(f, "; it runs the newest version of {package}, reviewed or not")
                     }

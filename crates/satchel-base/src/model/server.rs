@@ -75,6 +75,15 @@ pub enum TransportConfig {
 }
 
 impl TransportConfig {
+    /// The arguments that contain a reference to a secret. Whoever may list processes can read them.
+    pub fn secret_arguments(&self) -> Vec<&str> {
+        let args = match self {
+            TransportConfig::Stdio { args, .. } => args.as_slice(),
+            TransportConfig::Http { .. } => &[],
+        };
+        args.iter().map(String::as_str).filter(|arg| arg.contains("${secret:")).collect()
+    }
+
     /// All texts that may contain a reference.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let (first, list, map, last) = match self {

@@ -392,6 +392,12 @@ fn look_at_server(
         let also = Some(ServerAside::OffersNothing);
         return of_server(Health::Note, also, Code::NoTools.action().to_owned());
     }
+    let exposed = wanted.map(|wanted| wanted.transport.secret_arguments()).unwrap_or_default();
+    if verdict == Health::Fine && !exposed.is_empty() {
+        let also = Some(ServerAside::SecretArguments(exposed.into_iter().map(ToOwned::to_owned).collect()));
+        let way = "If it documents a variable for that, give the secret in \"env\" instead of \"args\".";
+        return of_server(Health::Note, also, way.to_owned());
+    }
     if verdict == Health::Fine
         && let Some(package) = wanted.and_then(|wanted| pinning::floating(&wanted.transport))
     {

@@ -72,6 +72,10 @@ fn readable(config: &ServerConfig) -> String {
         TransportConfig::Stdio { command, args, env, cwd } => {
             let words: Vec<String> = std::iter::once(command).chain(args).map(|word| quoted(word)).collect();
             line("runs", &words.join(" "));
+            let secrets: Vec<String> = config.transport.secret_arguments().into_iter().map(quoted).collect();
+            if !secrets.is_empty() {
+                line("every program of this computer can read", &secrets.join(" "));
+            }
             env.iter()
                 .for_each(|(name, value)| line(&format!("env {}", quoted(name)), &quoted(&told(value))));
             cwd.iter().for_each(|cwd| line("in", &quoted(cwd)));
@@ -251,6 +255,13 @@ mod tests {
         assert!(read.text.starts_with("runs: npx -y \"a\\nb\" "), "{}", read.text);
         assert!(read.text.contains(&"x".repeat(4096)) && read.text.contains("⟨U+202E⟩"), "{}", read.text);
         assert!(read.text.contains("${secret:TOKEN}") && !read.text.contains("canary"), "{}", read.text);
+        let exposed = of(&json!({ "command": "npx", "args": ["--key", "${secret:KEY}"] }));
+        assert!(
+            exposed.text.ends_with("\nevery program of this computer can read: ${secret:KEY}"),
+            "{}",
+            exposed.text
+        );
+        assert!(!read.text.contains("every program"), "{}", read.text);
         let other = of(&json!({ "command": "npx", "env": { "KEY": "canary-in-plain-texu" } }));
         let this = of(&json!({ "command": "npx", "env": { "KEY": "canary-in-plain-text" } }));
         assert_ne!(this.text, other.text, "that it is another value can be seen");
