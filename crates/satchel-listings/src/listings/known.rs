@@ -1,7 +1,11 @@
 //! The known entries of one registry: an immutable value, kept in one file. Selects the release of a server to offer,
 //! by a rule that does not depend on the order of arrival.
 
-use std::{collections::BTreeMap, io, path::Path};
+use std::{
+    collections::{BTreeMap, HashMap},
+    io,
+    path::Path,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -130,6 +134,20 @@ impl Known {
         self.releases.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// The earliest server of those whose names differ only in case, and since when it is listed, by its name in lower
+    /// case.
+    pub(super) fn firsts(&self) -> HashMap<String, (&str, &str)> {
+        let mut firsts: HashMap<String, (&str, &str)> = HashMap::new();
+        for (name, releases) in self.servers() {
+            let Some(since) = releases.iter().map(|release| release.published.as_str()).min() else {
+                continue;
+            };
+            let first = firsts.entry(name.to_lowercase()).or_insert((since, name));
+            *first = (*first).min((since, name));
+        }
+        firsts
+    }
+
     /// An earlier server whose name differs only in case, if there is one.
     pub fn first_of_its_letters(&self, name: &str) -> Option<&str> {
         let since = |releases: &[Release]| releases.iter().map(|release| release.published.clone()).min();
@@ -252,6 +270,8 @@ mod tests {
         assert_eq!(known.first_of_its_letters("io.x/Ledger"), Some("io.x/ledger"));
         assert_eq!(known.first_of_its_letters("io.x/ledger"), None);
         assert_eq!(known.first_of_its_letters("io.x/b"), None);
+        let firsts: Vec<&str> = known.firsts().values().map(|(_, first)| *first).collect();
+        assert!(firsts.contains(&"io.x/ledger") && !firsts.contains(&"io.x/Ledger"), "{firsts:?}");
     }
 
     #[test]

@@ -72,16 +72,13 @@ impl Shelf {
         let mut facets = Vec::new();
         let mut named: HashMap<&str, usize> = HashMap::new();
         for (at, known) in registries.iter().enumerate() {
-            let mut letters: HashMap<String, usize> = HashMap::new();
-            for (name, _) in known.servers() {
-                *letters.entry(name.to_lowercase()).or_default() += 1;
-            }
+            let firsts = known.firsts();
             for (name, releases) in known.servers() {
                 // If several registries have a name, the first one counts.
                 let Some(release) = offered(releases).filter(|_| !named.contains_key(name)) else { continue };
                 named.insert(name, at);
-                let alone = letters.get(&name.to_lowercase()).is_none_or(|count| *count == 1);
-                let twin = if alone { None } else { known.first_of_its_letters(name) };
+                let twin =
+                    firsts.get(&name.to_lowercase()).map(|(_, first)| *first).filter(|first| *first != name);
                 let shown = judge::look(release, twin);
                 let value = release.value();
                 if !shown.doubtful && release.status == Status::Active {
