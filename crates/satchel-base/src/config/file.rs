@@ -15,7 +15,7 @@ pub use super::settings::{
 };
 use super::{
     guarded::{Guarded, Switches},
-    keys::{ServerKey, SettingKey},
+    keys::{Keys, ServerKey, SettingKey},
     profiles::Profiles,
     reader::{ConfigReader, OrListed},
     rules::{Defaults, ToolRule},
@@ -358,7 +358,6 @@ impl Config {
         self.holds_new_servers |= accepted.holds_new_servers;
         self.pictures &= accepted.pictures;
         self.debug_status &= accepted.debug_status;
-        self.request_bytes = self.request_bytes.min(accepted.request_bytes);
         self.history = History { learn: self.history.learn && accepted.history.learn, ..accepted.history };
         self.embedding = self.embedding.and(accepted.embedding);
         self.otlp_endpoint = self.otlp_endpoint.and(accepted.otlp_endpoint);

@@ -10,7 +10,7 @@ use super::{
     Config,
     change::without_rules_of,
     file::SERVERS,
-    keys::{HistoryKey, Loosens, ServerKey, SettingKey},
+    keys::{HistoryKey, Keys, Loosens, ServerKey, SettingKey},
     rules::{Defaults, ToolRule},
     settings::History,
 };
@@ -95,9 +95,7 @@ impl Switches {
             ServerKey::Startup => Some(Measure::Switch(self.startup != Startup::Manual)),
             ServerKey::KeepCalls => Some(Measure::Switch(self.keep_calls)),
             ServerKey::ExactResults => Some(Measure::Switch(self.exact_results)),
-            // A server that came from nowhere may get an origin: that changes nothing that runs.
-            ServerKey::Source if self.source.is_null() => None,
-            ServerKey::Source => Some(Measure::Places([self.source.to_string()].into())),
+            ServerKey::Source => Some(Measure::Switch(self.keeps_deleted())),
             ServerKey::Command
             | ServerKey::Args
             | ServerKey::Env
@@ -132,6 +130,11 @@ impl Switches {
             exact_results: wanted.exact_results && !kept(ServerKey::ExactResults),
             source: if kept(ServerKey::Source) { self.source.clone() } else { wanted.source.clone() },
         }
+    }
+
+    /// Does a server stay that its registry has deleted?
+    fn keeps_deleted(&self) -> bool {
+        self.source.get("keep") == Some(&Value::Bool(true))
     }
 
     /// This after a change of the entry from `before` to `after`: what the change left alone stays as it was accepted.
@@ -205,7 +208,6 @@ fn measured(key: SettingKey, config: &Config) -> Vec<(Loosens, Measure)> {
             let history = config.history();
             return HistoryKey::ALL.iter().map(|key| (key.loosens(), of_history(*key, history))).collect();
         }
-        SettingKey::MaxRequest => Some(Measure::Amount(config.request_bytes() as u64)),
         SettingKey::OtlpEndpoint => {
             places(config.otlp_endpoint().map(ToOwned::to_owned).into_iter().collect())
         }
@@ -225,6 +227,7 @@ fn measured(key: SettingKey, config: &Config) -> Vec<(Loosens, Measure)> {
         }
         SettingKey::Servers
         | SettingKey::Search
+        | SettingKey::MaxRequest
         | SettingKey::ToolRules
         | SettingKey::ToolDefaults
         | SettingKey::Profiles
@@ -237,9 +240,8 @@ fn measured(key: SettingKey, config: &Config) -> Vec<(Loosens, Measure)> {
 /// The settings that may loosen something.
 fn guarded_settings() -> impl Iterator<Item = &'static str> {
     let is_guarded = |key: &&SettingKey| match key {
-        SettingKey::Servers | SettingKey::Search => false,
-        SettingKey::MaxRequest
-        | SettingKey::History
+        SettingKey::Servers | SettingKey::Search | SettingKey::MaxRequest => false,
+        SettingKey::History
         | SettingKey::OtlpEndpoint
         | SettingKey::Embedding
         | SettingKey::DebugStatus
@@ -657,11 +659,259 @@ mod tests {
     #[test]
     fn setting_a_rule_does_not_accept_other_changes_in_the_file() {
         let accepted = Guarded::default();
+        let file = config(&json!({ "pictures": true, "mcpServers": {} }));
         let change = Change::SetPermit { tool: "a:x".into(), client: None, permit: Some(Permit::Allow) };
-        let after = accepted.after(&change);
+        let written = super::super::change::apply(&file, &change).unwrap();
+        let after = accepted.after(&change, &file, &written, true);
         assert_eq!(after, guarded(&json!({ "toolRules": [{ "tool": "a:x", "permit": "allow" }] })));
         assert_eq!(Guarded::from_value(after.to_value()), Some(after));
-        assert_eq!(Guarded::from_value(json!({ "mcpServers": {} })), None);
+        assert_eq!(Guarded::from_value(json!({ "search": {} })), None);
         assert_eq!(Guarded::from_value(json!([])), None);
+    }
+
+    /// One loosening of each key, as another program would write it.
+    fn loosenings() -> Vec<(&'static str, Value, Value)> {
+        let server = |switches: Value| {
+            let mut entry = json!({ "command": "x" });
+            entry.as_object_mut().unwrap().extend(switches.as_object().unwrap().clone());
+            json!({ "mcpServers": { "a": entry } })
+        };
+        let profile = |profile: Value| json!({ "profiles": { "p": profile } });
+        let p = || json!({ "servers": ["a"] });
+        let off = json!({ "tool": "a:x", "permit": "off" });
+        let rule = |rule: Value| json!({ "toolRules": [rule] });
+        let defaults = |name: &str, permit: &str| json!({ "toolDefaults": { name: permit } });
+        let registry = |registry: Value| json!({ "registries": [registry] });
+        let service = |url: &str, model: &str| json!({ "embedding": { "url": url, "model": model } });
+        vec![
+            ("otlpEndpoint", json!({}), json!({ "otlpEndpoint": "http://127.0.0.1:4318" })),
+            ("embedding", json!({}), service("http://127.0.0.1:1", "m")),
+            ("embedding.url", service("http://127.0.0.1:1", "m"), service("http://127.0.0.1:2", "m")),
+            ("embedding.model", service("http://127.0.0.1:1", "m"), service("http://127.0.0.1:1", "n")),
+            ("debugStatus", json!({ "debugStatus": false }), json!({})),
+            ("resultCap", json!({}), json!({ "resultCap": 0 })),
+            ("resultCap", json!({ "resultCap": 10 }), json!({ "resultCap": { "zed": 20, "default": 10 } })),
+            ("newServers", json!({ "newServers": "hold" }), json!({})),
+            ("registries", json!({}), registry(json!({ "url": "https://r.example" }))),
+            (
+                "registries[].url",
+                registry(json!({ "url": "https://r.example" })),
+                registry(json!({ "url": "https://s.example" })),
+            ),
+            (
+                "registries[].token",
+                registry(json!({ "url": "https://r.example" })),
+                registry(json!({ "url": "https://r.example", "token": "${secret:X}" })),
+            ),
+            ("pictures", json!({}), json!({ "pictures": true })),
+            ("sockets", json!({}), json!({ "sockets": { "zed": "/x" } })),
+            ("sockets", json!({ "sockets": { "zed": "/x" } }), json!({ "sockets": { "zed": "/y" } })),
+            ("history.record", json!({}), json!({ "history": { "record": false } })),
+            ("history.record", json!({ "history": { "record": false } }), json!({})),
+            ("history.learn", json!({ "history": { "learn": false } }), json!({})),
+            ("history.days", json!({}), json!({ "history": { "days": 1 } })),
+            ("history.days", json!({}), json!({ "history": { "days": 0 } })),
+            ("history.megabytes", json!({}), json!({ "history": { "megabytes": 1 } })),
+            ("mcpServers.*.enabled", server(json!({ "enabled": false })), server(json!({}))),
+            (
+                "mcpServers.*.disabled",
+                server(json!({ "disabled": true })),
+                server(json!({ "disabled": false })),
+            ),
+            (
+                "mcpServers.*.startup",
+                server(json!({ "startup": "manual" })),
+                server(json!({ "startup": "eager" })),
+            ),
+            ("mcpServers.*.keepCalls", server(json!({})), server(json!({ "keepCalls": true }))),
+            ("mcpServers.*.keepCalls", server(json!({ "keepCalls": true })), server(json!({}))),
+            ("mcpServers.*.exactResults", server(json!({})), server(json!({ "exactResults": true }))),
+            (
+                "mcpServers.*.source",
+                server(json!({ "source": { "name": "a" } })),
+                server(json!({ "source": { "name": "a", "keep": true } })),
+            ),
+            ("activeProfile", json!({ "profiles": { "p": p() }, "activeProfile": "p" }), profile(p())),
+            (
+                "folderProfiles",
+                json!({ "profiles": { "p": p() }, "folderProfiles": { "/w": "p" } }),
+                profile(p()),
+            ),
+            ("profiles", profile(p()), profile(json!({ "servers": ["a", "b"] }))),
+            ("profiles.*.servers", profile(p()), profile(json!({ "servers": ["b"] }))),
+            ("profiles.*.only", profile(json!({ "servers": ["a"], "only": ["a:x"] })), profile(p())),
+            ("profiles.*.except", profile(json!({ "servers": ["a"], "except": ["a:x"] })), profile(p())),
+            ("toolRules", rule(off.clone()), json!({})),
+            ("toolRules[].tool", rule(off.clone()), rule(json!({ "tool": "a:y", "permit": "off" }))),
+            (
+                "toolRules[].except",
+                rule(off.clone()),
+                rule(json!({ "tool": "a:x", "except": ["a:x"], "permit": "off" })),
+            ),
+            ("toolRules[].hide", rule(json!({ "tool": "a:x", "hide": true })), json!({})),
+            ("toolRules[].rename", json!({}), rule(json!({ "tool": "a:x", "rename": "y" }))),
+            ("toolRules[].description", json!({}), rule(json!({ "tool": "a:x", "description": "y" }))),
+            (
+                "toolRules[].annotations",
+                json!({}),
+                rule(json!({ "tool": "a:x", "annotations": { "readOnlyHint": true } })),
+            ),
+            ("toolRules[].category", json!({}), rule(json!({ "tool": "a:x", "category": "y" }))),
+            (
+                "toolRules[].client",
+                rule(off),
+                rule(json!({ "tool": "a:x", "permit": "off", "client": "zed" })),
+            ),
+            ("toolRules[].permit", json!({}), rule(json!({ "tool": "a:x", "permit": "allow" }))),
+            ("toolDefaults", defaults("reads", "off"), json!({})),
+            ("toolDefaults.reads", defaults("reads", "ask"), json!({})),
+            ("toolDefaults.writes", defaults("writes", "off"), defaults("writes", "ask")),
+            ("toolDefaults.destructive", defaults("destructive", "ask"), json!({})),
+            ("toolDefaults.deletes", json!({}), defaults("deletes", "allow")),
+            ("toolDefaults.unstated", json!({}), defaults("unstated", "allow")),
+        ]
+    }
+
+    #[test]
+    fn each_key_that_can_loosen_waits_and_its_way_back_does_too_or_restricts() {
+        let loosenings = loosenings();
+        for (key, before, after) in &loosenings {
+            let (accepted, wanted) = (guarded(before), guarded(after));
+            assert!(!accepted.is_tightened_by(&wanted), "{key}: {before} → {after}");
+            // Of what waits nothing is in effect.
+            let forced = config(after).under(&accepted);
+            let same = |one: &Config, other: &Config| {
+                // The caps are those of the file; what is in effect is asked for each client.
+                let mut keys = SettingKey::ALL.iter().filter(|key| **key != SettingKey::ResultCap);
+                let caps = |config: &Config| ["zed", "other"].map(|client| config.result_cap(client));
+                let settings =
+                    keys.all(|key| measured(*key, one) == measured(*key, other)) && caps(one) == caps(other);
+                let servers = one.servers() == other.servers() && one.profiles() == other.profiles();
+                settings && servers && one.source_of("a") == other.source_of("a")
+            };
+            assert!(same(&forced, &config(before)), "{key}: {before} → {after}: {forced:#?}");
+            assert_eq!(Guarded::of(&forced), wanted, "the file stays as it is");
+            assert!(accepted.and(&wanted).accepts(&wanted), "{key}");
+            let stored = accepted.and(&wanted);
+            let again = Guarded::from_value(stored.to_value()).unwrap();
+            assert!(again.accepts(&wanted) && same(&config(after).under(&again), &config(after)), "{key}");
+        }
+        for (key, loosens) in super::super::keys::rows() {
+            let judged = match loosens {
+                Loosens::Never | Loosens::Entry | Loosens::Within => false,
+                Loosens::More | Loosens::Less | Loosens::Either | Loosens::Rules | Loosens::Profiles => true,
+            };
+            assert!(!judged || loosenings.iter().any(|(tried, ..)| *tried == key), "{key} is not tried");
+        }
+    }
+
+    #[test]
+    fn what_restricts_or_restricts_nothing_applies_at_once() {
+        let entry = |switches: Value| {
+            let mut entry = json!({ "command": "x" });
+            entry.as_object_mut().unwrap().extend(switches.as_object().unwrap().clone());
+            json!({ "mcpServers": { "a": entry } })
+        };
+        for (before, after) in [
+            (entry(json!({})), entry(json!({ "enabled": false }))),
+            (entry(json!({})), json!({ "mcpServers": {} })),
+            (entry(json!({ "exactResults": true })), entry(json!({}))),
+            (entry(json!({})), entry(json!({ "startup": "manual" }))),
+            (entry(json!({})), entry(json!({ "startup": "eager", "requestTimeout": "9s", "era": "legacy" }))),
+            (entry(json!({})), entry(json!({ "source": { "name": "a" } }))),
+            (json!({}), json!({ "debugStatus": false, "history": { "learn": false }, "resultCap": 100 })),
+            (json!({}), json!({ "toolDefaults": { "reads": "off", "writes": "ask", "deletes": "ask" } })),
+            (json!({ "toolDefaults": { "deletes": "allow" } }), json!({})),
+            (json!({}), json!({ "profiles": { "p": { "servers": ["a"] } }, "activeProfile": "p" })),
+            (
+                json!({ "profiles": { "p": { "servers": ["a", "b"] } } }),
+                json!({ "profiles": { "p": { "servers": ["a"] } } }),
+            ),
+            (json!({ "sockets": { "zed": "/x" } }), json!({})),
+            (json!({}), json!({ "search": { "meaning": false } })),
+        ] {
+            assert!(guarded(&before).is_tightened_by(&guarded(&after)), "{before} → {after}");
+        }
+    }
+
+    #[test]
+    fn removing_first_and_writing_again_loosens_no_less() {
+        let off = json!({ "mcpServers": { "a": { "command": "x", "enabled": false } } });
+        let on = json!({ "mcpServers": { "a": { "command": "x" } } });
+        let narrow = json!({ "profiles": { "p": { "servers": ["a"] } } });
+        let wide = json!({ "profiles": { "p": { "servers": ["a", "b"] } } });
+        for (before, after) in [(off, on), (narrow, wide)] {
+            let gone = guarded(&json!({ "mcpServers": {} }));
+            assert!(guarded(&before).is_tightened_by(&gone));
+            let accepted = guarded(&before).and(&gone);
+            assert!(accepted.accepts(&gone), "nothing waits meanwhile");
+            assert!(!accepted.is_tightened_by(&guarded(&after)), "{before} → {after}");
+        }
+    }
+
+    #[test]
+    fn a_change_through_satchel_accepts_what_it_changes_and_nothing_else() {
+        let server = |switches: Value| {
+            let mut entry = json!({ "command": "x" });
+            entry.as_object_mut().unwrap().extend(switches.as_object().unwrap().clone());
+            json!({ "mcpServers": { "a": entry } })
+        };
+        let made = |accepted: &Guarded, file: &Value, change: Change, by_person| {
+            let file = config(file);
+            let after = super::super::change::apply(&file, &change).unwrap();
+            let accepted = accepted.after(&change, &file, &after, by_person);
+            let accepted = match accepted.is_tightened_by(&Guarded::of(&after)) {
+                true => accepted.and(&Guarded::of(&after)),
+                false => accepted,
+            };
+            (accepted.accepts(&Guarded::of(&after)), after.under(&accepted))
+        };
+        let enable = || Change::SetEnabled { name: "a".into(), enabled: true };
+        let off = guarded(&server(json!({ "enabled": false })));
+        let (accepted, forced) = made(&off, &server(json!({ "enabled": false })), enable(), true);
+        assert!(accepted && forced.servers()["a"].enabled);
+        // The file said so before, and nobody had accepted it.
+        let (accepted, forced) = made(&off, &server(json!({})), enable(), true);
+        assert!(accepted && forced.servers()["a"].enabled);
+        // Another program's change waits on, beside a person's.
+        let (accepted, forced) = made(&off, &server(json!({ "exactResults": true })), enable(), true);
+        assert!(!accepted && forced.servers()["a"].enabled && !forced.servers()["a"].exact_results);
+        let entry = |switches: Value| server(switches)["mcpServers"]["a"].clone();
+        let put = |switches: Value, replace| Change::Put {
+            name: "a".into(),
+            entry: entry(switches),
+            replace,
+            rules: vec![],
+        };
+        let none = json!({ "mcpServers": {} });
+        let exact = json!({ "exactResults": true });
+        assert!(made(&Guarded::default(), &none, put(exact.clone(), false), true).0);
+        assert!(!made(&Guarded::default(), &none, put(exact.clone(), false), false).0, "a program's");
+        let waiting = server(exact.clone());
+        assert!(!made(&Guarded::default(), &waiting, put(exact, true), true).0, "it was not changed");
+        // Its rules go with a server.
+        let with_rule = json!({
+            "mcpServers": { "a": { "command": "x" } }, "toolRules": [{ "tool": "a:x", "permit": "off" }],
+        });
+        let (accepted, _) =
+            made(&guarded(&with_rule), &with_rule, Change::Remove { name: "a".into() }, false);
+        assert!(accepted, "nothing waits");
+        let active = json!({ "profiles": { "p": { "servers": [] } }, "activeProfile": "p" });
+        let (accepted, forced) = made(&guarded(&active), &active, Change::UseProfile { name: None }, false);
+        assert!(accepted && forced.profiles().active().is_none());
+    }
+
+    #[test]
+    fn what_a_version_accepted_that_guarded_less_is_completed() {
+        let old = Guarded::from_value(json!({ "newServers": "hold" })).unwrap();
+        let before = guarded(&json!({
+            "mcpServers": { "a": { "command": "x", "exactResults": true } },
+            "history": { "days": 7 }, "pictures": true,
+        }));
+        let all = old.completed_by(before);
+        let expected = json!({
+            "newServers": "hold", "history": { "days": 7 }, "mcpServers": { "a": { "exactResults": true } },
+        });
+        assert_eq!(all.to_value(), expected, "pictures were not accepted");
     }
 }

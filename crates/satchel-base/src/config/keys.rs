@@ -40,6 +40,18 @@ impl Loosens {
     }
 }
 
+/// The keys of one block.
+pub(super) trait Keys: Copy + 'static {
+    const ALL: &[Self];
+
+    fn text(self) -> &'static str;
+
+    /// The key that is written like this.
+    fn of(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|key| key.text() == text)
+    }
+}
+
 macro_rules! keys {
     ($(#[$about:meta])* $name:ident { $($key:ident = $text:literal => $loosens:ident,)* }) => {
         $(#[$about])*
@@ -49,8 +61,6 @@ macro_rules! keys {
         }
 
         impl $name {
-            pub(super) const ALL: &[Self] = &[$(Self::$key,)*];
-
             pub(super) const fn key(self) -> &'static str {
                 match self {
                     $(Self::$key => $text,)*
@@ -62,10 +72,13 @@ macro_rules! keys {
                     $(Self::$key => Loosens::$loosens,)*
                 }
             }
+        }
 
-            /// The key that is written like this.
-            pub(super) fn of(text: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|key| key.key() == text)
+        impl Keys for $name {
+            const ALL: &[Self] = &[$(Self::$key,)*];
+
+            fn text(self) -> &'static str {
+                self.key()
             }
         }
     };
@@ -75,7 +88,8 @@ keys! {
     /// The keys of the file.
     SettingKey {
         Servers = "mcpServers" => Within,
-        MaxRequest = "maxRequestMiB" => More,
+        // Within a bound, and of clients' requests alone.
+        MaxRequest = "maxRequestMiB" => Never,
         History = "history" => Within,
         OtlpEndpoint = "otlpEndpoint" => More,
         Embedding = "embedding" => More,
@@ -139,8 +153,8 @@ keys! {
         ToolTimeouts = "toolTimeouts" => Never,
         KeepCalls = "keepCalls" => Either,
         ExactResults = "exactResults" => More,
-        // Where Satchel installed it from: decides what an update may be, and whether a deleted one runs.
-        Source = "source" => Either,
+        // Where Satchel installed it from. Only that a server stays which its registry has deleted.
+        Source = "source" => More,
     }
 }
 
@@ -216,6 +230,17 @@ mod tests {
         match serde_json::to_value(value).unwrap() {
             Value::Object(fields) => fields.keys().cloned().collect(),
             other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn the_documentation_says_of_every_key_what_waits() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        for (key, loosens) in rows() {
+            let line =
+                text.lines().find(|line| line.starts_with(&format!("| {} |", loosens.word()))).unwrap();
+            assert!(line.contains(&format!("`{key}`")), "{key} is not in the row {:?}", loosens.word());
         }
     }
 

@@ -6,7 +6,7 @@ use satchel_mcp::{Raw, object::all_fields};
 
 use super::{
     file::{ConfigError, SERVERS},
-    keys::ServerKey,
+    keys::{Keys, ServerKey},
     reader::{ConfigReader, kind},
 };
 use crate::model::{

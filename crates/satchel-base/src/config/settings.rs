@@ -7,7 +7,7 @@ use satchel_mcp::{Raw, limits, object::fields};
 
 use super::{
     file::ConfigError,
-    keys::{HistoryKey, SearchKey, SettingKey},
+    keys::{HistoryKey, Keys, SearchKey, SettingKey},
     reader::{ConfigReader, OrListed, kind},
     rules::{Defaults, ToolRule},
 };

@@ -86,8 +86,13 @@ pub(super) async fn ask(hub: &Hub, change: Change, hand: Hand) -> Result<(), App
     done.await.map_err(|_| ApplyError::Closing)?
 }
 
-pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>) {
-    let mut watch = (!hub.inner.options.passive).then(|| FileWatch::new(&hub.places().config_file));
+/// Watches the file. To be called before it is first read, so that no change is missed in between; a command's hub does
+/// not look at it again.
+pub(super) fn watch(hub: &Hub) -> Option<FileWatch> {
+    (!hub.inner.options.passive).then(|| FileWatch::new(&hub.places().config_file))
+}
+
+pub(super) async fn run(hub: Hub, mut asked: mpsc::Receiver<Asked>, mut watch: Option<FileWatch>) {
     loop {
         tokio::select! {
             next = asked.recv() => match next {
@@ -272,7 +277,9 @@ fn read(path: &Path) -> Result<Option<Config>, Trouble> {
 async fn remember(hub: &Hub, config: &Config) {
     let path = hub.places().last_good_config();
     let text = config.to_text();
-    if tokio::fs::read_to_string(&path).await.ok().as_deref() != Some(text)
+    let stored = path.clone();
+    let stored = hub.inner.life.blocking(move || files::read_data(&stored).ok()).await;
+    if stored.ok().flatten().as_deref() != Some(text.as_bytes())
         && let Err(error) = replace(path, text).await
     {
         tracing::warn!(%error, "cannot store a copy of the configuration");

@@ -265,6 +265,7 @@ impl Hub {
 
     async fn begin(&self, asked: mpsc::Receiver<apply::Asked>, mailbox: recorder::Mailbox) {
         let accepted = if self.inner.options.trust_config { Accepted::File } else { Accepted::Nothing };
+        let watch = apply::watch(self);
         let first = apply::first_config(self, accepted).await;
         let publishing = self.clone();
         self.inner.life.spawn(async move { publish::keep_publishing(&publishing).await });
@@ -274,7 +275,7 @@ impl Hub {
         }
         view::renew_snapshot(self);
         let (applying, composing, measuring) = (self.clone(), self.clone(), self.clone());
-        self.inner.life.spawn(async move { apply::run(applying, asked).await });
+        self.inner.life.spawn(async move { apply::run(applying, asked, watch).await });
         self.inner.life.spawn(async move {
             kept("the snapshot", async || view::keep_composing(&composing).await).await;
         });

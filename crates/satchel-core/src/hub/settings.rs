@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeSet,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
@@ -28,8 +29,6 @@ use crate::{
     trust::{Fingerprint, diff, fingerprint::Tree},
 };
 
-/// Maximum size of the file of accepted settings, in bytes.
-const LARGEST: u64 = 64 * 1024 * 1024;
 /// The key of what was accepted in that file.
 const ACCEPTED: &str = "accepted";
 
@@ -106,21 +105,27 @@ impl AcceptedSettings {
 
     /// The settings accepted before this run. For a version that did not ask, those that were in effect.
     fn read(&self) -> Guarded {
-        let kept = files::read_plain(&self.file, LARGEST).ok();
-        let kept = kept.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
-        let before = || Some(Guarded::of(&Config::parse(&text_of(&self.last_good).ok()?).ok()?));
-        match kept {
-            Some(Value::Object(mut kept)) if kept.contains_key(ACCEPTED) => {
-                let accepted = kept.remove(ACCEPTED).and_then(Guarded::from_value);
-                accepted.unwrap_or_default()
+        let before = || {
+            let text = text_of(&self.last_good).ok()?;
+            Some(Guarded::of(&Config::parse(&text).ok()?))
+        };
+        let bytes = match files::read_data(&self.file) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => return before().unwrap_or_default(),
+            Err(error) => {
+                tracing::warn!(%error, "cannot read which settings were accepted");
+                return Guarded::default();
             }
-            // Of a version that looked at fewer keys.
-            Some(kept) => {
-                let accepted = Guarded::from_value(kept).unwrap_or_default();
-                accepted.completed_by(before().unwrap_or_default())
+        };
+        match serde_json::from_slice::<Value>(&bytes).unwrap_or_default() {
+            Value::Object(mut kept) if kept.contains_key(ACCEPTED) => {
+                kept.remove(ACCEPTED).and_then(Guarded::from_value).unwrap_or_default()
             }
-            None if self.file.exists() => Guarded::default(),
-            None => before().unwrap_or_default(),
+            // Of a version that looked at fewer keys: of the others, those were accepted that were in effect.
+            kept => match Guarded::from_value(kept) {
+                Some(accepted) => accepted.completed_by(before().unwrap_or_default()),
+                None => Guarded::default(),
+            },
         }
     }
 

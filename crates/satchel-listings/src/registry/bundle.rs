@@ -245,3 +245,109 @@ fn safe_path(name: &str) -> Option<PathBuf> {
     });
     (plain && !name.starts_with('/')).then(|| path.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use zip::{ZipWriter, write::SimpleFileOptions};
+
+    use super::*;
+
+    const MANIFEST_TEXT: &str = r#"{
+        "manifest_version": "0.3", "name": "x", "version": "1", "description": "d", "author": { "name": "a" },
+        "server": { "type": "node", "entry_point": "s.js", "mcp_config": { "command": "node", "args": [] } }
+    }"#;
+
+    /// A bundle with these files; a name that ends in a slash is a directory.
+    fn packed<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        let options = SimpleFileOptions::default();
+        writer.start_file("manifest.json", options).unwrap();
+        writer.write_all(MANIFEST_TEXT.as_bytes()).unwrap();
+        for (name, bytes) in files {
+            if name.ends_with('/') {
+                writer.add_directory(name, options).unwrap();
+                continue;
+            }
+            writer.start_file(name, options).unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    }
+
+    /// The same bundle, with another type and mode of a file in its directory.
+    fn with_mode(mut bundle: Vec<u8>, name: &str, mode: u32) -> Vec<u8> {
+        let is_it = |at: &usize| {
+            bundle[*at..].starts_with(b"PK\x01\x02") && bundle[at + 46..].starts_with(name.as_bytes())
+        };
+        let at = (0..bundle.len() - 46).find(is_it).unwrap();
+        // Made on Unix, and the mode in the upper half of the external attributes.
+        bundle[at + 5] = 3;
+        bundle[at + 38..at + 42].copy_from_slice(&(mode << 16).to_le_bytes());
+        bundle
+    }
+
+    /// Unpacks it. If it is refused, nothing remains.
+    fn unpacked(bundle: &[u8]) -> Result<(tempfile::TempDir, Unpacked), BundleError> {
+        let dir = tempfile::tempdir().unwrap();
+        let done = unpack(bundle, &dir.path().join("in/bundle"));
+        if done.is_err() {
+            let left = fs::read_dir(dir.path().join("in")).map_or(0, Iterator::count);
+            assert_eq!((left, fs::read_dir(dir.path()).unwrap().count() < 2), (0, true));
+        }
+        done.map(|done| (dir, done))
+    }
+
+    #[test]
+    fn names_that_lead_out_or_meet_are_refused() {
+        for name in ["../x", "/x", "a/../../x", "..\\x", "a\\x", "C:x", "nul", "a/COM1.txt", "a./x", "./x"] {
+            let refused = unpacked(&packed([(name, &b"x"[..])])).unwrap_err();
+            assert!(matches!(refused, BundleError::Outside(_)), "{name}: {refused}");
+        }
+        for names in [["a", "A"], ["a", "a/b"], ["d/x", "D/X"]] {
+            unpacked(&packed(names.map(|name| (name, &b"x"[..])))).unwrap_err();
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_devices_are_refused_and_nobody_gets_rights_from_a_bundle() {
+        use std::os::unix::fs::PermissionsExt;
+        let bundle = || packed([("s.js", &b"x"[..])]);
+        for mode in [0o120_777, 0o020_666, 0o060_666, 0o010_644, 0o140_777] {
+            let refused = unpacked(&with_mode(bundle(), "s.js", mode)).unwrap_err();
+            assert!(matches!(refused, BundleError::Special(_)), "{mode:o}: {refused}");
+        }
+        for (mode, expected) in
+            [(0o106_755, 0o700), (0o104_711, 0o700), (0o100_666, 0o600), (0o101_777, 0o700)]
+        {
+            let (_dir, done) = unpacked(&with_mode(bundle(), "s.js", mode)).unwrap();
+            let now = fs::metadata(done.directory.join("s.js")).unwrap().permissions().mode();
+            assert_eq!(now & 0o7777, expected, "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn bombs_are_refused() {
+        let refused = |bundle: &[u8]| {
+            let refused = unpacked(bundle).unwrap_err();
+            assert!(matches!(refused, BundleError::TooLarge(_)), "{refused}");
+        };
+        // Each file alone would be allowed.
+        let zeros = vec![0u8; 4 * 1024 * 1024];
+        let names = ["a", "b", "c", "d", "e"];
+        refused(&packed(names.map(|name| (name, zeros.as_slice()))));
+        refused(&packed([(format!("{}x", "d/".repeat(300)).as_str(), &b"x"[..])]));
+        let nested =
+            |number| format!("{}x", (0..60).map(|depth| format!("{number}-{depth}/")).collect::<String>());
+        let nested: Vec<String> = (0..900).map(nested).collect();
+        refused(&packed(nested.iter().map(|name| (name.as_str(), &b""[..]))));
+    }
+
+    #[test]
+    fn what_a_bundle_contains_is_unpacked_as_it_is() {
+        let files = [("server/lib/deep/s.js", &b"js"[..]), ("empty/", b""), ("é.txt", b"t")];
+        let (_dir, done) = unpacked(&packed(files)).unwrap();
+        assert_eq!(fs::read(done.directory.join("server/lib/deep/s.js")).unwrap(), b"js");
+        assert!(done.directory.join("empty").is_dir() && done.directory.join("é.txt").is_file());
+    }
+}

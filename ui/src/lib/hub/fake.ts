@@ -435,7 +435,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         return { path: request.path, servers: 12, others: 5, secrets: request.passphrase ? 2 : 0, left: [] } satisfies WrittenSetup;
       case "take_setup":
         followed = { ...followed, others: [] };
-        return { taken: request.parts.map((part) => part.id), secrets: request.passphrase ? 1 : 0, left: [] } satisfies TakenSetup;
+        return { taken: request.parts.map((part) => part.id), secrets: request.passphrase ? 1 : 0, off: [], waits: false, left: [] } satisfies TakenSetup;
       case "keep_setup":
         followed = { ...followed, others: [] };
         return {};

@@ -74,6 +74,13 @@ impl House {
         Self::open_at(self.home, Some(config.clone()), false).await
     }
 
+    /// The same after a change of its files, made while no hub runs.
+    pub(super) async fn again_after(self, change: impl FnOnce(&Places)) -> Self {
+        self.hub.shutdown().await;
+        change(self.hub.places());
+        Self::open_at(self.home, None, false).await
+    }
+
     async fn open_at(home: TempDir, config: Option<Value>, trust_config: bool) -> Self {
         let places = Places::below(home.path());
         if let Some(config) = config {

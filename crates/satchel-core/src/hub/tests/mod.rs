@@ -6,10 +6,15 @@ mod bundles;
 mod calling;
 mod faces;
 mod following;
+mod hands;
 mod house;
+#[cfg(unix)]
+mod odd_files;
 mod offering;
 mod profiles;
 mod records;
 mod rules;
 mod server;
 mod toggling;
+#[cfg(unix)]
+mod token_files;

@@ -186,7 +186,7 @@ export type Complexity = "simple" | "moderate" | "complex";
 /**
  * Adds Satchel's entry to a client's files.
  */
-export type ConnectClient = { client: string, dry_run: boolean, over?: Over | null, environment?: { [key in string]: string }, };
+export type ConnectClient = { client: string, dry_run: boolean, over?: Over | null, keep_mode?: boolean, environment?: { [key in string]: string }, };
 
 /**
  * Something that needs a person's explicit consent beyond the installation.
@@ -231,7 +231,7 @@ export type DismissFailure = { server: string, };
 /**
  * A finding about one thing.
  */
-export type DoctorFinding = { about: Examined, subject: string, verdict: Health, message: string, action: string, } & ({ "code": "config_read", file: string, servers: number, } | { "code": "config_damaged", file: string, why: string, } | { "code": "rules_invalid", file: string, why: Array<string>, } | { "code": "settings_invalid", file: string, why: Array<string>, } | { "code": "config_absent", file: string, } | { "code": "config_unreadable", file: string, why: string, } | { "code": "search_by_words" } | { "code": "search_by_words_here", variable: string, } | { "code": "search_with_service", model: string, url: string, } | { "code": "search_with_model", file: string, } | { "code": "search_without_model" } | { "code": "search_without_multilingual", file: string, } | { "code": "hub_absent" } | { "code": "hub_unreachable", why: string, } | { "code": "hub_runs", pid: number, url: string | null, } | { "code": "noticed", notice: Code, why: string, } | { "code": "port_closed" } | { "code": "port_usual", port: number, url: string, } | { "code": "port_other", usual: number, url: string, } | { "code": "search_path", dirs: Array<string>, } | { "code": "runtime", program: Whereabouts, install: MissingRuntime | null, } | { "code": "client_waits", file: string, next: string | null, } | { "code": "client_connected", file: string, doubled: Array<string>, } | { "code": "client_troubled", client: string, trouble: string, why: string, } | { "code": "profile_damaged", why: string, } | { "code": "profile_unknown", servers: Array<string>, } | { "code": "secrets_kept", store: StoreKind, count: number, } | { "code": "secrets_silent", seconds: number, } | { "code": "secrets_unusable", trouble: Code | null, why: string, } | { "code": "server_seen", doing: string, lacks: Array<string>, variables: Array<string>, program: Whereabouts, also: ServerAside | null, left_out?: Array<string>, });
+export type DoctorFinding = { about: Examined, subject: string, verdict: Health, message: string, action: string, } & ({ "code": "config_read", file: string, servers: number, } | { "code": "config_damaged", file: string, why: string, } | { "code": "rules_invalid", file: string, why: Array<string>, } | { "code": "settings_invalid", file: string, why: Array<string>, } | { "code": "config_absent", file: string, } | { "code": "config_unreadable", file: string, why: string, } | { "code": "search_by_words" } | { "code": "search_by_words_here", variable: string, } | { "code": "search_with_service", model: string, url: string, } | { "code": "search_with_model", file: string, } | { "code": "search_without_model" } | { "code": "search_without_multilingual", file: string, } | { "code": "hub_absent" } | { "code": "hub_unreachable", why: string, } | { "code": "hub_runs", pid: number, url: string | null, } | { "code": "noticed", notice: Code, why: string, } | { "code": "port_closed" } | { "code": "port_usual", port: number, url: string, } | { "code": "port_other", usual: number, url: string, } | { "code": "search_path", dirs: Array<string>, } | { "code": "runtime", program: Whereabouts, install: MissingRuntime | null, } | { "code": "client_waits", file: string, next: string | null, } | { "code": "client_connected", file: string, doubled: Array<string>, } | { "code": "client_troubled", client: string, trouble: string, why: string, } | { "code": "token_private", file: string, before: string, } | { "code": "token_readable", file: string, mode: string, client: string, chosen: boolean, } | { "code": "profile_damaged", why: string, } | { "code": "profile_unknown", servers: Array<string>, } | { "code": "secrets_kept", store: StoreKind, count: number, } | { "code": "secrets_silent", seconds: number, } | { "code": "secrets_unusable", trouble: Code | null, why: string, } | { "code": "server_seen", doing: string, lacks: Array<string>, variables: Array<string>, program: Whereabouts, also: ServerAside | null, left_out?: Array<string>, });
 
 /**
  * An empty answer.
@@ -921,7 +921,7 @@ export type ServerApprovals = { server: string, unseen: Unseen | null, new: numb
 /**
  * A remark on a server that works.
  */
-export type ServerAside = "offers_nothing" | { "floats": string };
+export type ServerAside = "offers_nothing" | { "floats": string } | { "secret_arguments": Array<string> };
 
 /**
  * One server's last 24 hours, as far as the history reaches: the newest [`DAY_CALLS`] calls and resource reads.
@@ -1081,7 +1081,7 @@ export type TakeSetup = { from: SetupSource, parts: Array<SetupChoice>, passphra
 /**
  * The result of applying a setup.
  */
-export type TakenSetup = { taken: Array<string>, secrets: number, left: Array<Left>, };
+export type TakenSetup = { taken: Array<string>, secrets: number, off: Array<string>, waits: boolean, left: Array<Left>, };
 
 /**
  * Where a new server runs.
