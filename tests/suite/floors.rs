@@ -80,11 +80,13 @@ const DOORS: &[(&str, &[&str])] = &[
     ("arboard", &["src-tauri/src/clipboard.rs"]),
     ("argon2", &[CORE_VAULT]),
     ("axum", &["crates/satchel-endpoint/"]),
+    ("brotli_decompressor", &[DECODING]),
     ("cc", &["crates/satchel-memory/build.rs"]),
     ("chacha20poly1305", &[CORE_VAULT]),
     ("clap*", &["crates/satchel-cli/"]),
     ("directories", &["crates/satchel-base/src/files/places.rs"]),
     ("fancy_regex", &["crates/satchel-tokens/src/lib.rs"]),
+    ("flate2", &[DECODING]),
     ("fuse_rust", &["crates/satchel-catalog/src/catalog/search/", "crates/satchel-listings/src/registry/"]),
     ("futures_util", &["crates/satchel-endpoint/", "src-tauri/src/notices/freedesktop.rs"]),
     ("gtk", &["src-tauri/src/appearance.rs", "src-tauri/src/prompt.rs"]),
@@ -139,6 +141,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("rustix", &["crates/satchel-base/src/files/spot.rs"]),
     ("rpassword", &["crates/satchel-cli/src/commands/secrets.rs"]),
     ("rustls", HTTP_CLIENTS),
+    ("ruzstd", &[DECODING]),
     ("semver", &["crates/satchel-core/src/updates/", "src-tauri/src/updates.rs"]),
     ("serde_json_path", &["crates/satchel-core/src/calls/results/paths.rs"]),
     ("sha1", &["crates/satchel-toolbox/src/tools/hash.rs"]),
@@ -203,11 +206,13 @@ const DOORS: &[(&str, &[&str])] = &[
 ];
 const SANDBOXES: &[&str] =
     &["crates/satchel-upstream/src/upstream/sandbox.rs", "crates/satchel-upstream/src/upstream/sealed.rs"];
+const DECODING: &str = "crates/satchel-upstream/src/upstream/decode.rs";
 const CORE_KEYCHAIN: &str = "crates/satchel-upstream/src/secrets/keychain.rs";
 const CORE_VAULT: &str = "crates/satchel-upstream/src/secrets/sealed.rs";
 const HTTP_CLIENTS: &[&str] = &[
     "crates/satchel-catalog/src/catalog/embedding.rs",
     "crates/satchel-listings/src/listings/registry_http.rs",
+    "crates/satchel-upstream/src/upstream/connect/body.rs",
     "crates/satchel-upstream/src/upstream/connect/http.rs",
     "crates/satchel-upstream/src/upstream/connect/sse.rs",
     "crates/satchel-upstream/src/upstream/oauth/guarded_http.rs",

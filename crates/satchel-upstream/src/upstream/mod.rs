@@ -7,6 +7,7 @@ pub mod breaker;
 pub mod connect;
 mod container;
 mod credentials;
+mod decode;
 mod dirty;
 mod ending;
 pub mod environment;
