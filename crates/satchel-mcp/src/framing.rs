@@ -6,13 +6,20 @@
 
 use serde_json::value::RawValue;
 
-use crate::{Id, Message, ParseError, bytes::find, exact, large, limits};
+use crate::{
+    Id, Message,
+    bytes::find,
+    envelope::{self, Departure, Members, Read},
+    large, limits,
+};
 
 /// An item in a server's output.
 #[derive(Debug)]
 pub enum Frame {
     /// A message.
     Message(Message),
+    /// How the message after it departs from the protocol.
+    Departed(Departure),
     /// Text that is not a message.
     Noise(String),
     /// A line longer than the limit; its bytes were dropped. It may have contained a response.
@@ -35,36 +42,12 @@ pub enum Frame {
 /// forever.
 pub fn broken_answer(text: &str) -> Option<(Id, String)> {
     let error = serde_json::from_str::<&RawValue>(text).err()?;
-    let (mut depth, mut key, mut is_value) = (0, None, false);
-    let (mut keys, mut id) = (Vec::new(), None);
-    let mut wrong = None;
-    for piece in exact::pieces(text).filter(|piece| !piece.trim_start().is_empty()) {
-        match piece {
-            "{" | "[" => depth += 1,
-            "}" | "]" => depth -= 1,
-            ":" => is_value = true,
-            "," => is_value = false,
-            piece => {
-                let is_json = serde_json::from_str::<&RawValue>(piece).is_ok();
-                if !is_json && wrong.is_none() {
-                    wrong = Some(piece.chars().take(40).collect::<String>());
-                }
-                if depth == 1 && !is_value && is_json {
-                    key = serde_json::from_str::<String>(piece).ok();
-                    keys.extend(key.clone());
-                } else if depth == 1 && is_value && key.as_deref() == Some("id") {
-                    id = serde_json::from_str(piece).ok();
-                }
-            }
-        }
-        if depth == 0 {
-            break;
-        }
-    }
-    let has = |name: &str| keys.iter().any(|key| key == name);
-    let answers = has("jsonrpc") && !has("method") && (has("result") || has("error"));
-    let reason = wrong.map_or_else(|| error.to_string(), |wrong| format!("{wrong} is not a JSON value"));
-    id.filter(|_| answers).map(|id| (id, reason))
+    let members = Members::of(text);
+    let answers =
+        members.has("jsonrpc") && !members.has("method") && (members.has("result") || members.has("error"));
+    let reason =
+        members.wrong.map_or_else(|| error.to_string(), |wrong| format!("{wrong} is not a JSON value"));
+    members.id.filter(|_| answers).map(|id| (id, reason))
 }
 
 /// Splits a byte stream into [`Frame`]s. Bytes may arrive in pieces of any size.
@@ -161,9 +144,13 @@ impl Framer {
         if line.is_empty() {
             return;
         }
-        if let Ok(message) = Message::parse(line) {
+        let read = match line.starts_with('[') {
+            true => envelope::read_all(line),
+            false => envelope::read(line).map(|read| vec![read]),
+        };
+        if let Ok(messages) = read {
             self.flush_open(out);
-            out.push(Frame::Message(message));
+            messages.into_iter().for_each(|read| push_read(read, out));
             return;
         }
         let line = line.to_owned();
@@ -187,14 +174,12 @@ impl Framer {
             match values.next() {
                 Some(Ok(value)) => {
                     let end = values.byte_offset();
-                    match Message::parse(value.get()) {
-                        Ok(message) => {
+                    match envelope::read(value.get()) {
+                        Ok(read) => {
                             push_noise(&mut noise, out);
-                            out.push(Frame::Message(message));
+                            push_read(read, out);
                         }
-                        Err(ParseError::Json(_) | ParseError::Shape(_) | ParseError::Depth) => {
-                            noise.push_str(&rest[..end]);
-                        }
+                        Err(_) => noise.push_str(&rest[..end]),
                     }
                     rest = &rest[end..];
                 }
@@ -265,6 +250,11 @@ fn looks_like_message(text: &str) -> bool {
     inside.is_empty() || inside.starts_with('"')
 }
 
+fn push_read(read: Read, out: &mut Vec<Frame>) {
+    out.extend(read.departures.into_iter().map(Frame::Departed));
+    out.push(Frame::Message(read.message));
+}
+
 fn push_broken(text: &str, out: &mut Vec<Frame>) {
     if let Some((id, reason)) = broken_answer(text) {
         out.push(Frame::Broken { id, reason });
@@ -289,6 +279,7 @@ mod tests {
     fn shown(frames: &[Frame]) -> Vec<String> {
         let show = |frame: &Frame| match frame {
             Frame::Message(message) => message.to_json(),
+            Frame::Departed(departure) => format!("{departure:?}"),
             Frame::Noise(text) => format!("noise {text}"),
             Frame::TooLong { bytes, .. } => format!("too long {bytes}"),
             Frame::Broken { id, reason } => format!("broken {:?}: {reason}", id.as_ours()),
@@ -342,6 +333,17 @@ mod tests {
         framer.push(b"\n", &mut out);
         assert!(matches!(out[0], Frame::Message(Message::Response { .. })), "{out:?}");
         assert_eq!(shown(&out)[1], PING);
+    }
+
+    #[test]
+    fn what_departs_without_loss_is_read_on_a_line_too() {
+        let null = r#"{"jsonrpc":"2.0","id":2,"result":{},"error":null}"#;
+        check(format!("{null}\n").as_bytes(), &["NullMember", DONE]);
+        check(
+            format!("[{DONE}]\n[{PING},{DONE}]\n").as_bytes(),
+            &["InList", DONE, "InList", PING, "InList", DONE],
+        );
+        check(format!("\u{feff}[INFO] {null}\n").as_bytes(), &["noise [INFO]", "NullMember", DONE]);
     }
 
     #[test]

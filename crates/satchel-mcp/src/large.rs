@@ -1,7 +1,7 @@
 //! Reads a large response without copying its result: the line that it came on becomes the result. Everything else is read by
 //! [`Message::parse`].
 
-use std::{iter::once, ops::Range, string::FromUtf8Error, sync::LazyLock};
+use std::{borrow::Cow, iter::once, ops::Range, string::FromUtf8Error, sync::LazyLock};
 
 use serde::{
     Deserialize,
@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::{ErrorObject, Id, Message, errors, message::Envelope};
+use crate::{ErrorObject, Id, Message, envelope::Envelope, errors, text::whole_pairs};
 
 /// Size in bytes from which a line is tried.
 pub(crate) const LARGE: usize = 256 * 1024;
@@ -20,6 +20,9 @@ pub(crate) fn response(line: Vec<u8>) -> Result<Message, Vec<u8>> {
     let Some((id, result)) = split(&text) else { return Err(text.into_bytes()) };
     text.truncate(result.end);
     text.drain(..result.start);
+    if let Cow::Owned(whole) = whole_pairs(&text) {
+        text = whole;
+    }
     let unreadable = |why: String| ErrorObject::new(errors::INTERNAL_ERROR, why);
     Ok(Message::Response { id, outcome: raw(text).map_err(unreadable) })
 }
@@ -31,7 +34,7 @@ fn split(text: &str) -> Option<(Option<Id>, Range<usize>)> {
     let start = result.as_ptr().addr() - text.as_ptr().addr();
     // All other rules are the same, and what they read is small.
     fields.result = serde_json::from_str("{}").ok();
-    match Message::from_fields(fields) {
+    match fields.message().map(|read| read.message) {
         Ok(Message::Response { id, outcome: Ok(_) }) => Some((id, start..start + result.len())),
         _ => None,
     }

@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod bytes;
+pub mod envelope;
 pub mod era;
 pub mod errors;
 pub mod exact;
@@ -17,6 +18,7 @@ pub mod meta;
 pub mod object;
 pub mod param_headers;
 pub mod sse;
+pub mod text;
 
 pub use errors::ErrorObject;
 pub use message::{Id, Message, ParseError};

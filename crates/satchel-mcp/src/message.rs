@@ -1,15 +1,11 @@
 //! One JSON-RPC message, parsed only as far as routing needs. Parameters and results stay as written.
 
-use std::{borrow::Cow, collections::HashSet, fmt};
+use std::borrow::Cow;
 
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{self, Error as _, IgnoredAny, MapAccess, Visitor},
-    ser,
-};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::value::RawValue;
 
-use crate::{ErrorObject, RawObject, bytes::find_either, errors, limits};
+use crate::{ErrorObject, bytes::find_either, envelope, errors, limits};
 
 /// A request id. Its type is significant: `1` and `"1"` are different.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -27,7 +23,7 @@ impl From<u64> for Id {
 }
 
 impl Id {
-    fn read(raw: &RawValue) -> Option<Self> {
+    pub(crate) fn read(raw: &RawValue) -> Option<Self> {
         match raw.get().as_bytes().first()? {
             b'"' => serde_json::from_str(raw.get()).map(Id::Text).ok(),
             b'-' | b'0'..=b'9' => Some(Id::Number(raw.get().into())),
@@ -64,7 +60,7 @@ impl<'de> Deserialize<'de> for Id {
 }
 
 /// The integer value of a number, also of `3.0`; `None` if it is not a 64-bit integer.
-fn whole(number: &str) -> Option<i64> {
+pub(crate) fn whole(number: &str) -> Option<i64> {
     let digits = match number.split_once('.') {
         Some((digits, rest)) if !rest.is_empty() && rest.bytes().all(|byte| byte == b'0') => digits,
         _ => number,
@@ -140,73 +136,7 @@ impl Message {
     /// [`ParseError`] if the text is not JSON, not an object with `"jsonrpc": "2.0"`, or a request and a response at the
     /// same time.
     pub fn parse(json: &str) -> Result<Self, ParseError> {
-        let fields: Envelope<'_> = serde_json::from_str(json).map_err(|error| match error.classify() {
-            serde_json::error::Category::Data if json.trim_start().starts_with('[') => {
-                ParseError::Shape("an array of messages is not supported by this protocol revision")
-            }
-            serde_json::error::Category::Data if !json.trim_start().starts_with('{') => {
-                ParseError::Shape("a message must be an object")
-            }
-            _ => ParseError::Json(error.to_string()),
-        })?;
-        Self::from_fields(fields)
-    }
-
-    pub(crate) fn from_fields(fields: Envelope<'_>) -> Result<Self, ParseError> {
-        let text = |raw: &RawValue| serde_json::from_str::<String>(raw.get()).ok();
-        if !fields.jsonrpc.is_some_and(|raw| raw.get() == "\"2.0\"" || text(raw).as_deref() == Some("2.0")) {
-            return Err(ParseError::Shape("a message must have \"jsonrpc\": \"2.0\""));
-        }
-        let id = match fields.id {
-            None => None,
-            Some(raw) if raw.get() == "null" => Some(None),
-            Some(raw) => {
-                Some(Some(Id::read(raw).ok_or(ParseError::Shape("an id must be a string or a number"))?))
-            }
-        };
-        let method = match fields.method {
-            None => None,
-            Some(raw) => Some(text(raw).ok_or(ParseError::Shape("a method must be a string"))?),
-        };
-        if let Some(raw) = fields.params
-            && !raw.get().starts_with(['{', '['])
-        {
-            return Err(ParseError::Shape("params must be an object"));
-        }
-        let [params, result, error] =
-            [fields.params, fields.result, fields.error].map(|raw| raw.map(ToOwned::to_owned));
-        match (method, id, result, error) {
-            (Some(method), Some(Some(id)), None, None) => Ok(Message::Request { id, method, params }),
-            (Some(method), None, None, None) => Ok(Message::Notification { method, params }),
-            (Some(_), Some(None), None, None) => Err(ParseError::Shape("a request's id may not be null")),
-            // Every MCP result is an object; clients reject anything else, with a less clear message.
-            (None, id, Some(result), None) if !result.get().starts_with('{') => Ok(Message::Response {
-                id: id.flatten(),
-                outcome: Err(ErrorObject::new(
-                    errors::INTERNAL_ERROR,
-                    "the response's result is not an object",
-                )),
-            }),
-            (None, id, Some(result), None) => Ok(Message::Response { id: id.flatten(), outcome: Ok(result) }),
-            (None, id, None, Some(error)) => {
-                Ok(Message::Response { id: id.flatten(), outcome: Err(read_error(&error)) })
-            }
-            (None, id, Some(_), Some(_)) => Ok(Message::Response {
-                id: id.flatten(),
-                outcome: Err(ErrorObject::new(
-                    errors::INTERNAL_ERROR,
-                    "the response had a result and an error",
-                )),
-            }),
-            (None, Some(Some(id)), None, None) => Ok(Message::Response {
-                id: Some(id),
-                outcome: Err(ErrorObject::new(
-                    errors::INTERNAL_ERROR,
-                    "the response had neither a result nor an error",
-                )),
-            }),
-            _ => Err(ParseError::Shape("a message must be a request, a notification or a response")),
-        }
+        envelope::read(json).map(|read| read.message)
     }
 
     /// Creates a request.
@@ -272,87 +202,6 @@ impl Message {
     }
 }
 
-/// The fields of a message that mean something, as they stand in its text.
-#[derive(Default)]
-pub(crate) struct Envelope<'a> {
-    jsonrpc: Option<&'a RawValue>,
-    id: Option<&'a RawValue>,
-    method: Option<&'a RawValue>,
-    params: Option<&'a RawValue>,
-    pub(crate) result: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-}
-
-impl<'de> Deserialize<'de> for Envelope<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ReadEnvelope)
-    }
-}
-
-struct ReadEnvelope;
-
-impl<'de> Visitor<'de> for ReadEnvelope {
-    type Value = Envelope<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
-        let (mut fields, mut others) = (Envelope::default(), HashSet::<Cow<'de, str>>::new());
-        while let Some(EnvelopeKey(key)) = map.next_key()? {
-            // Two readers could take different ones of two.
-            let twice = |key: &str| A::Error::custom(format_args!("the key {key:?} occurs twice"));
-            let field = match &*key {
-                "jsonrpc" => &mut fields.jsonrpc,
-                "id" => &mut fields.id,
-                "method" => &mut fields.method,
-                "params" => &mut fields.params,
-                "result" => &mut fields.result,
-                "error" => &mut fields.error,
-                _ if others.contains(&key) => return Err(twice(&key)),
-                _ => {
-                    others.insert(key);
-                    map.next_value::<IgnoredAny>()?;
-                    continue;
-                }
-            };
-            if field.is_some() {
-                return Err(twice(&key));
-            }
-            *field = Some(map.next_value()?);
-        }
-        Ok(fields)
-    }
-}
-
-/// A key, where it stands unless it is written with escapes.
-struct EnvelopeKey<'a>(Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for EnvelopeKey<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(ReadEnvelopeKey).map(EnvelopeKey)
-    }
-}
-
-struct ReadEnvelopeKey;
-
-impl<'de> Visitor<'de> for ReadEnvelopeKey {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_borrowed_str<E: de::Error>(self, key: &'de str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Borrowed(key))
-    }
-
-    fn visit_str<E: de::Error>(self, key: &str) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Owned(key.to_owned()))
-    }
-}
-
 /// Buffer space for everything around the largest part.
 const ENVELOPE: usize = 128;
 
@@ -376,32 +225,6 @@ fn one_line(json: String) -> String {
     } else {
         json
     }
-}
-
-/// Parses an error object as servers really write it: the code may be a float, or the error just a string.
-fn read_error(raw: &RawValue) -> ErrorObject {
-    if let Ok(error) = serde_json::from_str::<ErrorObject>(raw.get()) {
-        return error;
-    }
-    let fields = RawObject::parse(raw).unwrap_or_default();
-    let written = fields.get("code").map(RawValue::get);
-    let code = written.and_then(whole);
-    let message = fields
-        .text("message")
-        .or_else(|| serde_json::from_str(raw.get()).ok())
-        .unwrap_or_else(|| "the server answered with an error it did not describe".to_owned());
-    // Another code would look like the server's own.
-    let message = match written.filter(|_| code.is_none()) {
-        Some(written) => {
-            format!(
-                "{message} (the server's code, {}, is not an integer)",
-                written.chars().take(40).collect::<String>()
-            )
-        }
-        None => message,
-    };
-    let code = code.unwrap_or(errors::INTERNAL_ERROR);
-    ErrorObject { code, message, data: fields.get("data").map(ToOwned::to_owned) }
 }
 
 #[cfg(test)]
@@ -453,11 +276,12 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert!(
-            outcome(r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"m"}}"#)
+            outcome(r#"{"jsonrpc":"2.0","id":1,"result":{"a":1},"error":{"code":1,"message":"m"}}"#)
                 .contains("and an error")
         );
         assert!(outcome(r#"{"jsonrpc":"2.0","id":1}"#).contains("neither"));
-        for result in ["null", "5", "[]", "\"x\""] {
+        assert!(outcome(r#"{"jsonrpc":"2.0","id":1,"result":null}"#).contains("neither"));
+        for result in ["5", "[1]", "\"x\""] {
             let json = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
             assert!(outcome(&json).contains("not an object"), "{json}");
         }

@@ -83,6 +83,19 @@ impl Reader {
         Ok(())
     }
 
+    /// Handles the end of the stream: what stands in the buffer is an event if it is whole JSON. Anything else was cut
+    /// off, and is dropped.
+    pub fn finish(&mut self, out: &mut Vec<SseEvent>) {
+        if !self.line.is_empty() {
+            self.end_line(out);
+        }
+        let event = std::mem::take(&mut self.event);
+        let is_whole = |data: &str| serde_json::from_str::<&serde_json::value::RawValue>(data).is_ok();
+        if std::mem::take(&mut self.has_data) && is_whole(&event.data) {
+            out.push(event);
+        }
+    }
+
     fn end_line(&mut self, out: &mut Vec<SseEvent>) {
         let line = String::from_utf8_lossy(&self.line).into_owned();
         self.line.clear();
@@ -96,7 +109,11 @@ impl Reader {
             }
             return;
         }
-        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        // No field has such a name: some servers write JSON without one.
+        let (field, value) = match line.starts_with(['{', '[']) {
+            true => ("data", line),
+            false => line.split_once(':').unwrap_or((line, "")),
+        };
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
             "data" => {
@@ -147,6 +164,28 @@ mod tests {
             }],
         );
         check("data: cut off", &[]);
+    }
+
+    #[test]
+    fn what_stands_in_the_buffer_at_the_end_is_an_event_if_it_is_whole_json() {
+        for (wire, expected) in [
+            ("data: {\"a\":1}", Some("{\"a\":1}")),
+            ("data: {\"a\":1}\n", Some("{\"a\":1}")),
+            ("event: message\ndata: {\ndata: \"a\":1}\n", Some("{\n\"a\":1}")),
+            ("event: message\n{\"a\":1}", Some("{\"a\":1}")),
+            ("data: {\"a\":", None),
+            ("data: cut off", None),
+            ("id: 7\n", None),
+            ("", None),
+        ] {
+            let (mut reader, mut out) = (Reader::default(), Vec::new());
+            reader.push(wire.as_bytes(), &mut out).unwrap();
+            assert_eq!(out, [], "{wire:?}");
+            reader.finish(&mut out);
+            let read: Vec<&str> = out.iter().map(|event| event.data.as_str()).collect();
+            assert_eq!(read, expected.into_iter().collect::<Vec<_>>(), "{wire:?}");
+        }
+        check("{\"a\":1}\n\n", &[SseEvent::message("{\"a\":1}")]);
     }
 
     #[test]

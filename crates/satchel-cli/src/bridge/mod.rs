@@ -16,7 +16,7 @@ use exchange::{Out, Outcome, exchange, refused, write};
 use keeper::Keeper;
 use satchel_core::files::Places;
 use satchel_mcp::{
-    ErrorObject, Id, Message, RawObject, errors,
+    ErrorObject, Id, Message, ParseError, RawObject, envelope, errors,
     framing::{Frame, Framer},
     limits,
 };
@@ -136,10 +136,12 @@ impl Bridge {
     async fn take(&mut self, frame: Frame) {
         match frame {
             Frame::Message(message) => self.pass(message).await,
+            Frame::Departed(departure) => tracing::debug!("the client {}", departure.told()),
             Frame::Noise(text) => {
                 tracing::warn!("the client sent an invalid message: {}", shortened(&text));
-                let error = ErrorObject::new(errors::PARSE_ERROR, "this is not a valid MCP message");
-                write(&self.out, &Message::error(None, error)).await;
+                if let Some(answer) = answer_to_invalid(&text) {
+                    write(&self.out, &answer).await;
+                }
             }
             // Its text is reported as noise too.
             Frame::Broken { .. } => {}
@@ -261,6 +263,24 @@ fn is_listening(message: &Message) -> bool {
     matches!(message, Message::Request { method, .. } if method == "subscriptions/listen")
 }
 
+/// The response to a text that is no message, under the id of its request if that can be read; `None` if it is what a
+/// notification would be, or only brackets of a list.
+fn answer_to_invalid(text: &str) -> Option<Message> {
+    let is_bracket = |c: char| c.is_whitespace() || matches!(c, '[' | ']' | ',');
+    if envelope::is_notification(text) || text.chars().all(is_bracket) {
+        return None;
+    }
+    let object = text.find('{').map_or(text, |start| &text[start..]);
+    let (code, why) = match Message::parse_bounded(object) {
+        Err(why @ ParseError::Shape(_)) if object.starts_with('{') => (why.code(), format!(": {why}")),
+        Err(ParseError::Json(_) | ParseError::Shape(_) | ParseError::Depth) | Ok(_) => {
+            (errors::PARSE_ERROR, String::new())
+        }
+    };
+    let error = ErrorObject::new(code, format!("this is not a valid MCP message{why}"));
+    Some(Message::error(envelope::id_of_request(text), error))
+}
+
 /// The id of a truncated request, if it is near the start.
 fn id_in(head: &str) -> Option<Id> {
     let (before, after) = head.split_once("\"id\"")?;
@@ -279,6 +299,34 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_invalid_message_is_answered_under_its_id_and_a_notification_never() {
+        let answered = |text: &str| answer_to_invalid(text).map(|answer| answer.to_json());
+        let error = |id: &str, code: i64, why: &str| {
+            let message = format!("this is not a valid MCP message{why}");
+            Some(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"{message}"}}}}"#))
+        };
+        for (text, expected) in [
+            (
+                r#"{"jsonrpc":"2.0","id":2,"method":"x","params":3}"#,
+                error("2", errors::INVALID_REQUEST, ": params must be an object"),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":"a","method":"x","params":{"n":NaN}}"#,
+                error("\"a\"", errors::PARSE_ERROR, ""),
+            ),
+            (
+                r#"noise {"id":3,"method":5,"jsonrpc":"2.0"}"#,
+                error("3", errors::INVALID_REQUEST, ": a method must be a string"),
+            ),
+            ("hello", error("null", errors::PARSE_ERROR, "")),
+            (r#"{"jsonrpc":"2.0","method":"notifications/x","params":3}"#, None),
+            ("[ ,", None),
+        ] {
+            assert_eq!(answered(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn the_id_of_a_message_that_is_too_long_is_found_only_where_it_is_the_messages_own() {

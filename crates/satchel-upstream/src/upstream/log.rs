@@ -2,7 +2,7 @@
 //! known secrets are redacted before anything is stored.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashSet, VecDeque},
     fs::File,
     io::Write,
     path::{Path, PathBuf},
@@ -27,6 +27,8 @@ use crate::{
 
 /// Number of one server's tokens that are redacted: those of its last renewals.
 const TOKENS_KEPT: usize = 6;
+/// Maximum number of different remarks.
+const REMARKS: usize = 256;
 /// Half of the disk limit: a full file is renamed to `.1`, replacing the previous one.
 const FILE_BYTES: u64 = 5 * 1024 * 1024;
 /// Number of lines kept in memory for error messages.
@@ -71,6 +73,8 @@ struct LogFile {
     begun: Open,
     /// The same for standard output.
     begun_in_noise: Open,
+    /// The remarks that were made.
+    remarks: HashSet<String>,
 }
 
 impl LogFile {
@@ -150,6 +154,18 @@ impl ServerLog {
     /// Logs a message of the hub.
     pub fn hub(&self, line: &str) {
         self.write("satchel", line);
+    }
+
+    /// Logs how the server departs from the protocol, though nothing is lost by it: each line once in this run of the
+    /// hub, because such a server does it in every message.
+    pub fn remark(&self, line: &str) {
+        {
+            let mut state = self.state();
+            if state.remarks.len() == REMARKS || !state.remarks.insert(line.to_owned()) {
+                return;
+            }
+        }
+        self.hub(line);
     }
 
     /// Number of non-protocol lines.

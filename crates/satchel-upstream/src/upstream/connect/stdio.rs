@@ -275,7 +275,7 @@ async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs,
             resize(&mut buffer, count);
         }
         for frame in frames.drain(..) {
-            if !matches!(frame, Frame::Message(Message::Response { .. }))
+            if !matches!(frame, Frame::Message(Message::Response { .. }) | Frame::Departed(_))
                 && let Some(until) = unasked.one_more(Instant::now())
             {
                 tokio::time::sleep_until(until).await;
@@ -287,6 +287,7 @@ async fn read(mut stdout: ChildStdout, link: Link, log: ServerLog, signs: Signs,
                     }
                     link.incoming(message);
                 }
+                Frame::Departed(departure) => log.remark(&format!("it {}", departure.told())),
                 Frame::Noise(text) => log.noise(&text),
                 Frame::TooLong { bytes, head } => too_long(&link, &log, bytes, &head),
                 Frame::Broken { id, reason } => link.broken(&id, &reason),
