@@ -15,10 +15,20 @@ use reqwest::{
     header::{HeaderMap, HeaderName, HeaderValue},
     redirect,
 };
-use satchel_mcp::{ErrorObject, Id, Message, era::Era, errors, framing::broken_answer, headers, limits, sse};
+use satchel_mcp::{
+    ErrorObject, Id, Message,
+    envelope::{self, Read},
+    era::Era,
+    errors,
+    framing::broken_answer,
+    headers, sse,
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Connection, Signs};
+use super::{
+    Connection, Signs,
+    body::{Body, Looks, kind_of},
+};
 use crate::{
     model::{
         Code,
@@ -319,13 +329,17 @@ impl Http {
             return None;
         }
         let session = response.headers().get("mcp-session-id")?.to_str().ok()?.to_owned();
-        let text = body(response).await.ok()?;
+        let bytes = Body::of(response).bytes(|_| false).await.ok()?;
+        let text = String::from_utf8_lossy(&bytes);
         // Plain JSON, or an event stream with one event.
         let mut parts =
-            std::iter::once(text.as_str()).chain(text.lines().filter_map(|line| line.strip_prefix("data:")));
-        let answer = parts.find_map(|part| match Message::parse(part.trim()) {
-            Ok(Message::Response { outcome: Ok(result), .. }) => Some(result),
-            _ => None,
+            std::iter::once(&*text).chain(text.lines().filter_map(|line| line.strip_prefix("data:")));
+        let answer = parts.find_map(|part| {
+            let all = envelope::read_all(part).ok()?;
+            all.into_iter().find_map(|read| match read.message {
+                Message::Response { outcome: Ok(result), .. } => Some(result),
+                _ => None,
+            })
         })?;
         let revision = satchel_mcp::RawObject::parse(&answer).ok()?.text("protocolVersion")?;
         (Era::of(&revision) == self.link.negotiated()).then_some(session)
@@ -358,38 +372,48 @@ impl Http {
     }
 
     async fn answer(&self, id: u64, response: Response) {
-        let kind = response
-            .headers()
-            .get("content-type")
-            .and_then(|kind| kind.to_str().ok())
-            .unwrap_or("")
-            .to_owned();
-        let failed = if kind.starts_with("text/event-stream") {
-            self.answer_stream(id, response).await.err()
-        } else if response.status() == StatusCode::ACCEPTED || response.status() == StatusCode::NO_CONTENT {
-            Some("it accepted the request but will not answer it".to_owned())
-        } else {
-            match body(response).await {
-                Ok(text) => match Message::parse(&text) {
-                    Ok(message) => {
-                        self.link.incoming_on(Some(id), message);
-                        None
-                    }
-                    Err(error) => Some(format!("its answer is {error}")),
-                },
-                Err(error) => Some(error),
+        let silent = matches!(response.status(), StatusCode::ACCEPTED | StatusCode::NO_CONTENT);
+        let mut body = Body::of(response);
+        let looks = body.looks().await;
+        if let Ok(looks) = looks {
+            body.remark(looks, &self.log);
+        }
+        let failed = match looks {
+            Ok(Looks::Events) => self.answer_stream(id, body).await.err(),
+            Ok(Looks::Nothing | Looks::Other) if silent => {
+                Some("it accepted the request but will not answer it".to_owned())
             }
+            Ok(Looks::Nothing | Looks::Other | Looks::Json) => self.answer_body(id, body).await.err(),
+            Err(error) => Some(error),
         };
         // If the response has arrived, this id is no longer pending and this has no effect.
         let reason = failed.unwrap_or_else(|| "it ended its answer before the result".to_owned());
         self.link.fail(id, CallError::Ended(reason.into(), Outcome::Unknown));
     }
 
+    async fn answer_body(&self, id: u64, body: Body) -> Result<(), String> {
+        let mut messages = body.messages().await?;
+        // A body that is one answer is the answer to its request.
+        if let [Read { message: Message::Response { id: none @ None, .. }, .. }] = &mut messages[..] {
+            *none = Some(Id::from(id));
+        }
+        messages.into_iter().for_each(|read| self.take(Some(id), read));
+        Ok(())
+    }
+
+    /// Handles one message, and notes how it departs from the protocol.
+    fn take(&self, call: Option<u64>, read: Read) {
+        for departure in read.departures {
+            self.log.remark(&format!("it {}", departure.told()));
+        }
+        self.link.incoming_on(call, read.message);
+    }
+
     /// Reads a response stream, and resumes it if it breaks off early
     /// (`2025-11-25/basic/transports.mdx#resumability-and-redelivery`).
-    async fn answer_stream(&self, id: u64, response: Response) -> Result<(), String> {
+    async fn answer_stream(&self, id: u64, body: Body) -> Result<(), String> {
         let mut place = ReadSoFar::default();
-        let mut broken = self.stream(Some(id), response, &mut place).await;
+        let mut broken = self.stream(Some(id), body, &mut place).await;
         let mut tries = 0;
         while !self.link.is_stateless() && self.link.waits_for(id) && tries < RESUMES {
             let Some(last) = place.last.clone() else { break };
@@ -400,7 +424,7 @@ impl Http {
             };
             match self.deliver("the rest of an answer", get).await {
                 Ok(response) if response.status().is_success() => {
-                    broken = self.stream(Some(id), response, &mut place).await;
+                    broken = self.stream(Some(id), Body::of(response), &mut place).await;
                 }
                 Ok(response) => {
                     return Err(format!(
@@ -416,40 +440,45 @@ impl Http {
     }
 
     /// Reads an event stream to its end.
-    async fn stream(
-        &self,
-        call: Option<u64>,
-        mut response: Response,
-        place: &mut ReadSoFar,
-    ) -> Result<(), String> {
+    async fn stream(&self, call: Option<u64>, mut body: Body, place: &mut ReadSoFar) -> Result<(), String> {
         let (mut reader, mut events) = (sse::Reader::default(), Vec::new());
         loop {
-            let chunk =
-                response.chunk().await.map_err(|error| format!("its answer broke off: {}", plain(&error)))?;
-            let Some(chunk) = chunk else { return Ok(()) };
-            self.signs.saw();
-            reader.push(&chunk, &mut events).map_err(|error| error.to_string())?;
-            for event in events.drain(..) {
-                if let Some(id) = event.id {
-                    place.last = Some(id);
+            let piece = body.piece().await;
+            let goes_on = match &piece {
+                Ok(Some(piece)) => {
+                    self.signs.saw();
+                    reader.push(piece, &mut events).map_err(|error| error.to_string())?;
+                    true
                 }
-                place.retry =
-                    event.retry.map(Duration::from_millis).map(|retry| retry.min(BUSY_WAIT)).or(place.retry);
-                if event.event.as_deref().is_some_and(|kind| kind != "message")
-                    || event.data.trim().is_empty()
-                {
-                    continue;
+                Ok(None) | Err(_) => {
+                    reader.finish(&mut events);
+                    false
                 }
-                match Message::parse(&event.data) {
-                    Ok(message) => {
-                        self.link.incoming_on(call, message);
-                    }
-                    Err(error) => {
-                        self.log.noise(&format!("{error}: {}", head(&event.data)));
-                        if let Some((id, reason)) = broken_answer(event.data.trim()) {
-                            self.link.broken(&id, &reason);
-                        }
-                    }
+            };
+            events.drain(..).for_each(|event| self.event(call, event, place));
+            if !goes_on {
+                return piece.map(drop);
+            }
+        }
+    }
+
+    fn event(&self, call: Option<u64>, event: sse::SseEvent, place: &mut ReadSoFar) {
+        if let Some(id) = event.id {
+            place.last = Some(id);
+        }
+        place.retry =
+            event.retry.map(Duration::from_millis).map(|retry| retry.min(BUSY_WAIT)).or(place.retry);
+        if event.data.trim().is_empty() {
+            return;
+        }
+        match envelope::read_all(&event.data) {
+            Ok(messages) => messages.into_iter().for_each(|read| self.take(call, read)),
+            // Of another kind, which means nothing here.
+            Err(_) if event.event.as_deref().is_some_and(|kind| kind != "message") => {}
+            Err(error) => {
+                self.log.noise(&format!("{error}: {}", head(&event.data)));
+                if let Some((id, reason)) = broken_answer(event.data.trim()) {
+                    self.link.broken(&id, &reason);
                 }
             }
         }
@@ -459,7 +488,7 @@ impl Http {
         let HttpRefusal { status, later, elsewhere, kind, bytes } = refused;
         let text = String::from_utf8_lossy(&bytes);
         // A JSON-RPC error may come with any status.
-        if let Ok(Message::Response { id: answered, outcome: Err(error) }) = Message::parse(&text)
+        if let Some((answered, error)) = error_in(&text)
             && answered.as_ref().and_then(Id::as_ours).is_none_or(|answered| answered == id)
             && status != StatusCode::UNAUTHORIZED
         {
@@ -536,7 +565,7 @@ impl Http {
             match opened {
                 Ok(response) if response.status().is_success() => {
                     tokio::select! {
-                        _ = self.stream(None, response, &mut place) => {}
+                        _ = self.unasked(response, &mut place) => {}
                         () = self.stop.cancelled() => return,
                     }
                 }
@@ -554,6 +583,20 @@ impl Http {
                 () = tokio::time::sleep(place.retry.unwrap_or(REOPEN)) => {}
                 () = self.stop.cancelled() => return,
             }
+        }
+    }
+
+    /// Reads what comes on the GET stream. Some answer it with a page, or with JSON about themselves.
+    async fn unasked(&self, response: Response, place: &mut ReadSoFar) -> Result<(), String> {
+        let mut body = Body::of(response);
+        match body.looks().await? {
+            Looks::Events => self.stream(None, body, place).await,
+            Looks::Json => {
+                let messages = body.messages().await?;
+                messages.into_iter().for_each(|read| self.take(None, read));
+                Ok(())
+            }
+            Looks::Nothing | Looks::Other => Ok(()),
         }
     }
 
@@ -628,7 +671,7 @@ impl HttpRefusal {
             later: told_to_wait(&response),
             elsewhere: redirect_target(&response),
             kind: kind_of(&response),
-            bytes: bytes(response).await.unwrap_or_default(),
+            bytes: Body::of(response).bytes(|_| false).await.unwrap_or_default(),
         }
     }
 
@@ -639,11 +682,7 @@ impl HttpRefusal {
         if self.status != StatusCode::BAD_REQUEST {
             return false;
         }
-        let Ok(Message::Response { id: None, outcome: Err(error) }) =
-            Message::parse(&String::from_utf8_lossy(&self.bytes))
-        else {
-            return false;
-        };
+        let Some((None, error)) = error_in(&String::from_utf8_lossy(&self.bytes)) else { return false };
         let message = error.message.to_lowercase();
         message.contains("session") || message.contains("not initialized")
     }
@@ -780,10 +819,20 @@ fn redirect_target(response: &Response) -> Option<String> {
     Some(head(target.as_str()))
 }
 
-/// The media type without parameters.
-fn kind_of(response: &Response) -> String {
-    let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+/// The JSON-RPC error that a body is, with the id of its request, as JSON or as one event.
+fn error_in(text: &str) -> Option<(Option<Id>, ErrorObject)> {
+    let mut events = Vec::new();
+    let mut all = envelope::read_all(text).unwrap_or_default();
+    if all.is_empty() {
+        let mut reader = sse::Reader::default();
+        reader.push(text.as_bytes(), &mut events).ok()?;
+        reader.finish(&mut events);
+        all = events.iter().filter_map(|event| envelope::read_all(&event.data).ok()).flatten().collect();
+    }
+    all.into_iter().find_map(|read| match read.message {
+        Message::Response { id, outcome: Err(error) } => Some((id, error)),
+        _ => None,
+    })
 }
 
 /// Is it unreadable for people?
@@ -794,30 +843,6 @@ fn is_binary(kind: &str, bytes: &[u8]) -> bool {
     KINDS.iter().any(|binary| kind.starts_with(binary))
         || std::str::from_utf8(bytes).is_err()
         || bytes.iter().filter(odd).count() > 0
-}
-
-/// Reads a body up to the limit, as text.
-pub(super) async fn body(response: Response) -> Result<String, String> {
-    let bytes = bytes(response).await?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    Ok(text.trim_start_matches('\u{feff}').to_owned())
-}
-
-/// Reads a body up to the limit.
-async fn bytes(mut response: Response) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    while let Some(chunk) =
-        response.chunk().await.map_err(|error| format!("its answer broke off: {}", plain(&error)))?
-    {
-        if bytes.len() + chunk.len() > limits::MESSAGE_BYTES {
-            return Err(format!(
-                "its answer was larger than {} MiB and was dropped",
-                limits::MESSAGE_BYTES / 1024 / 1024
-            ));
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-    Ok(bytes)
 }
 
 pub(super) fn send_error(error: &reqwest::Error) -> CallError {

@@ -1,6 +1,7 @@
 //! Transports to a server: a process or an address.
 
 pub(in crate::upstream) mod batch;
+mod body;
 pub mod http;
 pub mod sse;
 mod stdin;

@@ -4,12 +4,13 @@
 use std::{sync::Arc, time::Duration};
 
 use reqwest::{Client, Response, Url};
-use satchel_mcp::{Message, framing::broken_answer, sse};
+use satchel_mcp::{envelope, framing::broken_answer, sse};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     Connection, Signs,
-    http::{Address, Undelivered, client, deliver, head, plain, unreached},
+    body::{Body, Looks},
+    http::{Address, Undelivered, client, deliver, head, unreached},
 };
 use crate::{
     model::cause::FailureCause,
@@ -81,12 +82,14 @@ impl Sse {
             Err(Undelivered::Http(error)) => return unreached(&error),
             Err(lacking) => return lacking.to_string().into(),
         };
-        let kind =
-            response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        if !response.status().is_success() || !kind.starts_with("text/event-stream") {
-            return format!("it offers no event stream: HTTP {}", response.status()).into();
+        let status = response.status();
+        let mut body = Body::of(response);
+        let looks = tokio::time::timeout(NAMING, body.looks()).await;
+        if !status.is_success() || !matches!(looks, Ok(Ok(Looks::Events)) | Err(_)) {
+            return format!("it offers no event stream: HTTP {status}").into();
         }
-        let mut stream = Stream { response, reader: sse::Reader::default(), ready: Vec::new().into_iter() };
+        body.remark(Looks::Events, &self.log);
+        let mut stream = Stream { body, reader: sse::Reader::default(), ready: Vec::new().into_iter() };
         let place = match tokio::time::timeout(NAMING, self.place(&mut stream)).await {
             Ok(Ok(place)) => place,
             Ok(Err(reason)) => return reason.into(),
@@ -124,8 +127,13 @@ impl Sse {
             if event.event.as_deref().is_some_and(|kind| kind != "message") || event.data.trim().is_empty() {
                 continue;
             }
-            match Message::parse(&event.data) {
-                Ok(message) => self.link.incoming(message),
+            match envelope::read_all(&event.data) {
+                Ok(messages) => messages.into_iter().for_each(|read| {
+                    for departure in read.departures {
+                        self.log.remark(&format!("it {}", departure.told()));
+                    }
+                    self.link.incoming(read.message);
+                }),
                 Err(error) => {
                     self.log.noise(&format!("{error}: {}", head(&event.data)));
                     if let Some((id, reason)) = broken_answer(event.data.trim()) {
@@ -176,7 +184,7 @@ fn refusal(response: &Response) -> CallError {
 
 /// The events of an endless body.
 struct Stream {
-    response: Response,
+    body: Body,
     reader: sse::Reader,
     ready: std::vec::IntoIter<sse::SseEvent>,
 }
@@ -187,8 +195,7 @@ impl Stream {
             if let Some(event) = self.ready.next() {
                 return Ok(event);
             }
-            let chunk = self.response.chunk().await;
-            let chunk = chunk.map_err(|error| format!("its stream broke off: {}", plain(&error)))?;
+            let chunk = self.body.piece().await?;
             let chunk = chunk.ok_or_else(|| "it ended its stream".to_owned())?;
             signs.saw();
             let mut events = Vec::new();
