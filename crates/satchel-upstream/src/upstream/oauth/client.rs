@@ -6,7 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
-use super::{Trouble, documents::Provider};
+use super::{
+    Trouble,
+    documents::Provider,
+    members::{Members, Unreadable},
+};
 use crate::{
     model::oauth::{Grant, OAuth},
     secrets::Secret,
@@ -142,19 +146,29 @@ fn registration(redirect: &str, scopes: &[String]) -> Value {
 }
 
 /// The registration response. It overrides what was requested (RFC 7591, section 3.2.1).
-#[derive(Deserialize)]
 struct Registered {
     client_id: String,
-    #[serde(default)]
     client_secret: Option<String>,
-    #[serde(default)]
     client_secret_expires_at: Option<u64>,
-    #[serde(default)]
     token_endpoint_auth_method: Option<String>,
-    #[serde(default)]
     registration_access_token: Option<String>,
-    #[serde(default)]
     registration_client_uri: Option<String>,
+}
+
+impl Registered {
+    fn read(text: &str) -> Result<Self, String> {
+        let members = Members::of(text).ok_or("it is no JSON object")?;
+        let unreadable = |why: Unreadable| why.to_string();
+        let text = |member| members.text(member).map_err(unreadable);
+        Ok(Self {
+            client_id: text("client_id")?.ok_or("it names no client ID")?,
+            client_secret: text("client_secret")?,
+            client_secret_expires_at: members.seconds("client_secret_expires_at").map_err(unreadable)?,
+            token_endpoint_auth_method: text("token_endpoint_auth_method")?,
+            registration_access_token: text("registration_access_token")?,
+            registration_client_uri: text("registration_client_uri")?,
+        })
+    }
 }
 
 /// Parses a registration response.
@@ -164,11 +178,11 @@ struct Registered {
 pub fn registered(text: &str, redirect: &str, scopes: &[String]) -> Result<Client, Trouble> {
     let refused =
         |why: &str| Trouble::Refused(format!("the answer to the registration cannot be used: {why}"));
-    let answer: Registered = serde_json::from_str(text).map_err(|_| refused("it names no client ID"))?;
-    if answer.client_id.is_empty() || answer.client_id.chars().any(char::is_control) {
+    let answer = Registered::read(text).map_err(|why| refused(&why))?;
+    if answer.client_id.chars().any(char::is_control) {
         return Err(refused("its client ID cannot be used"));
     }
-    let secret = answer.client_secret.filter(|secret| !secret.is_empty()).map(Secret::new);
+    let secret = answer.client_secret.map(Secret::new);
     let method = match (answer.token_endpoint_auth_method.as_deref(), &secret) {
         (Some("client_secret_basic"), Some(_)) => Method::Basic,
         (Some("client_secret_post"), Some(_)) => Method::Post,
@@ -296,6 +310,13 @@ mod tests {
                 Some(Method::Post),
             ),
             (r#"{"client_id":"a","client_secret":"s"}"#, Some(Method::Basic)),
+            (r#"{"client_id":"a","client_secret":"s","token_endpoint_auth_method":""}"#, Some(Method::Basic)),
+            (
+                r#"{"client_id":"a","client_secret":"","token_endpoint_auth_method":null,"grant_types":null,"client_secret_expires_at":""}"#,
+                Some(Method::Public),
+            ),
+            (r#"{"client_id":7,"client_secret_expires_at":"0"}"#, Some(Method::Public)),
+            (r#"{"client_id":"a","client_secret":["s"]}"#, None),
             (
                 r#"{"client_id":"a","client_secret":"s","token_endpoint_auth_method":"client_secret_post"}"#,
                 Some(Method::Post),

@@ -11,7 +11,9 @@ use super::{
     Trouble,
     address::{Allowed, shown},
     challenge::Challenge,
-    documents::{ProtectedResource, Provider, ServerMetadata, at_origin, metadata_places, resource_places},
+    documents::{
+        Document, ProtectedResource, Provider, ServerMetadata, at_origin, metadata_places, resource_places,
+    },
     providers,
 };
 use crate::model::oauth::{OAuth, Resource};
@@ -111,6 +113,8 @@ pub struct Discovery<'a> {
     challenged: Vec<String>,
     resource: Option<ProtectedResource>,
     stage: DiscoveryStage,
+    /// Why a document of this stage that is there cannot be read.
+    unreadable: Option<String>,
 }
 
 impl<'a> Discovery<'a> {
@@ -131,6 +135,7 @@ impl<'a> Discovery<'a> {
             challenged,
             resource: None,
             stage: DiscoveryStage::Resource { places },
+            unreadable: None,
         }
     }
 
@@ -167,12 +172,12 @@ impl<'a> Discovery<'a> {
     fn take(&mut self, text: &str) -> Next {
         match &self.stage {
             DiscoveryStage::Resource { .. } => match ProtectedResource::read(text) {
-                None => self.pass_over(),
-                Some(document) if !document.is_of(self.server) => Next::Ended(Trouble::Refused(format!(
-                    "its metadata is for another resource: {}",
-                    shown(&document.resource)
-                ))),
-                Some(document) => {
+                Document::Another => self.pass_over(),
+                Document::Unreadable(why) => self.pass_over_unreadable(&why),
+                Document::Read(document) if !document.is_of(self.server) => Next::Ended(Trouble::Refused(
+                    format!("its metadata is for another resource: {}", shown(&document.resource)),
+                )),
+                Document::Read(document) => {
                     let servers = document.authorization_servers.iter().take(SERVERS);
                     let pinned = self.settings.issuer.as_deref();
                     let wanted = |server: &&String| pinned.is_none_or(|pinned| pinned == server.as_str());
@@ -190,7 +195,11 @@ impl<'a> Discovery<'a> {
                 }
             },
             DiscoveryStage::Server { issuer, .. } => {
-                let Some(metadata) = ServerMetadata::read(text) else { return self.pass_over() };
+                let metadata = match ServerMetadata::read(text) {
+                    Document::Read(metadata) => metadata,
+                    Document::Another => return self.pass_over(),
+                    Document::Unreadable(why) => return self.pass_over_unreadable(&why),
+                };
                 let issuer = issuer.clone();
                 match metadata.checked(
                     &issuer,
@@ -202,7 +211,11 @@ impl<'a> Discovery<'a> {
                 }
             }
             DiscoveryStage::Origin { .. } => {
-                let Some(metadata) = ServerMetadata::read(text) else { return self.pass_over() };
+                let metadata = match ServerMetadata::read(text) {
+                    Document::Read(metadata) => metadata,
+                    Document::Another => return self.pass_over(),
+                    Document::Unreadable(why) => return self.pass_over_unreadable(&why),
+                };
                 let origin = self.server.origin().ascii_serialization();
                 match metadata.checked(&origin, self.allowed, self.settings.allow_no_pkce_announcement) {
                     Ok(provider) => self.found(provider),
@@ -218,19 +231,37 @@ impl<'a> Discovery<'a> {
             .map_or_else(|| self.settings.clone(), |known| known.complete(self.settings))
     }
 
+    /// The document is there, but cannot be read. Another place may have a better one.
+    fn pass_over_unreadable(&mut self, why: &str) -> Next {
+        let place = match &self.stage {
+            DiscoveryStage::Resource { places }
+            | DiscoveryStage::Server { places, .. }
+            | DiscoveryStage::Origin { places } => places.front().map(Url::as_str).unwrap_or_default(),
+        };
+        let told = format!("the document at {} cannot be read: {why}", shown(place));
+        self.unreadable.get_or_insert(told);
+        self.pass_over()
+    }
+
     /// Nothing usable was found there.
     fn pass_over(&mut self) -> Next {
         match &mut self.stage {
             DiscoveryStage::Resource { places } => {
                 places.pop_front();
-                if places.is_empty() { self.at_own_origin() } else { self.next() }
+                match (places.is_empty(), &self.unreadable) {
+                    (false, _) => self.next(),
+                    // Rules for servers without documents do not fit one that has them.
+                    (true, Some(why)) => Next::Ended(Trouble::Refused(why.clone())),
+                    (true, None) => self.at_own_origin(),
+                }
             }
             DiscoveryStage::Server { issuer, places, .. } => {
                 places.pop_front();
                 if !places.is_empty() {
                     return self.next();
                 }
-                let why = format!("{} publishes no metadata", shown(issuer));
+                let none = format!("{} publishes no metadata", shown(issuer));
+                let why = self.unreadable.take().unwrap_or(none);
                 self.give_up(why)
             }
             DiscoveryStage::Origin { places } => {
@@ -238,7 +269,10 @@ impl<'a> Discovery<'a> {
                 if !places.is_empty() {
                     return self.next();
                 }
-                self.found(Provider::by_default_paths(self.server))
+                match self.unreadable.take() {
+                    Some(why) => Next::Ended(Trouble::Refused(why)),
+                    None => self.found(Provider::by_default_paths(self.server)),
+                }
             }
         }
     }
@@ -262,6 +296,7 @@ impl<'a> Discovery<'a> {
         match place.and_then(|url| self.allowed.check(&url).map(|()| url)) {
             Ok(url) => {
                 let places = metadata_places(&url).into();
+                self.unreadable = None;
                 self.stage = DiscoveryStage::Server { issuer, places, others: servers, reason };
                 self.next()
             }
@@ -274,6 +309,7 @@ impl<'a> Discovery<'a> {
 
     fn at_own_origin(&mut self) -> Next {
         let places = metadata_places(&at_origin(self.server, "/")).into_iter().take(1).collect();
+        self.unreadable = None;
         self.stage = DiscoveryStage::Origin { places };
         self.next()
     }
@@ -383,6 +419,25 @@ mod tests {
         assert_eq!(found(next).provider.issuer, "https://i.example");
         assert_eq!(read.len(), 3);
         assert!(refused(play(&[(PRM, "elsewhere")], None, &OAuth::default()).0).contains("elsewhere"));
+    }
+
+    #[test]
+    fn a_document_that_cannot_be_read_is_said_to_be_that() {
+        let settings = OAuth::default();
+        let null = DOCUMENT.replace(r#"["all"]"#, "null");
+        let found_it = found(play(&[(PRM, &null), (META, METADATA)], None, &settings).0);
+        assert_eq!((found_it.scopes.len(), found_it.known.len()), (0, 0));
+        let five = DOCUMENT.replace(r#"["all"]"#, "5");
+        let why = refused(play(&[(PRM, &five), (META, METADATA)], None, &settings).0);
+        assert!(why.contains("cannot be read: \"scopes_supported\" is 5") && why.contains(PRM), "{why}");
+        let wrong = METADATA.replace(r#"["S256"]"#, "7");
+        let why = refused(play(&[(PRM, DOCUMENT), (META, &wrong)], None, &settings).0);
+        assert!(why.contains("\"code_challenge_methods_supported\" is 7") && why.contains(META), "{why}");
+        let openid = "https://i.example/.well-known/openid-configuration";
+        let (next, _) = play(&[(PRM, DOCUMENT), (META, &wrong), (openid, METADATA)], None, &settings);
+        assert_eq!(found(next).provider.issuer, "https://i.example", "another place has a better one");
+        let why = refused(play(&[(PRM, DOCUMENT)], None, &settings).0);
+        assert!(why.contains("publishes no metadata"), "{why}");
     }
 
     #[test]

@@ -1,32 +1,63 @@
 //! The two discovery documents: protected resource metadata (RFC 9728) and authorization server metadata (RFC 8414,
 //! OpenID Connect Discovery). Where they are, and what they must contain.
 
-use serde::Deserialize;
 use url::Url;
 
-use super::address::{Allowed, shown};
+use super::{
+    address::{Allowed, shown},
+    members::{Members, Unreadable},
+};
 
 const RESOURCE: &str = "/.well-known/oauth-protected-resource";
 const OAUTH: &str = "/.well-known/oauth-authorization-server";
 const OPENID: &str = "/.well-known/openid-configuration";
 
+/// What was found where a document may be.
+#[derive(Debug)]
+pub enum Document<T> {
+    /// The document.
+    Read(T),
+    /// Something else, such as a page.
+    Another,
+    /// The document, which cannot be read; why.
+    Unreadable(String),
+}
+
+impl<T> Document<T> {
+    fn of(read: Result<T, Unreadable>) -> Self {
+        read.map_or_else(|why| Document::Unreadable(why.to_string()), Document::Read)
+    }
+}
+
 /// Protected resource metadata.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProtectedResource {
     /// Its own URL; goes byte for byte into the `resource` parameter.
     pub resource: String,
     /// Its authorization servers.
-    #[serde(default)]
     pub authorization_servers: Vec<String>,
     /// The scopes it supports.
-    #[serde(default)]
     pub scopes_supported: Vec<String>,
 }
 
 impl ProtectedResource {
-    /// Parses it. `None` if it is no such document.
-    pub fn read(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
+    /// Parses it.
+    pub fn read(text: &str) -> Document<Self> {
+        let Some(members) = Members::of(text) else { return Document::Another };
+        if !members.has("resource") {
+            return match members.has("authorization_servers") {
+                true => Document::Unreadable("it has no \"resource\" (RFC 9728, section 2)".to_owned()),
+                false => Document::Another,
+            };
+        }
+        let read = || {
+            Ok(Self {
+                resource: members.text("resource")?.unwrap_or_default(),
+                authorization_servers: members.texts("authorization_servers")?.unwrap_or_default(),
+                scopes_supported: members.texts("scopes_supported")?.unwrap_or_default(),
+            })
+        };
+        Document::of(read())
     }
 
     /// Does it apply to this server: the same URL, or a parent by whole path segments?
@@ -40,6 +71,7 @@ impl ProtectedResource {
 
 /// The possible locations of a server's document, in order, starting with the one in its challenge.
 pub fn resource_places(server: &Url, named: Option<&str>) -> Vec<Url> {
+    let named = named.filter(|named| !named.trim().is_empty());
     let mut places: Vec<Url> = named.and_then(|named| server.join(named).ok()).into_iter().collect();
     let path = server.path().trim_end_matches('/');
     for place in [format!("{RESOURCE}{path}"), RESOURCE.to_owned()] {
@@ -72,28 +104,18 @@ pub fn at_origin(address: &Url, path: &str) -> Url {
 }
 
 /// Authorization server metadata, unchecked.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub struct ServerMetadata {
     /// Its issuer.
-    #[serde(default)]
     pub issuer: Option<String>,
-    #[serde(default)]
     authorization_endpoint: Option<String>,
-    #[serde(default)]
     token_endpoint: Option<String>,
-    #[serde(default)]
     registration_endpoint: Option<String>,
-    #[serde(default)]
     revocation_endpoint: Option<String>,
-    #[serde(default)]
     scopes_supported: Vec<String>,
-    #[serde(default)]
     code_challenge_methods_supported: Option<Vec<String>>,
-    #[serde(default)]
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
-    #[serde(default)]
     client_id_metadata_document_supported: bool,
-    #[serde(default)]
     authorization_response_iss_parameter_supported: bool,
 }
 
@@ -121,11 +143,30 @@ pub struct Provider {
 }
 
 impl ServerMetadata {
-    /// Parses it. `None` if it is no such document.
-    pub fn read(text: &str) -> Option<Self> {
-        let metadata: Self = serde_json::from_str(text).ok()?;
-        let says_something = metadata.issuer.is_some() || metadata.token_endpoint.is_some();
-        says_something.then_some(metadata)
+    /// Parses it.
+    pub fn read(text: &str) -> Document<Self> {
+        let Some(members) = Members::of(text) else { return Document::Another };
+        if !members.has("issuer") && !members.has("token_endpoint") {
+            return Document::Another;
+        }
+        let read = || {
+            Ok(Self {
+                issuer: members.text("issuer")?,
+                authorization_endpoint: members.text("authorization_endpoint")?,
+                token_endpoint: members.text("token_endpoint")?,
+                registration_endpoint: members.text("registration_endpoint")?,
+                revocation_endpoint: members.text("revocation_endpoint")?,
+                scopes_supported: members.texts("scopes_supported")?.unwrap_or_default(),
+                code_challenge_methods_supported: members.texts("code_challenge_methods_supported")?,
+                token_endpoint_auth_methods_supported: members
+                    .texts("token_endpoint_auth_methods_supported")?,
+                client_id_metadata_document_supported: members
+                    .flag("client_id_metadata_document_supported")?,
+                authorization_response_iss_parameter_supported: members
+                    .flag("authorization_response_iss_parameter_supported")?,
+            })
+        };
+        Document::of(read())
     }
 
     /// Checks it against the requested issuer.
@@ -275,7 +316,7 @@ mod tests {
         let check = |change: &dyn Fn(&mut serde_json::Value), asked: &str| {
             let mut document = good.clone();
             change(&mut document);
-            let metadata = ServerMetadata::read(&document.to_string()).unwrap();
+            let Document::Read(metadata) = ServerMetadata::read(&document.to_string()) else { panic!() };
             metadata.checked(asked, Allowed::around(Zone::Public), false)
         };
         let issuer = "https://i.example";
@@ -299,6 +340,43 @@ mod tests {
             let refused = check(&|document| document[key] = value.clone(), asked).unwrap_err();
             assert!(refused.contains(why), "{key}: {refused}");
         }
-        assert!(ServerMetadata::read("{}").is_none() && ServerMetadata::read("<html>").is_none());
+        for other in ["{}", "<html>", r#"{"issuer":null,"token_endpoint":""}"#] {
+            assert!(matches!(ServerMetadata::read(other), Document::Another), "{other}");
+        }
+    }
+
+    #[test]
+    fn null_and_empty_members_are_absent_and_others_that_cannot_be_read_are_named() {
+        let good = r#"{"resource":"https://a.example","authorization_servers":["https://i.example"]"#;
+        for more in [
+            r#","scopes_supported":null}"#,
+            r#","scopes_supported":""}"#,
+            r#","scopes_supported":[null]}"#,
+            "}",
+        ] {
+            let Document::Read(read) = ProtectedResource::read(&[good, more].concat()) else {
+                panic!("{more}")
+            };
+            assert_eq!((read.authorization_servers.len(), read.scopes_supported.len()), (1, 0), "{more}");
+        }
+        for (document, part) in [
+            ([good, r#","scopes_supported":5}"#].concat(), "\"scopes_supported\" is 5"),
+            (
+                r#"{"resource":"","authorization_servers":["https://i.example"]}"#.to_owned(),
+                "no \"resource\"",
+            ),
+            (r#"{"resource":{"a":1}}"#.to_owned(), "\"resource\" is {\"a\":1} instead of a text"),
+        ] {
+            let Document::Unreadable(why) = ProtectedResource::read(&document) else { panic!("{document}") };
+            assert!(why.contains(part), "{why}");
+        }
+        let metadata = r#"{"issuer":"https://i.example","token_endpoint":"https://i.example/t","registration_endpoint":"","scopes_supported":null,"token_endpoint_auth_methods_supported":null,"client_id_metadata_document_supported":null,"code_challenge_methods_supported":["S256"]}"#;
+        let Document::Read(metadata) = ServerMetadata::read(metadata) else { panic!() };
+        let provider = metadata.checked("https://i.example", Allowed::around(Zone::Public), false).unwrap();
+        assert_eq!((provider.registration, provider.methods, provider.takes_documents), (None, None, false));
+        let wrong = r#"{"issuer":"https://i.example","token_endpoint":[]}"#;
+        assert!(
+            matches!(ServerMetadata::read(wrong), Document::Unreadable(why) if why.contains("\"token_endpoint\" is []"))
+        );
     }
 }

@@ -20,7 +20,10 @@ use super::{
     discovery::Fetched,
     token_response::{self, Tokens, Unanswered},
 };
-use crate::{secrets::Secret, upstream::outgoing};
+use crate::{
+    secrets::Secret,
+    upstream::{decode::Decoding, outgoing},
+};
 
 /// Timeout of one request, including its body.
 const TIME: Duration = Duration::from_secs(10);
@@ -344,13 +347,22 @@ async fn zone_of_name(name: &str) -> Zone {
 }
 
 async fn bounded(mut response: Response) -> Result<String, String> {
+    let encoding = response.headers().get("content-encoding").and_then(|named| named.to_str().ok());
+    let mut decoding = Decoding::of(encoding.unwrap_or_default());
     let mut bytes = Vec::new();
     loop {
-        match response.chunk().await {
-            Ok(Some(chunk)) if bytes.len() + chunk.len() <= LARGEST => bytes.extend_from_slice(&chunk),
-            Ok(Some(_)) => return Err("its answer is larger than 1 MiB".to_owned()),
-            Ok(None) => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
-            Err(_) => return Err("its answer broke off".to_owned()),
+        let chunk = response.chunk().await.map_err(|_| "its answer broke off")?;
+        let last = chunk.is_none();
+        let piece = match chunk {
+            Some(chunk) => decoding.push(chunk.into()),
+            None => decoding.finish(),
+        };
+        bytes.extend(piece.map_err(|why| format!("its answer {why}"))?);
+        if bytes.len() > LARGEST {
+            return Err("its answer is larger than 1 MiB".to_owned());
+        }
+        if last {
+            return Ok(String::from_utf8_lossy(&bytes).into_owned());
         }
     }
 }

@@ -17,6 +17,7 @@ pub mod documents;
 pub mod guarded_http;
 #[cfg(test)]
 mod histories;
+mod members;
 pub mod providers;
 mod record;
 #[cfg(test)]

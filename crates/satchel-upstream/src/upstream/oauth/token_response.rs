@@ -74,7 +74,11 @@ pub fn read(status: u16, retry_after: Option<u64>, body: &str) -> Result<Tokens,
         ));
     }
     let fields = fields(body);
-    let text = |name: &str| fields.as_ref().and_then(|fields| fields.get(name)).and_then(Value::as_str);
+    // The empty text is absent, as null is.
+    let text = |name: &str| {
+        let text = fields.as_ref().and_then(|fields| fields.get(name)).and_then(Value::as_str);
+        text.filter(|text| !text.trim().is_empty())
+    };
     if let Some(error) = text("error") {
         let words = shown(text("error_description").unwrap_or_default());
         let why = match words.as_str() {
@@ -112,7 +116,7 @@ pub fn read(status: u16, retry_after: Option<u64>, body: &str) -> Result<Tokens,
         access: Secret::new(access),
         refresh: refresh.map(Secret::new),
         expires_in: field("expires_in").and_then(seconds),
-        scopes: field("scope").and_then(scopes),
+        scopes: field("scope").and_then(scopes).filter(|scopes| !scopes.is_empty()),
         account: text("id_token").and_then(account),
     })
 }
@@ -192,6 +196,9 @@ mod tests {
         assert_eq!(good(json!({})).unwrap().expires_in, None);
         assert_eq!(good(json!({ "scope": "a,b c" })).unwrap().scopes.unwrap(), ["a", "b", "c"]);
         assert_eq!(good(json!({ "scope": ["a"] })).unwrap().scopes.unwrap(), ["a"]);
+        let empty = json!({ "error": "", "token_type": "", "scope": "", "refresh_token": "", "expires_in": "", "id_token": "" });
+        let read_empty = good(empty).unwrap();
+        assert_eq!((read_empty.scopes, read_empty.refresh, read_empty.expires_in), (None, None, None));
         assert!(
             good(json!({ "token_type": "bearer" })).is_ok() && good(json!({ "token_type": null })).is_ok()
         );
