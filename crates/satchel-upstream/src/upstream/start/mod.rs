@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use satchel_mcp::Raw;
+use satchel_mcp::{Raw, RawObject};
 use tokio::{
     sync::{broadcast, mpsc},
     time::Instant,
@@ -122,7 +122,10 @@ impl Start {
         loop {
             tried.push(way);
             let refused = match self.attempt(&filled, way).await {
-                Ok(started) => return self.admit(started, &filled, way).await,
+                Ok(started) => {
+                    let (started, way) = self.with_tools(started, &filled, way).await;
+                    return self.admit(started, &filled, way).await;
+                }
                 Err(refused) => refused,
             };
             // A server that was merely slow to wake may be asked the same way again, if it speaks no other.
@@ -137,6 +140,41 @@ impl Start {
             }
             first = Some(failure);
         }
+    }
+
+    /// A list of tools that is empty in one family of revisions is asked for in the other one before it is believed: a
+    /// proxy of the newer family may not understand an older server behind it.
+    async fn with_tools(
+        &self,
+        started: Box<(Connection, Hello)>,
+        filled: &TransportConfig,
+        way: Way,
+    ) -> (Box<(Connection, Hello)>, Way) {
+        let hosted = matches!(filled, TransportConfig::Http { .. });
+        let is_known = self.way.lock().is_some();
+        let is_in_doubt = way == Way::Modern && hosted && !is_known && self.may_speak(Way::Legacy);
+        if !is_in_doubt || self.has_tools(&started.0).await != Some(false) {
+            return (started, way);
+        }
+        let Ok(other) = self.attempt(filled, Way::Legacy).await else { return (started, way) };
+        if self.has_tools(&other.0).await != Some(true) {
+            other.0.stop().await;
+            return (started, way);
+        }
+        let (newer, older) = (started.1.era.revision(), other.1.era.revision());
+        self.log.remark(&format!(
+            "its list of tools is empty in revision {newer} and not in {older}, which is used"
+        ));
+        started.0.stop().await;
+        (other, Way::Legacy)
+    }
+
+    /// Does it list a tool? `None` if it does not say.
+    async fn has_tools(&self, connection: &Connection) -> Option<bool> {
+        let wait = self.config.discovery_timeout.min(PROBE);
+        let list = connection.link.request("tools/list", None, wait).await.ok()?;
+        let tools: Vec<Box<Raw>> = RawObject::parse(&list).ok()?.read("tools")?;
+        Some(!tools.is_empty())
     }
 
     /// Checks once more that it may run, and remembers the way that worked.
