@@ -118,8 +118,11 @@ impl Record {
             }
             verdicts.push(self.judge_one(item, before_first, first));
         }
-        // With a rule that holds back new definitions, there is no first list until a person has reviewed the server.
-        if before_first && (first == First::Offered || self.imported) && !self.lost {
+        // With a rule that holds back new definitions, there is no first list until a person has reviewed the server. An
+        // empty list is no first list either: servers answer with one until what is behind them has started. Once a
+        // person has reviewed the server, everything else is an addition.
+        let is_first = !items.is_empty() || self.looked_at || !is_listed(kind);
+        if before_first && is_first && (first == First::Offered || self.imported) && !self.lost {
             changed |= self.read.insert(kind);
         }
         (verdicts, changed)
@@ -258,6 +261,11 @@ impl Record {
     }
 }
 
+/// Are there lists of this kind?
+fn is_listed(kind: Kind) -> bool {
+    matches!(kind, Kind::Tool | Kind::Prompt | Kind::Resource | Kind::Template)
+}
+
 /// Writes a server's record.
 ///
 /// # Errors
@@ -375,8 +383,14 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_first_list_is_one() {
+    fn an_empty_list_is_no_first_list_until_a_person_has_reviewed_the_server() {
         let mut record = Record::new();
+        assert_eq!(judge(&mut record, &[]), []);
+        assert_eq!(judge(&mut record, &[item("a", 1)]), [New]);
+        assert_eq!(judge(&mut record, &[item("a", 1), item("b", 1)]), [New, Held(Why::Added)]);
+        let mut record = Record::new();
+        judge(&mut record, &[]);
+        record.look(&[]);
         assert_eq!(judge(&mut record, &[]), []);
         assert_eq!(judge(&mut record, &[item("a", 1)]), [Held(Why::Added)]);
     }
@@ -487,7 +501,7 @@ mod tests {
         // What a person decided, what the first list contained, and whether there was one.
         let mut approved: BTreeMap<String, u64> = BTreeMap::new();
         let mut begun: BTreeMap<String, u64> = BTreeMap::new();
-        let (mut before_first, mut lost) = (true, false);
+        let (mut before_first, mut lost, mut looked) = (true, false, false);
         for _ in 0..random.usize(1..12) {
             let mut list = Vec::new();
             for name in ["a", "b", "c"] {
@@ -513,6 +527,7 @@ mod tests {
                 3 if !list.is_empty() => record.keep(&list[0].print),
                 4 => {
                     record.look(&list);
+                    looked = true;
                     for item in &list {
                         if begun.get(&item.name) == Some(&version(item)) {
                             approved.insert(item.name.clone(), version(item));
@@ -522,7 +537,8 @@ mod tests {
                     }
                 }
                 _ => {
-                    if before_first && (first == First::Offered || imported) {
+                    let is_first = !list.is_empty() || looked;
+                    if before_first && is_first && (first == First::Offered || imported) {
                         let seen = list.iter().filter(|item| imported || !item.alarming);
                         begun.extend(seen.map(|item| (item.name.clone(), version(item))));
                         before_first = false;
