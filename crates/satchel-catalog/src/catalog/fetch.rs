@@ -92,12 +92,11 @@ pub async fn read(
     (wait, hosted): (Duration, bool),
     offer: &mut Offer,
 ) -> Result<(), ListError> {
-    let (offered, log, link) = (hello.offers(list), link.log(), (link, wait));
-    let tell = |lines: Vec<String>| lines.iter().for_each(|line| log.hub(line));
+    let (log, link) = (link.log(), Asking { link, wait, declared: hello.offers(list) });
+    let tell = |lines: Vec<String>| lines.iter().for_each(|line| log.remark(line));
     match list {
         "tools" => {
-            let list = if offered { all_pages(link, "tools/list", "tools").await? } else { List::default() };
-            let mut list = list.unframed("tools/list", offer);
+            let mut list = link.list("tools/list", "tools").await?.unframed("tools/list", offer);
             tell(repair::tools(&mut list.items, Some(hello.era)));
             let (mut tools, mut skipped) = validate::tools(list.items);
             if hosted && hello.era.is_stateless() {
@@ -112,41 +111,72 @@ pub async fn read(
             offer.tools = tools;
             offer.skipped = [list.skipped, skipped].concat();
         }
-        "resources" if offered => {
-            let list = all_pages_if_known(link, "resources/list", "resources").await?;
+        "resources" => {
+            let list = link.list("resources/list", "resources").await?;
             // Templates were introduced after resources; many servers do not know the method.
-            let templates = all_pages_if_known(link, "resources/templates/list", "resourceTemplates").await?;
+            let templates = match link.declared || !list.items.is_empty() {
+                true => link.list("resources/templates/list", "resourceTemplates").await?,
+                false => List::default(),
+            };
             offer.resources = resources(list.unframed("resources/list", offer), "uri");
             offer.templates = resources(templates.unframed("resources/templates/list", offer), "uriTemplate");
             tell(repair::resources(&mut offer.resources));
             tell(repair::resources(&mut offer.templates));
         }
-        "resources" => {
-            offer.resources.clear();
-            offer.templates.clear();
-        }
-        _ if offered => {
-            let list = all_pages_if_known(link, "prompts/list", "prompts").await?;
-            offer.prompts = list.unframed("prompts/list", offer).items;
+        _ => {
+            offer.prompts = link.list("prompts/list", "prompts").await?.unframed("prompts/list", offer).items;
             tell(repair::prompts(&mut offer.prompts));
         }
-        _ => offer.prompts.clear(),
     }
     offer.lists.insert(list.to_owned());
     Ok(())
 }
 
-/// Some servers announce a list without supporting the method: then it is empty.
-async fn all_pages_if_known(
-    link: (&Link, Duration),
-    method: &'static str,
-    key: &'static str,
-) -> Result<List, ListError> {
-    match all_pages(link, method, key).await {
-        Err(ListError::Call(CallError::Answered(error))) if error.code == errors::METHOD_NOT_FOUND => {
-            Ok(List::default())
+/// How a server is asked for its lists.
+#[derive(Clone, Copy)]
+struct Asking<'a> {
+    link: &'a Link,
+    /// The timeout of one page.
+    wait: Duration,
+    /// Did it declare the list? Many servers that have one do not.
+    declared: bool,
+}
+
+/// How long a server may take to answer for a list that it did not declare.
+const UNDECLARED: Duration = Duration::from_secs(5);
+
+impl Asking<'_> {
+    /// A whole list. It is empty if the server does not know the method; also if it did not declare the list and does
+    /// not answer with one.
+    async fn list(self, method: &'static str, key: &'static str) -> Result<List, ListError> {
+        let wait = if self.declared { self.wait } else { self.wait.min(UNDECLARED) };
+        let unknown = |error: &ListError| match error {
+            ListError::Call(CallError::Answered(error)) => error.code == errors::METHOD_NOT_FOUND,
+            ListError::Call(_) | ListError::Shape(..) => false,
+        };
+        match all_pages((self.link, wait), method, key).await {
+            Ok(list) => {
+                if !self.declared && !list.items.is_empty() {
+                    self.link.log().remark(&format!("it does not declare {key}, and has some"));
+                }
+                Ok(list)
+            }
+            // The tools of a server that declares them are worth an error.
+            Err(error) if unknown(&error) && !(self.declared && key == "tools") => Ok(List::default()),
+            Err(error) if !self.declared && !self.link.is_ending() && !is_sign_in(&error) => {
+                Ok(List::default())
+            }
+            Err(error) => Err(error),
         }
-        read => read,
+    }
+}
+
+fn is_sign_in(error: &ListError) -> bool {
+    match error {
+        ListError::Call(CallError::SignIn(_)) => true,
+        // Its session may have expired; then it is asked again in a new one.
+        ListError::Call(error) => error.cause().is_some_and(|cause| *cause == FailureCause::SessionExpired),
+        ListError::Shape(..) => false,
     }
 }
 
@@ -175,39 +205,49 @@ fn resources(list: List, key: &str) -> Vec<ResourceEntry> {
 }
 
 /// Follows `nextCursor` until the end, the limit, or a repeated cursor. An empty string is a valid cursor
-/// (`2025-11-25/server/utilities/pagination.mdx`).
+/// (`2025-11-25/server/utilities/pagination.mdx`); for some servers it, or the first page once more, means the end.
 async fn all_pages(
     (link, wait): (&Link, Duration),
     method: &'static str,
     key: &'static str,
 ) -> Result<List, ListError> {
     let mut list = List::default();
-    let (mut cursor, mut seen): (Option<String>, HashSet<String>) = (None, HashSet::new());
-    let mut bytes = 0;
+    let (mut cursor, mut seen): (Option<Box<Raw>>, HashSet<String>) = (None, HashSet::new());
+    let (mut bytes, mut first) = (0, 0..0);
     for page in 0.. {
         if page == limits::LIST_PAGES {
             list.skipped
                 .push(format!("{key} after page {page}: at most {} pages are read", limits::LIST_PAGES));
             break;
         }
-        let params = cursor.as_ref().and_then(|cursor| {
-            serde_json::value::to_raw_value(&serde_json::json!({ "cursor": cursor })).ok()
+        let params = cursor.as_deref().map(|cursor| {
+            let mut params = RawObject::new();
+            params.set("cursor", cursor.to_owned());
+            params.to_raw()
         });
         let result = link.request(method, params, wait).await?;
         let fields = RawObject::parse(&result).map_err(|_| ListError::Shape(method, key))?;
-        let items: Vec<Box<Raw>> = fields.read(key).ok_or(ListError::Shape(method, key))?;
+        let items = items(&fields, key).ok_or(ListError::Shape(method, key))?;
         bytes += result.get().len();
         if page == 0 {
             list.frame = frame(&fields, key);
+            first = 0..items.len();
+        } else if is_same(&items, &list.items[first.clone()]) {
+            // Of an empty cursor, that is what it means by it.
+            match cursor.as_deref().map(Raw::get) {
+                Some("\"\"") => link.log().remark(&format!("an empty cursor of {method} is its end")),
+                _ => list.skipped.push(format!("{key} after page {page}: the server repeats its first page")),
+            }
+            break;
         }
         list.items.extend(items);
         if list.items.len() > limits::TOOLS_PER_SERVER || bytes > limits::DEFINITIONS_BYTES {
             list.skipped.push(format!("{key} after page {}: the list is too large", page + 1));
             break;
         }
-        match fields.text("nextCursor") {
+        match next_cursor(&fields) {
             None => break,
-            Some(next) if !seen.insert(next.clone()) => {
+            Some(next) if !seen.insert(next.get().to_owned()) => {
                 list.skipped.push(format!("{key} after page {}: the server repeats a cursor", page + 1));
                 break;
             }
@@ -215,6 +255,34 @@ async fn all_pages(
         }
     }
     Ok(list)
+}
+
+/// The items of a page. A list whose keys had gaps is an object in PHP, and one without items null in Go; but a server
+/// that had tools has lost them then, and says nothing that can be believed.
+fn items(fields: &RawObject, key: &str) -> Option<Vec<Box<Raw>>> {
+    let raw = fields.get(key)?;
+    match raw.get().as_bytes().first()? {
+        b'n' if key != "tools" => Some(Vec::new()),
+        b'{' => {
+            let items = RawObject::parse(raw).ok()?;
+            let numbered = items.iter().all(|(place, _)| place.bytes().all(|byte| byte.is_ascii_digit()));
+            numbered.then(|| items.iter().map(|(_, item)| item.to_owned()).collect())
+        }
+        _ => serde_json::from_str(raw.get()).ok(),
+    }
+}
+
+/// The cursor as the server wrote it: some write a number.
+fn next_cursor(fields: &RawObject) -> Option<Box<Raw>> {
+    let cursor = fields.get("nextCursor")?;
+    let is_one = matches!(cursor.get().as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9'));
+    is_one.then(|| cursor.to_owned())
+}
+
+/// Are these the same items, of which there are some?
+fn is_same(items: &[Box<Raw>], others: &[Box<Raw>]) -> bool {
+    let pairs = || items.iter().zip(others);
+    !items.is_empty() && items.len() == others.len() && pairs().all(|(item, other)| item.get() == other.get())
 }
 
 #[cfg(test)]
@@ -268,5 +336,85 @@ mod tests {
             (2, vec![]),
             "an empty cursor is one"
         );
+    }
+
+    /// What a server's lists are, if it gives these answers; `null` stands for -32601.
+    async fn offered(capabilities: &str, answer: impl Fn(&str, bool) -> serde_json::Value) -> (Offer, usize) {
+        let (link, mut outbox) = Link::new(Box::new(Nobody), ServerLog::nowhere());
+        let raw = |json: &str| Raw::from_string(json.to_owned()).unwrap();
+        let hello = Hello {
+            era: satchel_mcp::era::Era::SESSION,
+            server_info: raw("{}"),
+            capabilities: RawObject::parse(&raw(capabilities)).unwrap(),
+            instructions: None,
+        };
+        let mut offer = unread(&hello, "x");
+        let mut asked = 0;
+        let answering = async {
+            while let Some(request) = outbox.recv().await {
+                asked += 1;
+                let (id, method) = (request.id.unwrap(), request.method.unwrap());
+                let answer = answer(&method, request.json.contains("cursor"));
+                let outcome = match answer.is_null() {
+                    true => Err(satchel_mcp::ErrorObject::new(errors::METHOD_NOT_FOUND, "no")),
+                    false => Ok(serde_json::value::to_raw_value(&answer).unwrap()),
+                };
+                link.incoming(Message::Response { id: Some(id.into()), outcome });
+            }
+        };
+        let reading = async {
+            for list in LISTS {
+                let timing = (Duration::from_secs(45), false);
+                read(&link, &hello, list, timing, &mut offer).await.unwrap();
+            }
+        };
+        tokio::select! {
+            () = reading => {}
+            () = answering => unreachable!("the link lives"),
+        }
+        (offer, asked)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn every_list_is_asked_for_whatever_is_declared() {
+        use serde_json::json;
+        let all = |method: &str, _| match method {
+            "tools/list" => json!({ "tools": [{ "name": "t", "inputSchema": { "type": "object" } }] }),
+            "resources/list" => json!({ "resources": [{ "uri": "x://y", "name": "y" }] }),
+            "resources/templates/list" => json!({ "resourceTemplates": [] }),
+            _ => json!({ "prompts": [{ "name": "p" }] }),
+        };
+        for capabilities in ["{}", r#"{"tools":null,"resources":false}"#, r#"{"tools":{}}"#] {
+            let (offer, _) = offered(capabilities, all).await;
+            let counts = (offer.tools.len(), offer.resources.len(), offer.prompts.len());
+            assert_eq!((counts, offer.lists.len()), ((1, 1, 1), 3), "{capabilities}");
+        }
+        let (offer, asked) = offered("{}", |_, _| json!(null)).await;
+        assert_eq!((offer.tools.len(), offer.lists.len(), asked), (0, 3, 3));
+        let (offer, _) = offered("{}", |_, _| json!({ "own": 1 })).await;
+        assert_eq!(offer.lists.len(), 3, "an answer without a list is none");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_first_page_again_is_the_end_without_doubles() {
+        use serde_json::json;
+        for (cursor, told) in [(json!(""), 0), (json!("more"), 1), (json!(2), 1)] {
+            let page = |method: &str, _| match method {
+                "tools/list" => json!({
+                    "tools": [{ "name": "t", "inputSchema": { "type": "object" } }], "nextCursor": cursor,
+                }),
+                _ => json!(null),
+            };
+            let (offer, _) = offered(r#"{"tools":{}}"#, page).await;
+            assert_eq!((offer.tools.len(), offer.skipped.len()), (1, told), "{cursor}");
+        }
+        let numbered = |method: &str, again: bool| match method {
+            "tools/list" if again => json!({ "tools": { "1": { "name": "b" } } }),
+            "tools/list" => json!({ "tools": [{ "name": "a" }], "nextCursor": 2 }),
+            "prompts/list" => json!({ "prompts": null }),
+            _ => json!(null),
+        };
+        let (offer, _) = offered("{}", numbered).await;
+        assert_eq!(offer.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     }
 }
