@@ -245,6 +245,20 @@ impl Flat {
         fitting.is_empty().then(|| (first, address.to_owned()))
     }
 
+    /// The only server that has addresses with the scheme of this one.
+    pub fn of_scheme(&self, address: &str) -> Option<ServerName> {
+        let scheme = |address: &str| Some(address.split_once(':')?.0.to_ascii_lowercase());
+        let wanted = scheme(address)?;
+        let own = |placed: &Placed| {
+            let own = placed.address.strip_prefix(&address_at(&placed.server, "")).unwrap_or(&placed.address);
+            (scheme(own).as_ref() == Some(&wanted)).then(|| placed.server.clone())
+        };
+        let mut servers: BTreeSet<ServerName> =
+            self.resources.iter().chain(&self.templates).filter_map(own).collect();
+        let only = servers.pop_first()?;
+        servers.is_empty().then_some(only)
+    }
+
     /// The address of a server's resource.
     pub fn address(&self, server: &ServerName, own: &str) -> String {
         match self.owners.0.get(own) {
@@ -344,16 +358,35 @@ pub fn usual_name(server: &ServerName, tool: &str) -> String {
     flat_name(server.as_str(), tool, false)
 }
 
-/// `server-tool` in characters that every client accepts. A name that is too long or collides ends with a hash of the
-/// whole path.
-fn flat_name(server: &str, name: &str, distinct: bool) -> String {
-    let clean = |text: &str| -> String {
-        text.chars()
-            .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' })
-            .collect()
+/// The name of a tool in its own server's list: its own, if models take it (`2025-11-25/server/tools.mdx#tool-names`; a
+/// slash between two parts is common and harmless). Another one is unique, and the same on every machine.
+pub fn own_list_name(tool: &str) -> Cow<'_, str> {
+    const MOST: usize = 128;
+    let part = |part: &str| {
+        !part.is_empty()
+            && !part.chars().all(|c| c == '.')
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
     };
+    if tool.len() <= MOST && tool.split('/').all(part) {
+        return Cow::Borrowed(tool);
+    }
+    let mark = mark(tool);
+    let kept: String = clean(tool).chars().take(LONGEST - mark.len() - 1).collect();
+    Cow::Owned(format!("{kept}-{mark}"))
+}
+
+/// Only characters that every client accepts.
+fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect()
+}
+
+/// `server-tool` in characters that every client accepts. A name that is too long collides, or is written in another script, ends
+/// with a hash of the whole path.
+fn flat_name(server: &str, name: &str, distinct: bool) -> String {
     let whole = format!("{}-{}", clean(server), clean(name));
-    if whole.len() <= LONGEST && !distinct {
+    // Of a name in another script nothing is left.
+    let lost = name.chars().any(|c| c.is_alphanumeric() && !c.is_ascii());
+    if whole.len() <= LONGEST && !distinct && !lost {
         return whole;
     }
     let mark = mark(&format!("{server}:{name}"));
@@ -533,6 +566,46 @@ mod tests {
             assert_eq!(flat.ambiguous_tool("none"), None);
             assert_eq!(flat.ambiguous_resource("none://"), None);
         }
+    }
+
+    #[test]
+    fn every_name_becomes_one_that_models_take() {
+        let raw = RawObject::new().to_raw();
+        let names = [
+            "Create Share",
+            "\u{67e5}\u{8be2}",
+            "\u{5929}\u{6c14}",
+            "a:b",
+            "../x",
+            "plain",
+            "\u{1f50d}",
+            "a b",
+            "a_b",
+        ];
+        let paths = names.map(|name| ToolPath { server: "store".parse().unwrap(), tool: name.to_owned() });
+        let listed = Listed::of(paths.iter().map(|path| (path.clone(), &*raw)));
+        assert_eq!((listed.items.len(), listed.named.len()), (names.len(), names.len()), "unique");
+        for name in listed.named.keys() {
+            assert!(name.len() <= LONGEST && clean(name) == *name, "{name}");
+        }
+        assert_eq!(listed.get("store-Create_Share"), Some(&paths[0]));
+        assert_eq!(listed.get("store-plain"), Some(&paths[5]));
+        // The same whatever else is there.
+        let alone = Listed::of([(paths[1].clone(), &*raw)]);
+        let name = alone.named.keys().next().unwrap();
+        assert_eq!(listed.get(name), Some(&paths[1]));
+    }
+
+    #[test]
+    fn a_name_that_models_take_stays_in_its_servers_own_list() {
+        for name in ["a", "get.weather/now", "A-b_9", "x".repeat(128).as_str()] {
+            assert_eq!(own_list_name(name), name);
+        }
+        for name in ["Create Share", "\u{67e5}\u{8be2}", "a:b", "../x", "a//b", "x".repeat(129).as_str()] {
+            let own = own_list_name(name).into_owned();
+            assert!(own.len() <= LONGEST && clean(&own) == own && own_list_name(&own) == own, "{own}");
+        }
+        assert_ne!(own_list_name("a b"), own_list_name("a:b"));
     }
 
     #[test]

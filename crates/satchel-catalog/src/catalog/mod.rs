@@ -13,10 +13,12 @@ pub mod lists;
 pub mod overrides;
 mod repair;
 mod resolve;
+mod schema;
 pub mod search;
 pub mod shape;
 pub mod signature;
 pub mod tokens;
+mod types;
 pub mod validate;
 pub mod versions;
 

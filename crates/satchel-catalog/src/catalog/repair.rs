@@ -3,9 +3,12 @@
 //! a definition without a fault keeps its bytes, and unknown fields stay. Whether a tool can be offered is decided in
 //! [`super::validate`].
 
-use satchel_mcp::{Raw, RawObject, era::Era};
+use satchel_mcp::{Raw, RawObject, era::Era, limits};
 
-use super::ResourceEntry;
+use super::{
+    ResourceEntry,
+    schema::{Mended, mend},
+};
 
 /// What the protocol says of a value (`2025-11-25/schema.mdx`).
 enum Shape {
@@ -24,8 +27,10 @@ enum Shape {
     List(&'static Shape),
     /// A list of texts, which was one text in earlier drafts.
     Sizes,
-    /// A JSON schema of an object.
-    Schema,
+    /// A JSON schema of an object: what a tool takes.
+    Input,
+    /// The same for what it gives, which it need not have.
+    Output,
 }
 
 type Field = (&'static str, Shape);
@@ -42,8 +47,8 @@ const ANNOTATIONS: Shape = Shape::Object(&[
 const TOOL: &[Field] = &[
     ("title", Shape::Text),
     ("description", Shape::Text),
-    ("inputSchema", Shape::Schema),
-    ("outputSchema", Shape::Schema),
+    ("inputSchema", Shape::Input),
+    ("outputSchema", Shape::Output),
     (
         "annotations",
         Shape::Object(&[
@@ -90,19 +95,35 @@ pub(super) fn tools(items: &mut [Box<Raw>], era: Option<Era>) -> Vec<String> {
         let Ok(mut fields) = RawObject::parse(raw) else { continue };
         let any_schema = era.is_none_or(Era::has_any_output).then(|| fields.remove("outputSchema")).flatten();
         let mut corrected = correct(&mut fields, TOOL);
-        if any_schema.as_ref().is_some_and(|schema| schema.get() == "null") {
-            corrected.push("outputSchema");
+        if fields.get("inputSchema").is_none() && fields.text("name").is_some() {
+            fields.set("inputSchema", any_object());
+            corrected.push("inputSchema");
+        }
+        if let Some(schema) = any_schema {
+            let kept = any_output(schema);
+            corrected.extend((!kept.1).then_some("outputSchema"));
+            kept.0.into_iter().for_each(|schema| fields.set("outputSchema", schema));
         }
         if corrected.is_empty() {
             continue;
-        }
-        if let Some(schema) = any_schema.filter(|schema| schema.get() != "null") {
-            fields.set("outputSchema", schema);
         }
         lines.push(line("tool", at, fields.text("name"), &corrected));
         *raw = fields.to_raw();
     }
     lines
+}
+
+/// An output schema that may be of any type, and whether it was right. `None` if nothing can be made of it.
+fn any_output(schema: Box<Raw>) -> (Option<Box<Raw>>, bool) {
+    match schema.get().as_bytes().first() {
+        Some(b't' | b'f') => (Some(schema), true),
+        Some(b'{') => match mend(&schema) {
+            Ok(Mended::Right) => (Some(schema), true),
+            Ok(Mended::Changed(mended)) => (Some(mended), false),
+            Err(_) => (None, false),
+        },
+        _ => (None, false),
+    }
 }
 
 /// Corrects resources or templates. Returns a line for each corrected one.
@@ -197,7 +218,11 @@ fn checked(raw: &Raw, shape: &Shape) -> Checked {
                 .map_or(Checked::Wrong, Checked::Corrected),
             None => list(raw, &Shape::Text),
         },
-        Shape::Schema => schema(raw),
+        // Anything, by PHP or by a boolean: an object in any case.
+        Shape::Input if matches!(raw.get(), "null" | "true") || is_empty_list(raw) => {
+            Checked::Corrected(any_object())
+        }
+        Shape::Input | Shape::Output => schema(raw),
     }
 }
 
@@ -267,58 +292,55 @@ fn list(raw: &Raw, item: &Shape) -> Checked {
     serde_json::value::to_raw_value(&items).map_or(Checked::Wrong, Checked::Corrected)
 }
 
-/// Clients demand `"type": "object"`, properties that are objects, and a list of the required ones.
+/// Clients demand `"type": "object"`, and right schemas inside.
 fn schema(raw: &Raw) -> Checked {
-    if !raw.get().starts_with('{') {
+    // Some write the schema as a text.
+    if let Some(inner) = text(raw).and_then(|text| Raw::from_string(text).ok()) {
+        return match schema(&inner) {
+            Checked::Right if inner.get().starts_with('{') => Checked::Corrected(inner),
+            checked => checked,
+        };
+    }
+    if !raw.get().starts_with('{') || limits::depth(raw.get().as_bytes()) > limits::SCHEMA_DEPTH {
         return Checked::Wrong;
     }
-    let Ok(mut schema) = RawObject::parse(raw) else { return Checked::Right };
-    let mut corrected = false;
-    match schema.get("type").map(Raw::get) {
-        Some("\"object\"") => {}
-        None | Some("null") => {
+    let mended = match mend(raw) {
+        Ok(Mended::Right) => None,
+        Ok(Mended::Changed(schema)) => Some(schema),
+        Err(_) => return Checked::Wrong,
+    };
+    let Ok(mut fields) = RawObject::parse(mended.as_deref().unwrap_or(raw)) else { return Checked::Right };
+    let is_object = |kind: &str| kind == "object";
+    match fields.text("type") {
+        Some(kind) if is_object(&kind) => match mended {
+            Some(schema) => Checked::Corrected(schema),
+            None => Checked::Right,
+        },
+        None if fields.get("type").is_none() => {
             // Strings always serialize.
-            schema.put_first("type", "object");
-            corrected = true;
+            fields.put_first("type", "object");
+            Checked::Corrected(fields.to_raw())
         }
-        Some(_) if schema.text("type").as_deref() == Some("object") => {}
-        Some(_) => return Checked::Wrong,
-    }
-    for key in ["properties", "required"] {
-        if schema.get(key).is_some_and(|raw| raw.get() == "null") {
-            schema.remove(key);
-            corrected = true;
+        None if fields
+            .read::<Vec<String>>("type")
+            .is_some_and(|kinds| kinds.iter().any(|kind| is_object(kind))) =>
+        {
+            fields.put("type", "object");
+            Checked::Corrected(fields.to_raw())
         }
+        Some(_) | None => Checked::Wrong,
     }
-    if schema.get("required").is_some() && schema.read::<Vec<String>>("required").is_none() {
-        return Checked::Wrong;
-    }
-    match schema.get("properties").map(properties) {
-        None | Some(Checked::Right) => {}
-        Some(Checked::Corrected(properties)) => {
-            schema.set("properties", properties);
-            corrected = true;
-        }
-        Some(Checked::Wrong) => return Checked::Wrong,
-    }
-    if corrected { Checked::Corrected(schema.to_raw()) } else { Checked::Right }
 }
 
-/// `true` and `false` are schemas too, but few clients know them: anything, and nothing.
-fn properties(raw: &Raw) -> Checked {
-    if !raw.get().starts_with('{') {
-        return Checked::Wrong;
-    }
-    let Ok(mut properties) = RawObject::parse(raw) else { return Checked::Right };
-    let odd = |(name, schema): (&str, &Raw)| (!schema.get().starts_with('{')).then(|| name.to_owned());
-    let odd: Vec<String> = properties.iter().filter_map(odd).collect();
-    for name in &odd {
-        let nothing = properties.get(name).is_some_and(|schema| schema.get() == "false");
-        let written = if nothing { r#"{"not":{}}"# } else { "{}" };
-        let Ok(written) = Raw::from_string(written.to_owned()) else { continue };
-        properties.set(name, written);
-    }
-    if odd.is_empty() { Checked::Right } else { Checked::Corrected(properties.to_raw()) }
+fn is_empty_list(raw: &Raw) -> bool {
+    raw.get().strip_prefix('[').is_some_and(|rest| rest.trim_start() == "]")
+}
+
+/// The schema of any object.
+fn any_object() -> Box<Raw> {
+    let mut schema = RawObject::new();
+    schema.put("type", "object");
+    schema.to_raw()
 }
 
 #[cfg(test)]
@@ -345,10 +367,11 @@ mod tests {
 
     /// The tool with these fields beside its name.
     fn tool(fields: &str) -> (String, usize) {
-        let mut items = vec![raw(&format!(r#"{{"name":"t",{fields}}}"#))];
+        const BEFORE: &str = r#"{"name":"t","inputSchema":{"type":"object"},"#;
+        let mut items = vec![raw(&format!("{BEFORE}{fields}}}"))];
         let lines = tools(&mut items, LEGACY);
         let text = items[0].get().to_owned();
-        (text.strip_prefix(r#"{"name":"t","#).unwrap_or(&text).trim_end_matches('}').to_owned(), lines.len())
+        (text.strip_prefix(BEFORE).unwrap_or(&text).trim_end_matches('}').to_owned(), lines.len())
     }
 
     fn resource(fields: &str) -> (String, usize) {
@@ -379,6 +402,25 @@ mod tests {
                 assert_eq!(items[0].get(), expected);
             }
         }
+        let inputs = [
+            ("null", r#"{"type":"object"}"#),
+            ("[]", r#"{"type":"object"}"#),
+            (r#"{"type":["object","null"]}"#, r#"{"type":"object"}"#),
+            (r#"{"type":"dict","properties":[]}"#, r#"{"type":"object","properties":{}}"#),
+            (r#""{\"type\":\"object\"}""#, r#"{"type":"object"}"#),
+            (
+                r#"{"type":"object","properties":{"n":{"type":"int"}},"required":"n"}"#,
+                r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#,
+            ),
+        ];
+        for (schema, expected) in inputs {
+            let mut items = vec![raw(&format!(r#"{{"name":"t","inputSchema":{schema}}}"#))];
+            assert_eq!(tools(&mut items, LEGACY).len(), 1, "{schema}");
+            assert_eq!(items[0].get(), format!(r#"{{"name":"t","inputSchema":{expected}}}"#));
+        }
+        let mut items = vec![raw(r#"{"name":"t"}"#)];
+        assert_eq!(tools(&mut items, LEGACY).len(), 1);
+        assert_eq!(items[0].get(), r#"{"name":"t","inputSchema":{"type":"object"}}"#);
         for wrong in [
             r#""description":null"#,
             r#""description":5"#,
@@ -386,6 +428,7 @@ mod tests {
             r#""annotations":null"#,
             r#""outputSchema":null"#,
             r#""outputSchema":true"#,
+            r#""outputSchema":[]"#,
             r#""outputSchema":{"type":"array"}"#,
             r#""icons":null"#,
             r#""_meta":null"#,
@@ -393,8 +436,9 @@ mod tests {
             r#""execution":null"#,
             r#""execution":"optional""#,
         ] {
-            let (text, lines) = tool(&format!("{INPUT},{wrong}"));
-            assert_eq!((format!("{text}}}"), lines), (INPUT.to_owned(), 1), "{wrong}");
+            let mut items = vec![raw(&format!(r#"{{"name":"t",{INPUT},{wrong}}}"#))];
+            assert_eq!(tools(&mut items, LEGACY).len(), 1, "{wrong}");
+            assert_eq!(items[0].get(), format!(r#"{{"name":"t",{INPUT}}}"#), "{wrong}");
         }
         let within = [
             (
@@ -425,7 +469,7 @@ mod tests {
 
     #[test]
     fn an_input_schema_that_cannot_be_completed_is_left_to_the_check() {
-        for schema in ["null", "true", r#"{"type":"array"}"#, r#"{"type":"object","required":"a"}"#] {
+        for schema in ["5", "false", r#"{"type":"array"}"#, r#"{"type":"object","properties":{"a":5}}"#] {
             let text = format!(r#"{{"name":"t","inputSchema":{schema}}}"#);
             let mut items = vec![raw(&text)];
             assert_eq!((tools(&mut items, LEGACY).len(), items[0].get()), (0, text.as_str()));

@@ -4,7 +4,11 @@ use std::collections::HashSet;
 
 use satchel_mcp::{Raw, RawObject, limits};
 
-use super::ToolEntry;
+use super::{
+    ToolEntry,
+    schema::{Mended, mend},
+};
+use crate::trust::clean;
 
 /// Valid tools, and the reason for each one left out.
 pub fn tools(items: Vec<Box<Raw>>) -> (Vec<ToolEntry>, Vec<String>) {
@@ -58,6 +62,9 @@ fn tool(raw: Box<Raw>) -> Result<ToolEntry, String> {
     if schema.text("type").as_deref() != Some("object") {
         return Err(named("its inputSchema is not of type \"object\""));
     }
+    if let Err(fault) = fields.get("inputSchema").map_or(Ok(Mended::Right), mend) {
+        return Err(named(&format!("its inputSchema {fault}")));
+    }
     if schema.get("properties").is_some_and(|properties| RawObject::parse(properties).is_err()) {
         return Err(named("the properties of its inputSchema are not an object"));
     }
@@ -67,26 +74,24 @@ fn tool(raw: Box<Raw>) -> Result<ToolEntry, String> {
     Ok(ToolEntry::new(name, &fields, raw))
 }
 
-/// `2025-11-25/server/tools.mdx#tool-names`: 1 to 128 letters, digits, `_`, `-`, `.`. A slash between two parts is
-/// common and harmless.
+/// Any text that a person can read is a name: clients that take only some characters get others
+/// ([`super::flat`]), and the server gets its own.
 fn name_fault(name: &str) -> Result<(), String> {
     let shown: String = name.chars().take(40).flat_map(char::escape_default).collect();
-    if name.is_empty() {
+    if name.trim().is_empty() {
         return Err("its name is empty".to_owned());
     }
-    if name.chars().count() > 128 {
-        return Err(format!("its name \"{shown}…\" is longer than 128 characters"));
+    if name.chars().count() > LONGEST_NAME {
+        return Err(format!("its name \"{shown}…\" is longer than {LONGEST_NAME} characters"));
     }
-    let part = |part: &str| {
-        !part.is_empty()
-            && !part.chars().all(|c| c == '.')
-            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
-    };
-    if !name.split('/').all(part) {
-        return Err(format!("its name \"{shown}\" has characters other than letters, digits, _, - and ."));
+    if name.chars().any(char::is_control) || !clean::hidden(name).is_empty() {
+        return Err(format!("its name \"{shown}\" has characters that are not shown"));
     }
     Ok(())
 }
+
+/// Longer than any real name.
+const LONGEST_NAME: usize = 256;
 
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
@@ -120,15 +125,25 @@ mod tests {
             r#"{"name":"a","inputSchema":{"type":"object","properties":[]}}"#,
             r#"{"name":"a","inputSchema":{"type":"object","required":"a"}}"#,
             r#"{"name":"","inputSchema":{"type":"object"}}"#,
-            r#"{"name":"a b","inputSchema":{"type":"object"}}"#,
-            r#"{"name":"../../etc/passwd","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"  ","inputSchema":{"type":"object"}}"#,
             r#"{"name":"a\u202eb","inputSchema":{"type":"object"}}"#,
-            r#"{"name":"<b>","inputSchema":{"type":"object"}}"#,
-            r#"{"name":"a:b","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"a\u200bb","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"a\nb","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"a","inputSchema":{"type":"object","properties":{"x":{"anyOf":7}}}}"#,
         ];
         let (names, skipped) = check(&format!("[{},{good}]", bad.join(",")));
         assert_eq!((names, skipped.len()), (vec!["good".to_owned()], bad.len()), "{skipped:#?}");
         assert!(skipped.iter().all(|reason| reason.chars().all(|c| !c.is_control() && c != '\u{202e}')));
+    }
+
+    #[test]
+    fn any_text_that_a_person_can_read_is_a_name() {
+        for name in
+            ["a b", "../../etc/passwd", "<b>", "a:b", "\u{67e5}\u{8be2}", "Größe", "a/b", "\u{1f50d} find"]
+        {
+            let list = format!(r#"[{{"name":"{name}","inputSchema":{{"type":"object"}}}}]"#);
+            assert_eq!(check(&list), (vec![name.to_owned()], vec![]));
+        }
     }
 
     #[test]
