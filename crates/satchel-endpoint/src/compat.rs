@@ -9,7 +9,7 @@ use axum::{
 };
 use futures_util::{StreamExt, stream};
 use satchel_core::hub::Scope;
-use satchel_mcp::{ErrorObject, Message, RawObject, era::Era, errors, sse};
+use satchel_mcp::{ErrorObject, Message, RawObject, envelope, era::Era, errors, sse};
 
 use crate::{
     exchange::{self, Answer},
@@ -67,9 +67,6 @@ fn open(app: &Arc<App>, client: String, usual: Surface, parts: &Parts) -> Respon
 }
 
 async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Response<Body> {
-    if let Some(refused) = http::refuse_other_than_json(&parts.headers) {
-        return refused;
-    }
     let name = parts.uri.query().and_then(|query| {
         query.split('&').find_map(|pair| pair.strip_prefix("sessionId=").map(ToOwned::to_owned))
     });
@@ -82,9 +79,11 @@ async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Respon
         Ok(bytes) => bytes,
         Err(response) => return *response,
     };
-    let message = std::str::from_utf8(&bytes).map_err(|_| "the body is not UTF-8".to_owned());
-    let message = message.and_then(|text| Message::parse_bounded(text).map_err(|error| error.to_string()));
-    match message {
+    let text = match http::text_of(&parts.headers, &bytes) {
+        Ok(text) => text,
+        Err(refused) => return *refused,
+    };
+    match Message::parse_bounded(text) {
         Ok(Message::Notification { method, params }) => {
             http::notified(app, &session, &method, params.as_deref());
         }
@@ -96,9 +95,11 @@ async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Respon
                 request(&app, &name, &session, Message::Request { id, method, params }).await;
             });
         }
-        Err(fault) => {
-            return reply::error(StatusCode::BAD_REQUEST, None, ErrorObject::new(errors::PARSE_ERROR, fault));
-        }
+        Err(error) => match envelope::id_of_request(text) {
+            // Answers come on the stream.
+            Some(id) => session.notifications.push(Message::error(Some(id), http::fault(&error)).to_json()),
+            None => return reply::error(StatusCode::BAD_REQUEST, None, http::fault(&error)),
+        },
     }
     reply::empty(StatusCode::ACCEPTED)
 }

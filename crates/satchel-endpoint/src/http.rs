@@ -7,14 +7,14 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     body::{Body, BodyDataStream, Bytes},
-    http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts},
+    http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header, request::Parts},
 };
 use futures_util::StreamExt;
 use satchel_core::{
     hub::{Hub, Scope},
     tasks::{caught, may_fail_here},
 };
-use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era::Era, errors};
+use satchel_mcp::{ErrorObject, Id, Message, ParseError, Raw, RawObject, envelope, era::Era, errors};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -135,7 +135,8 @@ async fn handle(app: Arc<App>, request: Request<Body>) -> Response<Body> {
 }
 
 async fn answer(app: Arc<App>, request: Request<Body>) -> Response<Body> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    without_last_slash(&mut parts.uri);
     if head_bytes(&parts) > HEADER_BYTES {
         return reply::empty(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
     }
@@ -159,7 +160,7 @@ async fn answer(app: Arc<App>, request: Request<Body>) -> Response<Body> {
     }
     let surface = Surface::at(parts.uri.path(), Surface::Router);
     if surface.is_none() && !compat::is_path(parts.uri.path()) {
-        return reply::empty(StatusCode::NOT_FOUND);
+        return no_such_path(parts.uri.path());
     }
     let client = token::client(&app.hub, &parts.headers);
     // To say that it is another client's would tell whether it is one.
@@ -221,6 +222,33 @@ fn head_bytes(parts: &Parts) -> usize {
     fields.sum::<usize>() + parts.uri.path().len() + parts.uri.query().map_or(0, str::len)
 }
 
+/// One slash more is the same address: clients that normalize addresses add it, and people paste one. Not a redirect, on
+/// which many clients lose the body.
+fn without_last_slash(uri: &mut Uri) {
+    let path = uri.path();
+    let shorter = path.trim_end_matches('/');
+    if shorter.is_empty() || shorter.len() == path.len() {
+        return;
+    }
+    let mut parts = uri.clone().into_parts();
+    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    parts.path_and_query = format!("{shorter}{query}").parse().ok();
+    if let Ok(without) = Uri::from_parts(parts) {
+        *uri = without;
+    }
+}
+
+/// Nothing is served at this path; says which ones there are.
+fn no_such_path(path: &str) -> Response<Body> {
+    const CHARS: usize = 80;
+    let path: String = path.chars().filter(char::is_ascii_graphic).take(CHARS).collect();
+    let message = format!(
+        "nothing is served at {path}; use /mcp, /mcp/direct (all tools), /mcp/server/NAME (one server), \
+         /mcp/profile/NAME, or /sse for clients of the older transport"
+    );
+    reply::error(StatusCode::NOT_FOUND, None, ErrorObject::new(BAD_REQUEST, message))
+}
+
 fn no_token() -> Response<Body> {
     let error = ErrorObject::new(
         BAD_REQUEST,
@@ -270,26 +298,21 @@ fn too_many_connections() -> Response<Body> {
 // Each kind of request has a boxed future: otherwise the space for all of them together was copied several times per
 // request.
 async fn post(app: &Arc<App>, client: String, place: Place, parts: &Parts, body: Body) -> Response<Body> {
-    if let Some(refused) = refuse_other_than_json(&parts.headers) {
-        return refused;
-    }
     let bytes = match read_body(body, app.hub.request_bytes()).await {
         Ok(bytes) => bytes,
         Err(response) => return *response,
     };
-    let Ok(text) = std::str::from_utf8(&bytes) else {
-        let error = ErrorObject::new(errors::PARSE_ERROR, "the body is not UTF-8");
-        return reply::error(StatusCode::BAD_REQUEST, None, error);
+    let text = match text_of(&parts.headers, &bytes) {
+        Ok(text) => text,
+        Err(refused) => return *refused,
     };
-    let text = text.trim_start_matches('\u{feff}');
-    if text.trim_start().starts_with('[') {
+    if text.starts_with('[') {
         return Box::pin(batch(app, &client, &place, &parts.headers, text)).await;
     }
     let message = match Message::parse_bounded(text) {
         Ok(message) => message,
         Err(error) => {
-            let error = ErrorObject::new(error.code(), error.to_string());
-            return reply::error(StatusCode::BAD_REQUEST, None, error);
+            return reply::error(StatusCode::BAD_REQUEST, envelope::id_of_request(text), fault(&error));
         }
     };
     may_fail_here("request");
@@ -305,6 +328,26 @@ async fn post(app: &Arc<App>, client: String, place: Place, parts: &Parts, body:
             Err(refusal) => refusal.with_id(&message),
         },
     }
+}
+
+/// The text of a body; a refusal under the id of its request, as far as that can be read.
+pub(crate) fn text_of<'a>(headers: &HeaderMap, bytes: &'a [u8]) -> Result<&'a str, Box<Response<Body>>> {
+    let id = || envelope::id_of_request(&String::from_utf8_lossy(bytes));
+    // Browsers can send other content types without a preflight request.
+    if !is_json(headers) {
+        let error = ErrorObject::new(errors::INVALID_REQUEST, "the Content-Type must be application/json");
+        return Err(Box::new(reply::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, id(), error)));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|_| {
+        let error = ErrorObject::new(errors::PARSE_ERROR, "the body is not UTF-8");
+        Box::new(reply::error(StatusCode::BAD_REQUEST, id(), error))
+    })?;
+    Ok(text.trim_start_matches('\u{feff}').trim_start())
+}
+
+/// Why a text is no message.
+pub(crate) fn fault(error: &ParseError) -> ErrorObject {
+    ErrorObject::new(error.code(), error.to_string())
 }
 
 async fn initialize(
@@ -499,7 +542,8 @@ async fn batch(
     text: &str,
 ) -> Response<Body> {
     let refuse = |message: &str| {
-        reply::error(StatusCode::BAD_REQUEST, None, ErrorObject::new(errors::INVALID_REQUEST, message))
+        let error = ErrorObject::new(errors::INVALID_REQUEST, message);
+        reply::error(StatusCode::BAD_REQUEST, id_alone(text), error)
     };
     if headers.get(SESSION).is_none() {
         return refuse("an array of messages needs a session of a protocol revision that has them");
@@ -507,7 +551,7 @@ async fn batch(
     let session = match session(app, client, place, headers) {
         Ok(session) => session,
         Err(NoSession(status, code, message)) => {
-            return reply::error(status, None, ErrorObject::new(code, message));
+            return reply::error(status, id_alone(text), ErrorObject::new(code, message));
         }
     };
     if !session.era.has_batches() {
@@ -550,8 +594,10 @@ async fn batch(
             }
             Ok(Message::Response { id, outcome }) => session.answered(id.as_ref(), outcome),
             Err(error) => {
-                let error = ErrorObject::new(error.code(), error.to_string());
-                answers.push(Message::error(None, error).to_json());
+                let id = envelope::id_of_request(item.get());
+                if id.is_some() || !envelope::is_notification(item.get()) {
+                    answers.push(Message::error(id, fault(&error)).to_json());
+                }
             }
         }
     }
@@ -559,6 +605,13 @@ async fn batch(
         return reply::empty(StatusCode::ACCEPTED);
     }
     reply::json(StatusCode::OK, format!("[{}]", answers.join(",")))
+}
+
+/// The id of the only request in a list.
+fn id_alone(list: &str) -> Option<Id> {
+    let items: Vec<&Raw> = serde_json::from_str(list).ok()?;
+    let [item] = items[..] else { return None };
+    envelope::id_of_request(item.get())
 }
 
 /// The stream for unsolicited messages, or a resumed one (`Last-Event-ID`). Kept open even if nothing will ever be
@@ -693,12 +746,6 @@ async fn throw_away(mut chunks: BodyDataStream) {
         }
     };
     let _ = tokio::time::timeout(UNWANTED_TIME, reading).await;
-}
-
-/// Browsers can send other content types without a preflight request.
-pub(crate) fn refuse_other_than_json(headers: &HeaderMap) -> Option<Response<Body>> {
-    let error = || ErrorObject::new(errors::INVALID_REQUEST, "the Content-Type must be application/json");
-    (!is_json(headers)).then(|| reply::error(StatusCode::UNSUPPORTED_MEDIA_TYPE, None, error()))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
