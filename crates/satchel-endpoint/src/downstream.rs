@@ -94,10 +94,14 @@ pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Optio
     if !matches!(asker.surface, Surface::Server(_)) {
         without_tasks(&mut params);
     }
-    if surface::list_key(method).is_some()
-        && params.get("cursor").is_some_and(|cursor| cursor.get() != "null")
-    {
+    if surface::list_key(method).is_some() && names_a_page(&params) {
         return bad("unknown cursor: the list has only one page".to_owned());
+    }
+    if let (Surface::Server(server), "tools/call") = (&asker.surface, method)
+        && let Some(offer) = hub.catalog().offer(server.as_str())
+        && let Some(own) = surface::own_tool_name(offer, &params.text("name").unwrap_or_default())
+    {
+        put(&mut params, "name", &own);
     }
     let observer = match (&asker.surface, method) {
         (Surface::Direct | Surface::Server(_), "tools/call") => observe::direct(hub, &asker.visit, &params),
@@ -208,16 +212,18 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
         "prompts/get" => match flat.prompt(&named(&params)) {
             Some(path) => {
                 put(&mut params, "name", &path.tool);
-                started(hub.ask(&asker.caller, &path.server, method, params).await, Kind::Plain)
+                let asked = hub.ask(&asker.caller, &path.server, method, params).await;
+                started(asked.map(Running::under_own_addresses), Kind::Plain)
             }
             None => bad(flat
                 .ambiguous_prompt(&named(&params))
                 .unwrap_or_else(|| format!("Unknown prompt: {}", named(&params)))),
         },
-        "resources/read" => match flat.resource(&params.text("uri").unwrap_or_default()) {
+        "resources/read" => match owner(hub, &asker.surface, &params.text("uri").unwrap_or_default()) {
             Some((server, uri)) => {
                 put(&mut params, "uri", &uri);
-                started(hub.ask(&asker.caller, &server, method, params).await, Kind::Plain)
+                let asked = hub.ask(&asker.caller, &server, method, params).await;
+                started(asked.map(Running::under_own_addresses), Kind::Plain)
             }
             None => match flat.ambiguous_resource(&params.text("uri").unwrap_or_default()) {
                 Some(message) => bad(message),
@@ -352,7 +358,7 @@ async fn server_itself(
 /// One client's tasks from all of the server's pages: a single page could contain others' tasks, and so could its
 /// cursor.
 async fn own_tasks(hub: &Hub, caller: &Caller, server: &ServerName, params: &RawObject) -> Reply {
-    if params.get("cursor").is_some_and(|cursor| cursor.get() != "null") {
+    if names_a_page(params) {
         return bad("unknown cursor: the list has only one page".to_owned());
     }
     let (mut own, mut params, mut frame) = (Vec::new(), params.clone(), None);
@@ -383,6 +389,11 @@ async fn own_tasks(hub: &Hub, caller: &Caller, server: &ServerName, params: &Raw
     // Raw values always serialize.
     list.put("tasks", &own);
     Reply::Result(list.to_raw())
+}
+
+/// Does a request ask for another page than the first? Some clients write an empty cursor for the first.
+fn names_a_page(params: &RawObject) -> bool {
+    params.get("cursor").is_some_and(|cursor| !matches!(cursor.get(), "null" | "\"\""))
 }
 
 /// The same error for another client's task as for a missing one.
@@ -442,11 +453,17 @@ fn without_tasks(params: &mut RawObject) {
     params.set("_meta", meta.to_raw());
 }
 
-/// The owner of a resource, and its own URI.
+/// The owner of a resource, and its own URI. It need not be in a list: a result may have led to it.
 pub(crate) fn owner(hub: &Hub, surface: &Surface, uri: &str) -> Option<(ServerName, String)> {
     match surface {
         Surface::Router | Surface::Script => None,
-        Surface::Direct => hub.catalog().flat().resource(uri),
+        Surface::Direct => {
+            let catalog = hub.catalog();
+            match catalog.flat().ambiguous_resource(uri) {
+                Some(_) => None,
+                None => catalog.flat().resource(uri).or_else(|| hub.unlisted_resource(uri)),
+            }
+        }
         Surface::Server(server) => Some((server.clone(), uri.to_owned())),
     }
 }

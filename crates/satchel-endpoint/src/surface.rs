@@ -1,5 +1,7 @@
 //! Surfaces: four meta-tools, two tools for scripts, all tools under flat names, or one server as it is.
 
+use std::borrow::Cow;
+
 use percent_encoding::percent_decode_str;
 use satchel_core::{
     catalog::{Offer, Said, flat},
@@ -132,6 +134,7 @@ impl Hello {
         if !said.era().shares_tasks_with(era) {
             without_tasks(&mut capabilities);
         }
+        declare_offered(&mut capabilities, offer);
         Self {
             info: complete_info(said),
             capabilities: capabilities.to_raw(),
@@ -149,6 +152,32 @@ impl Hello {
             capabilities["prompts"] = json!({});
         }
         Self { info: own_info(), capabilities: raw(&capabilities), instructions: offer.instructions.clone() }
+    }
+}
+
+/// Declares the lists that the server offers without saying so: clients ask for no others. Empty lists for objects and
+/// the like, which clients reject, become objects.
+fn declare_offered(capabilities: &mut RawObject, offer: &Offer) {
+    let lists = [
+        ("tools", !offer.tools.is_empty()),
+        ("resources", !offer.resources.is_empty() || !offer.templates.is_empty()),
+        ("prompts", !offer.prompts.is_empty()),
+    ];
+    let undeclared = |capabilities: &RawObject, list: &str| {
+        capabilities.get(list).is_none_or(|value| matches!(value.get(), "null" | "false"))
+    };
+    for (list, _) in lists.iter().filter(|(_, offered)| *offered) {
+        if undeclared(capabilities, list) {
+            capabilities.set(list, RawObject::new().to_raw());
+        }
+    }
+    let names: Vec<String> = capabilities.iter().map(|(name, _)| name.to_owned()).collect();
+    for name in names {
+        match capabilities.get(&name).map(Raw::get) {
+            Some("null" | "false") => drop(capabilities.remove(&name)),
+            Some(value) if !value.starts_with('{') => capabilities.set(&name, RawObject::new().to_raw()),
+            Some(_) | None => {}
+        }
     }
 }
 
@@ -190,9 +219,34 @@ pub(crate) fn list(key: &str, items: &[&Raw]) -> Box<Raw> {
 pub(crate) fn list_of(offer: &Offer, method: &str, key: &str) -> Box<Raw> {
     let mut list =
         offer.frames.get(method).and_then(|frame| RawObject::parse(frame).ok()).unwrap_or_default();
+    let items: Vec<Cow<'_, Raw>> = match method {
+        "tools/list" => offer.tools.iter().map(|tool| taken(&tool.name, &tool.raw)).collect(),
+        method => items_of(offer, method).into_iter().map(Cow::Borrowed).collect(),
+    };
     // Raw values always serialize.
-    list.put(key, &items_of(offer, method));
+    list.put(key, &items.iter().map(|item| &**item).collect::<Vec<_>>());
     list.to_raw()
+}
+
+/// A tool under a name that models take; unchanged if its own is one.
+fn taken<'a>(own: &str, raw: &'a Raw) -> Cow<'a, Raw> {
+    let name = flat::own_list_name(own);
+    match RawObject::parse(raw) {
+        Ok(mut fields) if name != own => {
+            fields.put("name", &name);
+            Cow::Owned(fields.to_raw())
+        }
+        Ok(_) | Err(_) => Cow::Borrowed(raw),
+    }
+}
+
+/// The server's own name of a tool that is listed under another one.
+pub(crate) fn own_tool_name(offer: &Offer, listed: &str) -> Option<String> {
+    if offer.tool(listed).is_some() {
+        return None;
+    }
+    let own = offer.tools.iter().find(|tool| flat::own_list_name(&tool.name) == listed);
+    own.map(|tool| tool.name.clone())
 }
 
 /// The items of a server's list, unchanged.

@@ -2,12 +2,14 @@
 //! client, and what a person tries. Each part guards its state with one short lock; none is held across an `await`.
 
 pub mod breakers;
+pub mod given;
 pub mod owned;
 pub mod results;
 pub mod slots;
 pub mod tries;
 
 use breakers::Breakers;
+use given::Given;
 use owned::Owned;
 use results::Results;
 use slots::Slots;
@@ -24,6 +26,8 @@ pub struct Calls {
     pub slots: Slots,
     /// Tools that are temporarily not called.
     pub breakers: Breakers,
+    /// The addresses in results.
+    pub given: Given,
     /// The owners of tasks and pages.
     pub owned: Owned,
     /// Results that exceeded a client's limit.
@@ -37,6 +41,7 @@ impl Default for Calls {
         Self {
             slots: Slots::new(CALLS, CALLS_OF_CLIENT),
             breakers: Breakers::default(),
+            given: Given::default(),
             owned: Owned::default(),
             results: Results::default(),
             tries: Tries::default(),

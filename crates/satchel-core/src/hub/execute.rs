@@ -10,7 +10,11 @@ use super::{
     route::{self, Route},
 };
 use crate::{
-    bridge::Caller, catalog::arguments::Misfit, hub::call::Finish, model::ToolPath, stats::event::Visit,
+    bridge::Caller,
+    catalog::arguments::Misfit,
+    hub::{call::Finish, links::Goes},
+    model::ToolPath,
+    stats::event::Visit,
 };
 
 /// Calls a tool. Resolves a nearly correct path, checks the arguments against the schema, and cuts the result if it
@@ -86,7 +90,7 @@ pub(super) async fn execute(
         None => params.set("arguments", arguments),
     }
     let running = call::call_route(&hub, caller, route, params).await?;
-    Ok(running.finished(Finish { corrected, capped }))
+    Ok(running.finished(Finish { corrected, capped, goes: Goes::ByPath }))
 }
 
 /// The tool that a path names, or the only one that an incorrect path can mean; `None` if it is ambiguous.

@@ -34,6 +34,7 @@ mod idle;
 mod import;
 mod launch;
 mod lifetime;
+mod links;
 mod listings;
 mod loosening;
 mod measured;
@@ -691,6 +692,11 @@ impl Hub {
     /// The size limit of a result for a client, in bytes of text; 0 means no limit.
     pub fn result_cap(&self, client: &str) -> usize {
         self.config().result_cap(client)
+    }
+
+    /// The server to ask for an address that is in no list, and its own address for it.
+    pub fn unlisted_resource(&self, address: &str) -> Option<(ServerName, String)> {
+        links::owner(self, self.context.client()?, address)
     }
 
     /// Reads a resource by its path, never from a cache. `params` are the caller's parameters without the URI.

@@ -3,7 +3,7 @@
 use super::{
     Hub, approved, credential,
     failure::{CallFailure, refused},
-    fresh_lists, ruled,
+    fresh_lists, links, ruled,
     ruled::own,
     scope,
     servers::Registered,
@@ -123,11 +123,21 @@ pub(super) fn read_path(hub: &Hub, path: &str) -> Result<ToolPath, NameError> {
 
 /// Resolves a resource path to its server. Only the server knows whether the resource exists: templates produce
 /// resources that are in no list.
-pub(super) fn route_resource(hub: &Hub, path: &str) -> Result<(Registered, ResourcePath), CallFailure> {
+pub(super) fn route_resource(
+    hub: &Hub,
+    client: &str,
+    path: &str,
+) -> Result<(Registered, ResourcePath), CallFailure> {
     let action = || "Use list_mcp_resources to see what there is.".to_owned();
-    let parsed = path
-        .parse::<ResourcePath>()
-        .map_err(|error| CallFailure::not_sent(None, None, error.to_string(), action()))?;
+    // As a server wrote it in a result.
+    let as_given = || links::owner(hub, client, path).map(|(server, uri)| ResourcePath { server, uri });
+    let parsed = match path.parse::<ResourcePath>() {
+        Ok(parsed) if hub.servers().contains_key(&parsed.server) => parsed,
+        Ok(parsed) => as_given().unwrap_or(parsed),
+        Err(error) => {
+            as_given().ok_or_else(|| CallFailure::not_sent(None, None, error.to_string(), action()))?
+        }
+    };
     match route_server(hub, &parsed.server) {
         Ok(server) => {
             approved::refuse_held(hub, &parsed.server, Kind::Resource, &parsed.uri)?;

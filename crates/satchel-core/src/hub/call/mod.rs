@@ -26,6 +26,7 @@ use crate::{
     hub::{
         approved,
         failure::{CallFailure, Failed},
+        links::Goes,
         pause, permission, refresh, route, search,
     },
     model::{Code, ServerName, ToolPath, audit::AuditKind},
@@ -116,7 +117,7 @@ pub(super) async fn call_tool_at(
 ) -> Result<Running, CallFailure> {
     let hub = hub.seen_by(&caller.client);
     let route = route::route_path(&hub, None, path).await.inspect_err(|failure| hub.tell_failure(failure))?;
-    call_route(&hub, caller, route, params).await
+    Ok(call_route(&hub, caller, route, params).await?.finished(Finish::flat()))
 }
 
 /// The same for a tool that was already looked up through this handle.
@@ -192,12 +193,13 @@ pub(super) async fn read_resource(
 ) -> Result<Running, CallFailure> {
     let hub = hub.seen_by(&caller.client);
     let (registered, path) =
-        route::route_resource(&hub, path).inspect_err(|failure| hub.tell_failure(failure))?;
+        route::route_resource(&hub, &caller.client, path).inspect_err(|failure| hub.tell_failure(failure))?;
     hub.context.observer.routed_to_resource(&path);
     params.put("uri", &path.uri);
-    run(&hub, caller, (path.server, None), registered, "resources/read", params, Permitted::Freely)
-        .await
-        .inspect_err(|failure| hub.tell_failure(failure))
+    let read =
+        run(&hub, caller, (path.server, None), registered, "resources/read", params, Permitted::Freely);
+    let running = read.await.inspect_err(|failure| hub.tell_failure(failure))?;
+    Ok(running.finished(Finish { corrected: vec![], capped: false, goes: Goes::ByPath }))
 }
 
 async fn run(
@@ -549,13 +551,19 @@ impl Running {
             Err(failed @ Failed::Hub(_)) => Err(failed),
         };
         Step::End(match &self.finish {
-            Some(finish) => finish.applied(&self.hub, &self.caller.client, end),
+            Some(finish) => finish.applied(&self.hub, &self.caller.client, &self.attempt, end),
             None => end,
         })
     }
 
     fn fail(&mut self, failure: CallFailure) -> Step {
         self.end(Err(Failed::Hub(failure)))
+    }
+
+    /// Its result goes to a client of all servers' own addresses.
+    #[must_use]
+    pub fn under_own_addresses(self) -> Self {
+        self.finished(Finish::flat())
     }
 
     /// Adds post-processing of the result.

@@ -32,13 +32,13 @@ async fn an_unknown_tool_is_refused_with_the_nearest_names() {
 
 #[tokio::test]
 async fn a_tool_that_was_left_out_is_refused_with_the_reason() {
-    let mut bad = tool("bad", "Has no schema.");
-    bad.as_object_mut().unwrap().remove("inputSchema");
+    let mut bad = tool("bad", "Takes a list.");
+    bad["inputSchema"] = json!({ "type": "array" });
     let server = TestServer::start(vec![tool("good", "Works."), bad]).await;
     let house = House::with(&[("odd", &server)]).await;
     house.until("odd", |view| view.tools == Some(1)).await;
     let refused = house.call("editor", "odd:bad", json!({})).await.unwrap_err();
-    assert!(refused.contains("left out") && refused.contains("it has no inputSchema"), "{refused}");
+    assert!(refused.contains("left out") && refused.contains("its inputSchema is not of type"), "{refused}");
 }
 
 #[tokio::test]
