@@ -104,7 +104,10 @@ impl ToolRule {
 
     /// Does it match the tool of this path?
     pub fn is_for(&self, path: &str) -> bool {
-        matches(&self.tool, path) && !self.except.iter().any(|except| matches(except, path))
+        let fits =
+            |path: &str| matches(&self.tool, path) && !self.except.iter().any(|except| matches(except, path));
+        let restricts = self.hide || matches!(self.permit, Some(Permit::Off | Permit::Ask));
+        fits(path) || (restricts && behind_separators(path).is_some_and(|path| fits(&path)))
     }
 
     /// Does it match this client? A person's own call has no client.
@@ -206,6 +209,14 @@ impl Defaults {
     }
 }
 
+/// The path of a tool that has separators in its name, as if what stands behind the last were its whole name: no server
+/// evades a restriction by a prefix.
+fn behind_separators(path: &str) -> Option<String> {
+    let (server, tool) = path.split_once(TOOL_SEPARATOR)?;
+    let (_, last) = tool.rsplit_once(TOOL_SEPARATOR)?;
+    Some(format!("{server}{TOOL_SEPARATOR}{last}"))
+}
+
 /// Glob matching: `*` matches anything, `?` one character.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
@@ -277,6 +288,18 @@ fn overlap(one: &str, other: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prefix_in_a_tools_name_evades_no_restriction() {
+        let rule = |permit: &str| -> ToolRule {
+            serde_json::from_value(serde_json::json!({ "tool": "a:delete_*", "permit": permit })).unwrap()
+        };
+        for permit in ["off", "ask"] {
+            assert!(rule(permit).is_for("a:x:delete_q") && rule(permit).is_for("a:delete_q"));
+            assert!(!rule(permit).is_for("a:x:get_q") && !rule(permit).is_for("b:a:delete_q"));
+        }
+        assert!(!rule("allow").is_for("a:x:delete_q"));
+    }
 
     #[test]
     fn two_patterns_overlap_where_a_text_fits_both() {

@@ -8,7 +8,10 @@ use super::{
     ToolEntry,
     schema::{Mended, mend},
 };
-use crate::trust::clean;
+use crate::{
+    model::characters::{look_alike, styled},
+    trust::clean,
+};
 
 /// Valid tools, and the reason for each one left out.
 pub fn tools(items: Vec<Box<Raw>>) -> (Vec<ToolEntry>, Vec<String>) {
@@ -87,7 +90,18 @@ fn name_fault(name: &str) -> Result<(), String> {
     if name.chars().any(char::is_control) || !clean::hidden(name).is_empty() {
         return Err(format!("its name \"{shown}\" has characters that are not shown"));
     }
+    if reads_as_another(name) {
+        return Err(format!("its name \"{shown}\" reads like another one"));
+    }
     Ok(())
+}
+
+/// Would a person, and a rule that a person wrote, take it for another name? Latin letters in another style or with
+/// letters of another script among them, and accents that stand apart from their letters.
+fn reads_as_another(name: &str) -> bool {
+    let has_latin = name.chars().any(|c| c.is_ascii_alphabetic());
+    let apart = |c: char| matches!(u32::from(c), 0x300..=0x36f);
+    name.chars().any(|c| styled(c).is_some() || (has_latin && (look_alike(c).is_some() || apart(c))))
 }
 
 /// Longer than any real name.
@@ -129,6 +143,9 @@ mod tests {
             r#"{"name":"a\u202eb","inputSchema":{"type":"object"}}"#,
             r#"{"name":"a\u200bb","inputSchema":{"type":"object"}}"#,
             r#"{"name":"a\nb","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"\uff44elete","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"d\u0435lete","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"e\u0301","inputSchema":{"type":"object"}}"#,
             r#"{"name":"a","inputSchema":{"type":"object","properties":{"x":{"anyOf":7}}}}"#,
         ];
         let (names, skipped) = check(&format!("[{},{good}]", bad.join(",")));
@@ -138,9 +155,17 @@ mod tests {
 
     #[test]
     fn any_text_that_a_person_can_read_is_a_name() {
-        for name in
-            ["a b", "../../etc/passwd", "<b>", "a:b", "\u{67e5}\u{8be2}", "Größe", "a/b", "\u{1f50d} find"]
-        {
+        for name in [
+            "a b",
+            "../../etc/passwd",
+            "<b>",
+            "a:b",
+            "\u{67e5}\u{8be2}",
+            "Größe",
+            "a/b",
+            "\u{441}\u{43e}\u{437}\u{434}\u{430}\u{442}\u{44c}",
+            "\u{1f50d} find",
+        ] {
             let list = format!(r#"[{{"name":"{name}","inputSchema":{{"type":"object"}}}}]"#);
             assert_eq!(check(&list), (vec![name.to_owned()], vec![]));
         }
