@@ -84,7 +84,7 @@ mod tests {
             br#"{"jsonrpc":"2.0","id":7,"result":{},"result":{}}"#,
             br#"{"jsonrpc":"2.0","id":7,"result":{},"error":{"code":1,"message":"m"}}"#,
             br#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"m"}}"#,
-            br#"{"id":7,"result":{}}"#,
+            br#"{"id":7,"result":[1]}"#,
             br#"{"jsonrpc":"2.0","id":7,"result":{}} tail"#,
             br#"{"jsonrpc":"2.0","id":[],"result":{}}"#,
             b"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"a\":\"\xff\"}}",

@@ -396,8 +396,9 @@ mod tests {
         ];
         for (schema, expected) in schemas {
             for key in ["inputSchema", "outputSchema"] {
-                let expected = format!(r#"{{"name":"t","{key}":{expected}}}"#);
-                let mut items = vec![raw(&format!(r#"{{"name":"t","{key}":{schema}}}"#))];
+                let beside = if key == "outputSchema" { format!("{INPUT},") } else { String::new() };
+                let expected = format!(r#"{{"name":"t",{beside}"{key}":{expected}}}"#);
+                let mut items = vec![raw(&format!(r#"{{"name":"t",{beside}"{key}":{schema}}}"#))];
                 assert_eq!(tools(&mut items, LEGACY).len(), 1, "{schema}");
                 assert_eq!(items[0].get(), expected);
             }

@@ -94,7 +94,7 @@ pub(super) fn of(raw: &Raw) -> Named {
         };
     }
     match serde_json::from_str::<Vec<Option<String>>>(raw.get()) {
-        Ok(names) => of_names(&names),
+        Ok(names) => of_names(&names, true),
         Err(_) => Named::Unknown,
     }
 }
@@ -114,8 +114,10 @@ fn of_name(name: &str) -> Named {
     if let Some((outer, inner)) = name.split_once(['[', '<', '(']) {
         let inner = inner.trim_end_matches([']', '>', ')']);
         return match (outer.trim().to_ascii_lowercase().as_str(), meant(outer)) {
-            ("optional", _) => of_names(&[Some(inner.to_owned()), None]),
-            ("union", _) => of_names(&inner.split(',').map(|name| Some(name.to_owned())).collect::<Vec<_>>()),
+            ("optional", _) => of_names(&[Some(inner.to_owned()), None], false),
+            ("union", _) => {
+                of_names(&inner.split(',').map(|name| Some(name.to_owned())).collect::<Vec<_>>(), false)
+            }
             (_, Some("array")) => Named::List(meant(inner).and_then(|kind| to_raw_value(kind).ok())),
             (_, Some(kind)) => become_one(kind),
             (_, None) => Named::Unknown,
@@ -123,10 +125,10 @@ fn of_name(name: &str) -> Named {
     }
     match name.split(['|', ',']).count() {
         1 => match name.strip_suffix('?').and_then(meant) {
-            Some(kind) => of_names(&[Some(kind.to_owned()), None]),
+            Some(kind) => of_names(&[Some(kind.to_owned()), None], false),
             None => Named::Unknown,
         },
-        _ => of_names(&name.split(['|', ',']).map(|name| Some(name.to_owned())).collect::<Vec<_>>()),
+        _ => of_names(&name.split(['|', ',']).map(|name| Some(name.to_owned())).collect::<Vec<_>>(), false),
     }
 }
 
@@ -134,10 +136,11 @@ fn become_one(kind: &str) -> Named {
     to_raw_value(kind).map_or(Named::Unknown, Named::Become)
 }
 
-/// Several types, of which each stands once. A list with one that is anything is anything.
-fn of_names(names: &[Option<String>]) -> Named {
+/// Several types, of which each stands once, written as a list or in one name. With one that is anything, they are
+/// anything.
+fn of_names(names: &[Option<String>], are_a_list: bool) -> Named {
     let mut kinds: Vec<&str> = Vec::with_capacity(names.len());
-    let mut right = true;
+    let mut right = are_a_list;
     for name in names {
         let Some(name) = name else {
             right = false;

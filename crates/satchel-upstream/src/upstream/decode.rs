@@ -254,6 +254,13 @@ impl Decoder {
             Decoder::Brotli(decoder) => write(&mut **decoder, bytes)?,
             Decoder::Zstd(decoder) => decoder.push(bytes, last)?,
         }
+        match self {
+            Decoder::Gzip(decoder) if last => decoder.try_finish()?,
+            Decoder::Zlib(decoder) if last => decoder.try_finish()?,
+            Decoder::Deflate(decoder) if last => decoder.try_finish()?,
+            Decoder::Brotli(decoder) if last => decoder.close()?,
+            _ => {}
+        }
         Ok(self.taken())
     }
 

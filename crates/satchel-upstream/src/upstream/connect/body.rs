@@ -134,7 +134,7 @@ impl Body {
     pub(super) async fn messages(self) -> Result<Vec<Read>, String> {
         let encoding = self.decoding.unknown().map(ToOwned::to_owned);
         // Some keep such a stream open after the answer.
-        let mut whole = Whole { endless: self.says_events(), tried: 0 };
+        let mut whole = Whole { endless: self.says_events(), ..Whole::default() };
         let bytes = self.bytes(|bytes| whole.is(bytes)).await?;
         all_messages(&String::from_utf8_lossy(&bytes)).map_err(|error| {
             let encoding = encoding.map(|named| format!(" (it says Content-Encoding: {named})"));
@@ -160,24 +160,43 @@ fn all_messages(text: &str) -> Result<Vec<Read>, ParseError> {
     if messages.is_empty() { Err(error) } else { Ok(messages) }
 }
 
-/// Is JSON in a stream that need not end whole?
+/// Is JSON in a stream that need not end whole? Looks at each byte once.
+#[derive(Debug, Default)]
 struct Whole {
     endless: bool,
-    /// The length at the last try: trying at every piece would be quadratic.
-    tried: usize,
+    /// How far it looked.
+    read: usize,
+    depth: usize,
+    in_text: bool,
+    escaped: bool,
 }
 
 impl Whole {
     fn is(&mut self, bytes: &[u8]) -> bool {
-        let may_be = self.endless && matches!(bytes.trim_ascii_end().last(), Some(b'}' | b']'));
-        if !may_be || bytes.len() < 2 * self.tried {
+        if !self.endless {
             return false;
         }
-        self.tried = bytes.len();
-        let text = String::from_utf8_lossy(bytes);
-        envelope::read_all(&text)
-            .is_ok_and(|all| all.iter().any(|read| matches!(read.message, Message::Response { .. })))
+        bytes.get(self.read..).unwrap_or_default().iter().for_each(|byte| self.see(*byte));
+        self.read = bytes.len();
+        let ends = matches!(bytes.trim_ascii_end().last(), Some(b'}' | b']'));
+        ends && self.depth == 0 && !self.in_text && has_answer(bytes)
     }
+
+    fn see(&mut self, byte: u8) {
+        match byte {
+            _ if self.escaped => self.escaped = false,
+            b'\\' if self.in_text => self.escaped = true,
+            b'"' => self.in_text = !self.in_text,
+            b'{' | b'[' if !self.in_text => self.depth += 1,
+            b'}' | b']' if !self.in_text => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+}
+
+fn has_answer(bytes: &[u8]) -> bool {
+    let all = all_messages(&String::from_utf8_lossy(bytes)).unwrap_or_default();
+    all.iter().any(|read| matches!(read.message, Message::Response { .. }))
 }
 
 /// What a body is that begins with these bytes; `None` if more are needed.
@@ -254,11 +273,11 @@ mod tests {
 
     #[test]
     fn json_in_a_stream_that_stays_open_is_taken_when_it_is_whole() {
-        let mut whole = Whole { endless: true, tried: 0 };
-        let text = r#"{"jsonrpc":"2.0","id":1,"result":{"a":{}}}"#;
+        let mut whole = Whole { endless: true, ..Whole::default() };
+        let text = r#"{"jsonrpc":"2.0","id":1,"result":{"a":{},"b":"}\"}"}}"#;
         let at: Vec<usize> = (1..=text.len()).filter(|at| whole.is(&text.as_bytes()[..*at])).collect();
-        assert_eq!(at.last(), Some(&text.len()));
-        let mut finite = Whole { endless: false, tried: 0 };
+        assert_eq!(at, [text.len()]);
+        let mut finite = Whole::default();
         assert!(!finite.is(text.as_bytes()), "its end is waited for");
     }
 }
