@@ -219,6 +219,9 @@ pub struct FoundServer {
     pub name: String,
     /// The command line or the address, with references instead of credentials.
     pub runs: String,
+    /// The same, each word by itself: the program and its arguments, or the address alone.
+    #[serde(default)]
+    pub words: Vec<String>,
     /// The variables or headers it sets, as `NAME=value`; of a credential only the name.
     #[serde(default)]
     pub sets: Vec<String>,

@@ -612,6 +612,18 @@ requests! {
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
         dry_run: bool,
+        /// Other names for them, by their names in [`Findings`].
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
+        named: BTreeMap<String, String>,
+        /// Those that replace a server that has their name, by their names in [`Findings`].
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
+        replace: Vec<String>,
+        /// Add them switched off.
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
+        off: bool,
         /// Environment variables of the caller.
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]

@@ -47,6 +47,9 @@ pub(crate) async fn run(places: &Places, import: Import, json: bool) -> anyhow::
         answers,
         take_out: import.take_out,
         dry_run: false,
+        named: BTreeMap::new(),
+        replace: vec![],
+        off: false,
         environment: environment(),
     };
     let imported: Imported = once(places, request).await?;

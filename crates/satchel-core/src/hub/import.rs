@@ -55,6 +55,12 @@ pub(super) struct Wanted {
     pub(super) take_out: bool,
     /// Only show the change to the client's file.
     pub(super) dry_run: bool,
+    /// Other names, by those of the offers.
+    pub(super) named: BTreeMap<String, String>,
+    /// Those that replace a server that has their name, by the names of the offers.
+    pub(super) replace: Vec<String>,
+    /// Add them switched off.
+    pub(super) off: bool,
 }
 
 /// A server that can be imported.
@@ -419,16 +425,21 @@ pub(super) async fn import_servers(
     let offers = offers_from(hub, &wanted.from, &wanted.answers, environment)?;
     let left = offers.troubles.into_iter().chain(offers.skipped).collect();
     let mut imported = Imported { left, ..Imported::default() };
-    let (mut stored, mut here) = (Vec::new(), Vec::new());
+    // One that replaced another is not taken back: the other would be gone, too.
+    let (mut stored, mut here, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
     let selected = |name: &str| wanted.names.as_ref().is_none_or(|names| names.iter().any(|one| one == name));
-    for offer in offers.offers.into_iter().filter(|offer| selected(&offer.candidate.name)) {
+    for mut offer in offers.offers.into_iter().filter(|offer| selected(&offer.candidate.name)) {
+        let how = AddedHow { replace: wanted.replace.contains(&offer.candidate.name), off: wanted.off };
+        if let Some(name) = wanted.named.get(&offer.candidate.name) {
+            offer.candidate.name.clone_from(name);
+        }
         let name = offer.candidate.name.clone();
         if offer.candidate.known.is_some() || wanted.dry_run {
             imported.known.extend(offer.candidate.known.clone());
             here.push(offer.candidate);
             continue;
         }
-        match import_one(hub, &offer, &mut stored).await {
+        match import_one(hub, &offer, how, &mut stored).await {
             Ok(()) => {
                 let omitted = import::omitted(&offer.candidate.server);
                 let left_behind = import::left_behind(&offer.candidate, &Machine::here(environment));
@@ -436,6 +447,9 @@ pub(super) async fn import_servers(
                 let said =
                     offer.candidate.renamed.iter().cloned().chain(omitted).chain(left_behind).chain(lacking);
                 imported.remarks.extend(said.map(|what| Remark::on(&name, what)));
+                if !how.replace {
+                    fresh.push(name.clone());
+                }
                 imported.added.push(name);
                 here.push(offer.candidate);
             }
@@ -452,11 +466,11 @@ pub(super) async fn import_servers(
     if wanted.dry_run {
         return Ok(imported);
     }
-    if !imported.added.is_empty() || !cuts.is_empty() {
+    if !fresh.is_empty() || !cuts.is_empty() {
         // Recorded before the change, so that it can be undone after a crash.
         let kept = cuts.iter().map(|cut| cut.keep(hub, client)).collect::<Result<_, _>>();
         let taken_out = kept.map_err(unwritable)?;
-        let remembered = hub.inner.clients.edits.imported(imported.added.clone(), stored, taken_out);
+        let remembered = hub.inner.clients.edits.imported(fresh, stored, taken_out);
         remembered.map_err(unwritable)?;
     }
     for cut in cuts {
@@ -480,7 +494,28 @@ async fn lacking(hub: &Hub, name: &str) -> Vec<RemarkKind> {
     missing.into_iter().map(kind).collect()
 }
 
-async fn import_one(hub: &Hub, offer: &Offer, stored: &mut Vec<String>) -> Result<(), Refusal> {
+/// How one server is added.
+#[derive(Debug, Clone, Copy)]
+struct AddedHow {
+    replace: bool,
+    off: bool,
+}
+
+async fn import_one(
+    hub: &Hub,
+    offer: &Offer,
+    how: AddedHow,
+    stored: &mut Vec<String>,
+) -> Result<(), Refusal> {
+    // What is refused anyway leaves nothing in the keychain.
+    if !how.replace && hub.config().entry(&offer.candidate.name).is_some() {
+        let message = format!("there is already a server \"{}\"", offer.candidate.name);
+        return Err(Refusal::new(
+            Code::ServerExists,
+            message,
+            "Give it another name, or let it replace that one.",
+        ));
+    }
     if !offer.needs.is_empty() {
         if let Some(risk) = offer.needs.iter().find(|need| need.id.starts_with(ACCEPT)) {
             let means = risk.description.trim_end_matches(". Type yes to accept that");
@@ -506,6 +541,9 @@ async fn import_one(hub: &Hub, offer: &Offer, stored: &mut Vec<String>) -> Resul
     if offer.candidate.server.words != Words::Own {
         with_new_names(hub, &mut entry, stored).await?;
     }
+    if how.off {
+        entry.insert("enabled".into(), false.into());
+    }
     // A pasted text or a bundle has never run here.
     if offer.candidate.origins.iter().any(|origin| !matches!(origin.client.as_str(), "pasted" | "bundle")) {
         approved::trust_imported(hub, &offer.candidate.name).await;
@@ -513,7 +551,7 @@ async fn import_one(hub: &Hub, offer: &Offer, stored: &mut Vec<String>) -> Resul
     let change = Change::Put {
         name: offer.candidate.name.clone(),
         entry: Value::Object(entry),
-        replace: false,
+        replace: how.replace,
         rules: rules_of(&offer.candidate.server, &offer.candidate.name),
     };
     hub.apply(change).await?;
@@ -916,17 +954,18 @@ fn shown(offer: &Offer) -> FoundServer {
     let Candidate { name, server, origins, known, renamed: _ } = &offer.candidate;
     let (entry, moved, _) = into_config(server, name, literal);
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
-    let runs = match entry.get("url") {
-        Some(url) => text(Some(url)),
+    let words = match entry.get("url") {
+        Some(url) => vec![text(Some(url))],
         None => {
             let args =
                 entry.get("args").and_then(Value::as_array).into_iter().flatten().map(|arg| text(Some(arg)));
-            std::iter::once(text(entry.get("command"))).chain(args).collect::<Vec<_>>().join(" ")
+            std::iter::once(text(entry.get("command"))).chain(args).collect::<Vec<_>>()
         }
     };
     FoundServer {
         name: name.clone(),
-        runs,
+        runs: words.join(" "),
+        words,
         sets: ["env", "headers"]
             .iter()
             .filter_map(|key| entry.get(*key)?.as_object())

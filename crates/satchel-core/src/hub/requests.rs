@@ -256,8 +256,8 @@ methods! {
         blocking(hub, move |hub| Ok(clients::leave_clients(hub, dry_run, &environment))).await
     };
     Undo, WINDOWS, authorize::of_undo, |hub, Undo { environment }| undo::undo(hub, &environment).await;
-    ImportServers, WINDOWS, nothing, |hub, ImportServers { from, names, answers, take_out, dry_run, environment }| {
-        let wanted = super::import::Wanted { from, names, answers, take_out, dry_run };
+    ImportServers, WINDOWS, nothing, |hub, ImportServers { from, names, answers, take_out, dry_run, named, replace, off, environment }| {
+        let wanted = super::import::Wanted { from, names, answers, take_out, dry_run, named, replace, off };
         import::import_servers(hub, wanted, &environment).await
     };
     SetSurface, WINDOWS, nothing, |hub, SetSurface { client, surface }| {

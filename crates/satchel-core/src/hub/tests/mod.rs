@@ -15,6 +15,7 @@ mod profiles;
 mod records;
 mod rules;
 mod server;
+mod taking_in;
 mod toggling;
 #[cfg(unix)]
 mod token_files;

@@ -351,7 +351,7 @@ export type FormField = { name: string, title: string, description: string, requ
 /**
  * One server found in other programs' files.
  */
-export type FoundServer = { name: string, runs: string, sets: Array<string>, transport: string, enabled: boolean, switched_off?: boolean, places: Array<string>, known: string | null, secrets: Array<string>, needs: Array<NeededAnswer>, remote: string | null, warnings: Array<Caution>, omitted: Array<Remark>, };
+export type FoundServer = { name: string, runs: string, words: Array<string>, sets: Array<string>, transport: string, enabled: boolean, switched_off?: boolean, places: Array<string>, known: string | null, secrets: Array<string>, needs: Array<NeededAnswer>, remote: string | null, warnings: Array<Caution>, omitted: Array<Remark>, };
 
 /**
  * Where to look for servers to import.
@@ -422,7 +422,7 @@ export type HiddenTarget = { target: Target, credentials: Array<string>, };
 /**
  * Imports servers and moves their credentials to the keychain.
  */
-export type ImportServers = { from: From, names?: Array<string> | null, answers?: Record<string, unknown>, take_out?: boolean, dry_run?: boolean, environment?: { [key in string]: string }, };
+export type ImportServers = { from: From, names?: Array<string> | null, answers?: Record<string, unknown>, take_out?: boolean, dry_run?: boolean, named?: { [key in string]: string }, replace?: Array<string>, off?: boolean, environment?: { [key in string]: string }, };
 
 /**
  * The result of an import.
