@@ -10,7 +10,7 @@ const budget = {
   later: { js: 256_000, css: 40_000, woff2: 0 },
 };
 /** Where what is read later begins. */
-const later = /\/words\/refusals\.ts$|\/(frame\/Shortcuts|clients\/SetupSheet|tools\/(ToolPage|TryScript|Try)|servers\/(LogTab|SetupTab|OfferedTab|add\/FileSheet)|profiles\/ProfilesSheet|catalog\/Registry(Pane|List)|activity\/CallPane|savings\/SavingsScreen|settings\/SettingsScreen|welcome\/WelcomeScreen)\.svelte$/;
+const later = /\/words\/refusals\.ts$|\/(frame\/Shortcuts|clients\/SetupSheet|tools\/(ToolPage|TryScript|Try)|servers\/(LogTab|SetupTab|OfferedTab|add\/AddSheet)|profiles\/ProfilesSheet|catalog\/Registry(Pane|List)|activity\/CallPane|savings\/SavingsScreen|settings\/SettingsScreen|welcome\/WelcomeScreen)\.svelte$/;
 
 type Output = Parameters<Extract<NonNullable<Plugin["generateBundle"]>, (...given: never) => unknown>>[1];
 type Chunk = Extract<Output[string], { type: "chunk" }>;

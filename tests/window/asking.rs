@@ -10,9 +10,8 @@ use crate::{app::until_offered, desktop::Desktop, page::Page};
 /// The tool the hub asks about.
 pub(crate) const TOOL: &str = "toolbox:generate_uuid";
 const QUESTION: &str = "[role=alertdialog]";
-pub(crate) const YES: &str =
-    "[role=alertdialog] .act > button[aria-disabled], [role=alertdialog] .answers button[aria-disabled]";
-const ALLOW: &str = "[role=alertdialog] .answers button:nth-of-type(1)";
+pub(crate) const YES: &str = "[role=alertdialog] [data-yes]";
+const ALLOW: &str = YES;
 
 /// A desktop whose hub asks before [`TOOL`] is called.
 pub(crate) async fn desktop() -> Desktop {

@@ -148,7 +148,7 @@ impl Page {
     pub(crate) async fn click(&self, css: &str) {
         let find = "const [wanted] = arguments; \
                     const found = document.querySelector(wanted); \
-                    if (!found || found.matches(':disabled')) return null; \
+                    if (!found || found.matches(':disabled, [aria-disabled=true]')) return null; \
                     if (!window.aimed) document.addEventListener('click', ({ target }) => { \
                         window.aimed.hit ||= Boolean(target.closest(window.aimed.wanted)); \
                     }, true); \

@@ -8,6 +8,9 @@ const pressed = (words) => `[...document.querySelectorAll("button")].find((one) 
 /** Writes something into these fields, and runs. */
 const tried = (names) => `for (const name of ${names}) { const label = [...document.querySelectorAll("label.mono")].find((one) => one.textContent === name); label.control.value = name === "number" ? "7" : name; label.control.dispatchEvent(new Event("input", { bubbles: true })); } document.querySelector("[data-run]").click();`;
 
+/** Pastes this into the sheet that adds. */
+const pasted = (text) => `if (!document.querySelector("dialog textarea")) ${press("n")}; const area = document.querySelector("dialog textarea"); area.value = ${JSON.stringify(text)}; area.dispatchEvent(new Event("input", { bubbles: true }));`;
+
 /** @type {{ name: string, scene?: string, place: string, act?: string, size?: [number, number], language?: string, dir?: string, long?: boolean }[]} */
 export const screens = [
   { name: "servers", place: "/servers/github" },
@@ -132,7 +135,9 @@ export const screens = [
   { name: "update-looked-german-small", scene: "cautions", place: "/servers/filesystem", act: pressed("Ansehen"), language: "de", size: [800, 600] },
   { name: "rule-invalid", scene: "cautions", place: "/servers" },
   { name: "rule-invalid-german", scene: "cautions", place: "/servers", language: "de" },
-  { name: "add-risky", scene: "cautions", place: "/servers", act: `${press("n")}; setTimeout(() => { const area = document.querySelector("dialog textarea"); area.value = "docker run -v /:/host acme/disk"; area.dispatchEvent(new Event("input", { bubbles: true })); setTimeout(() => [...document.querySelectorAll("dialog button")].find((one) => one.textContent.includes("Look closely"))?.click(), 40); }, 60)` },
+  { name: "add-risky", scene: "cautions", place: "/servers", act: pasted("docker run -v /:/host acme/disk") },
+  { name: "add-long", place: "/servers", act: pasted(`npx -y pkg ${"--safe-flag-with-a-name ".repeat(80)} -c curl`) },
+  { name: "add-long-german-small", place: "/servers", act: pasted(`npx -y pkg ${"--safe-flag-with-a-name ".repeat(80)} -c curl`), size: [800, 600], language: "de" },
   { name: "window-settings", place: "/settings/window" },
   { name: "settings", place: "/settings" },
   { name: "settings-german", place: "/settings", language: "de" },
@@ -155,7 +160,9 @@ export const screens = [
   { name: "prompt-secret", place: "/prompt/secret", size: [460, 340] },
   { name: "prompt-secret-german", place: "/prompt/secret", size: [460, 340], language: "de" },
   { name: "prompt-page", place: "/prompt/page", size: [460, 340] },
-  { name: "prompt-install", place: "/prompt/install", size: [460, 420] },
+  { name: "prompt-long", place: "/prompt/long", size: [460, 680] },
+  { name: "prompt-long-german", place: "/prompt/long", size: [460, 680], language: "de" },
+  { name: "prompt-forged", place: "/prompt/forged", size: [460, 680] },
   { name: "servers-offers", place: "/servers/github/offers" },
   { name: "servers-offers-german", place: "/servers/github/offers", language: "de" },
   { name: "servers-offers-german-narrow", place: "/servers/github/offers", language: "de", size: [1000, 700] },
@@ -174,7 +181,7 @@ export const screens = [
   { name: "settings-doctor-german-small", place: "/settings/doctor", language: "de", size: [800, 600] },
   { name: "settings-about", place: "/settings/about" },
   { name: "shortcuts-small", place: "/servers", size: [800, 600], act: `dispatchEvent(new KeyboardEvent("keydown", { key: "?" }))` },
-  { name: "add-understood", place: "/servers", act: `${press("n")}; setTimeout(() => { const area = document.querySelector("dialog textarea"); area.value = '{"mcpServers":{"a":{"command":"npx","args":["-y","a"],"env":{"A_TOKEN":"x"}},"b":{"url":"https://b.example/mcp"}}}'; area.dispatchEvent(new Event("input", { bubbles: true })); }, 60)`, size: [800, 600] },
+  { name: "add-understood", place: "/servers", act: pasted('{"mcpServers":{"a":{"command":"npx","args":["-y","a"],"env":{"A_TOKEN":"x"}},"b":{"url":"https://b.example/mcp"}}}'), size: [800, 600] },
   { name: "palette-found", place: "/servers", act: `${press("k")}; setTimeout(() => { const field = document.querySelector("dialog input"); field.value = "issue"; field.dispatchEvent(new Event("input", { bubbles: true })); }, 40)` },
   { name: "catalog-nothing", place: "/catalog", act: `setTimeout(() => { const field = document.querySelector("main input[type=search], main .search input"); field.value = "zzqq"; field.dispatchEvent(new Event("input", { bubbles: true })); }, 40)` },
   { name: "welcome-wide", place: "/welcome/2", size: [2560, 1440] },

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 
 import App from "./App.svelte";
 import type { Answer, HubState, Request, ServerView } from "./lib/hub/generated";
-import { fakeHub, open as serve, server, snapshot } from "./lib/hub/fake";
+import { fakeHub, open as serve, server, snapshot, type FakeHub } from "./lib/hub/fake";
 import { scenes } from "./lib/hub/scenes";
 
 async function open(state: HubState, place = "/servers") {
@@ -320,48 +320,58 @@ describe("the pane", () => {
 });
 
 describe("adding", () => {
-  test("a pasted block keeps its token out of the file", async () => {
+  const took = (hub: FakeHub) => hub.requests.filter((request) => request.do === "import_servers");
+
+  test("what the hub read of a pasted block is what is added, its token in the keyring", async () => {
     const { hub, user } = await open(serving());
     await user.click(await screen.findByRole("button", { name: "Add a server" }));
     const text = JSON.stringify({ mcpServers: { gh: { command: "npx", args: ["gh"], env: { GH_TOKEN: "t" } } } });
-    await user.click(screen.getByRole("textbox"));
+    await user.click(await screen.findByRole("textbox"));
     await user.paste(text);
+    expect(await screen.findByText("Moves to your keyring: GH_TOKEN")).toBeTruthy();
     await user.click(await screen.findByRole("button", { name: "Add server" }));
-    const server = { name: "gh", target: { kind: "command", command: "npx", args: ["gh"], env: { GH_TOKEN: "t" }, cwd: null } };
-    await waitFor(() => expect(hub.requests).toContainEqual({ do: "add_server", server, plain: [], replace: false }));
+    await waitFor(() => expect(took(hub)).toEqual([{ do: "import_servers", from: { text }, names: ["gh"], answers: {}, named: {}, replace: [], off: false }]));
     expect(await screen.findByRole("link", { name: /^gh ?, / })).toBeTruthy();
   });
 
-  test("a pasted command line offers the keyring for what stands in its arguments, and shows none of it", async () => {
-    const { hub, user } = await open(serving());
+  test("a pasted command line shows none of the credentials in its arguments", async () => {
+    const { user } = await open(serving());
     await user.click(await screen.findByRole("button", { name: "Add a server" }));
-    await user.click(screen.getByRole("textbox"));
+    await user.click(await screen.findByRole("textbox"));
     await user.paste("npx some --password=Tr0ub4dor --token=zzTop");
-    const keep = await screen.findByRole("checkbox", { name: /Keep token in the keyring/ });
-    expect(screen.getByText("npx some --password=•••••••• --token=••••••••")).toBeTruthy();
-    await user.click(keep);
-    await user.click(screen.getByRole("button", { name: "Add server" }));
-    await waitFor(() => expect(hub.requests).toContainEqual(expect.objectContaining({ do: "add_server", plain: ["token"] })));
+    await waitFor(() => expect(document.querySelector(".runs")?.textContent).toBe("npx some --password=•••••••• --token=••••••••"));
   });
 
   test("a name that is taken is not replaced unasked", async () => {
     const { hub, user } = await open(serving(server("git", awake)));
     await user.click(await screen.findByRole("button", { name: /^Add/ }));
-    await user.click(screen.getByLabelText("Command, URL or mcpServers block"));
+    await user.click(await screen.findByLabelText("Command, URL or mcpServers block"));
     await user.paste("uvx mcp-server-git");
+    const replace = await screen.findByRole("checkbox", { name: /Replace it/ });
     const add = await screen.findByRole<HTMLButtonElement>("button", { name: "Add server" });
-    expect(add.disabled).toBe(true);
-    await user.click(await screen.findByRole("checkbox", { name: /Replace it/ }));
+    expect(add.getAttribute("aria-disabled")).toBe("true");
+    await user.click(replace);
     await user.click(add);
-    await waitFor(() => expect(hub.requests).toContainEqual(expect.objectContaining({ do: "add_server", replace: true })));
+    await waitFor(() => expect(took(hub)).toEqual([expect.objectContaining({ names: ["git"], replace: ["git"] })]));
+  });
+
+  test("what is no server is said to be none, in the words of the hub", async () => {
+    const { hub, user } = await open(serving());
+    hub.refuseNext("find_servers", { code: "not_a_server", message: "there is no server in it", action: "Paste a block, a command line or an address." });
+    await user.click(await screen.findByRole("button", { name: "Add a server" }));
+    await user.click(await screen.findByRole("textbox"));
+    await user.paste("Lorem ipsum dolor");
+    expect((await screen.findByRole("alert")).textContent).toContain("This is not recognised as a server.");
+    expect(screen.queryByRole("button", { name: /^Add server/ })?.getAttribute("aria-disabled")).toBe("true");
   });
 
   test("a refusal stays in view, and so does what was typed", async () => {
     const { hub, user } = await open(serving());
-    hub.refuseNext("add_server", { code: "config_invalid", message: "the file cannot be written", action: "" });
+    hub.refuseNext("import_servers", { code: "config_invalid", message: "the file cannot be written", action: "" });
     await user.click(await screen.findByRole("button", { name: "Add a server" }));
-    await user.click(screen.getByRole("textbox"));
+    await user.click(await screen.findByRole("textbox"));
     await user.paste("https://mcp.example.com/mcp");
+    await waitFor(() => expect(screen.getByRole("button", { name: "Add server" }).getAttribute("aria-disabled")).toBe("false"));
     await user.click(await screen.findByRole("button", { name: "Add server" }));
     expect((await screen.findByRole("alert")).textContent).toContain("The file cannot be written.");
     expect(screen.getByLabelText<HTMLTextAreaElement>("Command, URL or mcpServers block").value).toContain("mcp.example.com");

@@ -2,7 +2,11 @@
 import { configure } from "@testing-library/svelte";
 import { afterEach, vi } from "vitest";
 
+import { pause } from "./consent/waking.svelte";
 import { fetchWords, speak } from "./words";
+
+// What sleeps for a moment sleeps in the tests that are about it.
+pause.ms = 0;
 
 await fetchWords("en");
 speak("en");

@@ -1,5 +1,6 @@
 // Finds catalog servers that are already configured, by package or address and regardless of name. Pure.
 import type { Listed, ServerView } from "../lib/hub/generated";
+import { wordsOf } from "../lib/plain";
 
 /** A package without its version: `@scope/name@1.2.3`, `name==1.2`, `ghcr.io/a/b:tag`. */
 function bare(word: string): string {
@@ -30,9 +31,6 @@ function packageOf(words: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** The words of a command as the hub writes it. */
-const wordsOf = (line: string) => [...line.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)].map((match) => match[1] ?? match[2]!);
-
 function ofEntry({ target }: Listed): string | undefined {
   if (target.kind === "url") return address(target.url);
   // A program of its own is the same where its whole command is.
@@ -44,4 +42,22 @@ const ofServer = (server: ServerView) => (server.place === "hosted" ? address(se
 export function added(servers: readonly ServerView[]): (entry: Listed) => string | undefined {
   const there = new Map(servers.flatMap((server) => (ofServer(server) === undefined ? [] : [[ofServer(server)!, server.name] as const])));
   return (entry) => there.get(ofEntry(entry) ?? "");
+}
+
+/** What may stand before a package without fetching another one. */
+const harmless = new Set(["-y", "--yes", "-q", "--quiet", "dlx", "x", "exec", "run", "-i", "--rm", "--init"]);
+function isPlain(words: readonly string[]): boolean {
+  const at = words.findIndex((word, place) => place > 0 && !word.startsWith("-") && !harmless.has(word));
+  return words.slice(1, at < 0 ? words.length : at).every((word) => harmless.has(word));
+}
+
+/** The titles of the entries that these servers run, by the servers' names, however they are called. */
+export function products(entries: readonly Listed[], servers: readonly ServerView[]): Record<string, string> {
+  const titles = new Map(entries.flatMap((entry) => (ofEntry(entry) === undefined ? [] : [[ofEntry(entry)!, entry.title] as const])));
+  return Object.fromEntries(
+    servers.flatMap((server) => {
+      const title = server.place === "hosted" || isPlain(wordsOf(server.runs)) ? titles.get(ofServer(server) ?? "") : undefined;
+      return title === undefined ? [] : [[server.name, title] as const];
+    }),
+  );
 }

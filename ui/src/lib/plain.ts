@@ -16,6 +16,15 @@ export function commandLine(command: string, args: readonly string[]): string {
   return [command, ...args].map((word) => quoted(oneLine(word))).join(" ");
 }
 
+/** The words of a command as the hub writes it in one line. */
+export const wordsOf = (line: string) => [...line.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)].map((match) => match[1]?.replace(/\\(["\\])/g, "$1") ?? match[2]!);
+
+/** A stranger's name within a button of ours, which stays a button of ours. */
+export const short = (text: string, most = 32): string => {
+  const signs = [...oneLine(text)];
+  return signs.length <= most ? signs.join("") : `${signs.slice(0, most - 1).join("")}…`;
+};
+
 /** With dots in place of references to credentials. */
 export const masked = (text: string) => text.replace(/\$\{secret:[^}]*\}/g, "••••••••");
 

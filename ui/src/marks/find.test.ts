@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest";
 import Tile from "../servers/Tile.svelte";
 import { findMark } from "./find";
 import written from "./marks.json";
-import type { Mark } from "./shown.svelte";
+import { showProducts, type Mark } from "./shown.svelte";
 
 const marks = written as unknown as Record<string, Mark>;
 vi.stubGlobal("fetch", () => Promise.resolve(Response.json(marks)));
@@ -37,8 +37,17 @@ test("there are at least eighty, each a path", () => {
 });
 
 test("a tile has letters first, and its mark as soon as marks are read; others keep their letters", async () => {
-  const { container } = render(Tile, { name: "github" });
-  const other = render(Tile, { name: "filesystem" }).container;
+  const { container } = render(Tile, { name: "github", bundled: true });
+  const other = render(Tile, { name: "filesystem", bundled: true }).container;
   await waitFor(() => expect(container.querySelector("svg path")?.getAttribute("d")).toBe(marks.github![0]));
   expect([other.querySelector("svg"), other.textContent]).toEqual([null, "F"]);
+});
+
+test("a name proves nothing: without the bundled list's word a server called github has its letter", async () => {
+  const named = render(Tile, { name: "github" }).container;
+  const proven = render(Tile, { name: "work" }).container;
+  showProducts({ work: "GitHub" });
+  await waitFor(() => expect(proven.querySelector("svg path")?.getAttribute("d")).toBe(marks.github![0]));
+  expect([named.querySelector("svg"), named.textContent]).toEqual([null, "G"]);
+  showProducts({});
 });

@@ -17,6 +17,14 @@ export function markOf(name: string): Mark | undefined {
   return mark === undefined ? undefined : all[mark];
 }
 
+let proven = $state.raw<Readonly<Record<string, string>>>({});
+
+/** Whose product a server runs, where the bundled list says so; its name proves nothing. */
+export const productOf = (server: string): string | undefined => (Object.hasOwn(proven, server) ? proven[server] : undefined);
+
+/** These servers run these products from now on. */
+export const showProducts = (all: Readonly<Record<string, string>>): void => void (proven = all);
+
 let pictures = $state.raw<Record<string, string>>({});
 
 /** A server's own picture, where a person allowed pictures and it has one. */

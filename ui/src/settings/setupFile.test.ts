@@ -47,12 +47,17 @@ test("an import shows what differs first, and takes only what is ticked", async 
   await user.click(screen.getByRole("button", { name: "Import a setup" }));
   const sheet = within(await screen.findByRole("dialog"));
   const boxes = await sheet.findAllByRole<HTMLInputElement>("checkbox");
-  // What is risky, what differs on both sides and what would go away is not ticked beforehand.
-  expect(boxes.map((box) => box.checked)).toEqual([false, false, true, false]);
+  // Nothing is ticked beforehand, and what each would do stands in its row.
+  expect(boxes.map((box) => box.checked)).toEqual([false, false, false, false]);
+  expect(sheet.getByRole("button", { name: "Apply 0 parts" }).getAttribute("aria-disabled")).toBe("true");
+  expect(sheet.getByText("These rules decide which tools run without a question.").closest("[data-loosening]")).not.toBeNull();
   expect(asked(hub, "take_setup")).toEqual([]);
   await user.click(boxes[1]!);
+  await user.click(boxes[2]!);
   expect(sheet.getByRole("button", { name: "Apply 2 parts" })).toBeTruthy();
   await user.type(sheet.getByLabelText("Passphrase"), "horse{Enter}");
+  expect(asked(hub, "take_setup"), "Enter is no yes").toEqual([]);
+  await user.click(sheet.getByRole("button", { name: "Apply 2 parts" }));
   await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   expect(asked(hub, "take_setup")).toEqual([
     { do: "take_setup", from: { file: "/home/you/old.satchel.json" }, parts: [{ id: "server:github", seen: "2" }, { id: "profile:web", seen: "3" }], passphrase: "horse" },
@@ -70,6 +75,7 @@ test("a followed folder shows other computers, whose setup is taken or kept out 
   expect(await screen.findByText("4 parts differ")).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Review laptop-3f9a" }));
   const sheet = within(await screen.findByRole("dialog"));
+  await user.click((await sheet.findAllByRole("checkbox"))[2]!);
   await user.click(await sheet.findByRole("button", { name: "Keep as here" }));
   await waitFor(() => expect(screen.queryByText("4 parts differ")).toBeNull());
   expect(asked(hub, "keep_setup")).toEqual([{ do: "keep_setup", computer: "laptop-3f9a", parts: [{ id: "profile:web", seen: "3" }] }]);

@@ -377,12 +377,8 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
         return { what: "", remarks: [] };
       case "find_servers":
         if (telling.described) return telling.described;
+        if (typeof request.from === "object" && "text" in request.from) return pretend.read(request.from.text);
         return { servers: telling.found ? pretend.foundServers.servers : [], skipped: telling.skipped ?? [], troubles: telling.unread ?? [] };
-      case "find_credentials":
-        return request.servers.map(({ target }) => pretend.hidden(target));
-      case "add_server":
-        added(request.server.name, request.server.target);
-        return {};
       case "import_servers":
         if (request.dry_run) {
           const { client } = request.from as { client: string };
@@ -394,7 +390,10 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           moved = known;
           known = reclient(request.from.client, { duplicates: [] });
         }
-        return { added: (request.names ?? []).filter((name) => !telling.stays?.some((one) => one.place === name)), known: [], secrets: 0, left: telling.stays ?? [], remarks: telling.remarks ?? [], taken_out: [], changes: [] } satisfies Imported;
+        if (typeof request.from === "object" && "text" in request.from) {
+          for (const one of pretend.read(request.from.text).servers) added(request.named?.[one.name] ?? one.name, pretend.targetOf(one));
+        }
+        return { added: (request.names ?? []).map((name) => request.named?.[name] ?? name).filter((name) => !telling.stays?.some((one) => one.place === name)), known: [], secrets: 0, left: telling.stays ?? [], remarks: telling.remarks ?? [], taken_out: [], changes: [] } satisfies Imported;
       case "dismiss_failure":
         change(request.server, { last_failure: null });
         return {};

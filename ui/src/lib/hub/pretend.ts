@@ -1,5 +1,5 @@
 // What the fake hub tells of calls, savings and clients. All of it is invented, always the same for the same moment.
-import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, ClientChange, ClientList, ClientState, Effect, Examination, Findings, FoundServer, HiddenTarget, InstallPlan, KnownClient, LastDay, Listed, ListedServer, ListedServers, Listing, Nature, Report, ReportLine, ServerDay, SessionLine, SetupReview, Target, Totals, TriedScript } from "./generated";
+import type { ActivityAsk, ActivityPage, By, CallDetail, CallLine, ClientChange, ClientList, ClientState, Effect, Examination, Findings, FoundServer, InstallPlan, KnownClient, LastDay, Listed, ListedServer, ListedServers, Listing, Nature, Report, ReportLine, ServerDay, SessionLine, SetupReview, Target, Totals, TriedScript } from "./generated";
 
 /** The same numbers every time. */
 function numbers(seed: number): () => number {
@@ -276,6 +276,7 @@ export const preview = (of: KnownClient): ClientChange => ({
 const found = (name: string, client: string, runs: string, more: Partial<FoundServer> = {}): FoundServer => ({
   name,
   runs,
+  words: runs.split(" "),
   transport: runs.startsWith("https://") ? "http" : "stdio",
   enabled: true,
   places: [`${client}: ~/.${client}/mcp.json`],
@@ -503,13 +504,20 @@ export const listed = (total: number, offset: number, limit: number): ListedServ
   registries: [],
 });
 
-/** A target without its credentials: those that a variable, header or flag names. */
-export function hidden(target: Target): HiddenTarget {
-  const credentials: string[] = [];
-  const hide = (label: string) => `\${secret:x.${credentials[credentials.push(label) - 1]}}`;
-  const named = (values: Record<string, string>) =>
-    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, /token|key|auth/i.test(name) ? hide(name) : value]));
-  const flag = (arg: string) => arg.replace(/^--(token|password)=.+$/, (_, label: string) => `--${label}=${hide(label)}`);
-  if (target.kind === "url") return { target: { ...target, headers: named(target.headers) }, credentials };
-  return { target: { ...target, env: named(target.env), args: target.args.map(flag) }, credentials };
+/** What a pasted text says, as far as tests need it: a block of JSON, an address or words. */
+export function read(text: string): Findings {
+  const given = text.trim();
+  const entries: [string, { command?: string; args?: string[]; url?: string; env?: Record<string, string> }][] = given.startsWith("{")
+    ? Object.entries((JSON.parse(given) as { mcpServers: Record<string, object> }).mcpServers)
+    : /^https?:/.test(given)
+      ? [[new URL(given).hostname.split(".").at(-2) ?? "server", { url: given }]]
+      : [[(given.split(/\s+/).find((word, at) => at > 0 && !word.startsWith("-")) ?? given).replace(/^.*[/]|mcp-server-|server-/g, ""), { command: given.split(/\s+/)[0]!, args: given.split(/\s+/).slice(1) }]];
+  const secret = /^(.*(?:TOKEN|KEY|PASSWORD).*?)=/i;
+  const servers = entries.map(([name, { command, args = [], url, env = {} }]): FoundServer => {
+    const words = url ? [url] : [command!, ...args.map((word) => (secret.test(word) ? word.replace(/=.*/, `=\${secret:${name}}`) : word))];
+    const secrets = [...Object.keys(env), ...args].filter((word) => secret.test(`${word}=`));
+    return { ...found(name, "pasted", words.join(" ")), words, sets: Object.keys(env), secrets, places: [], transport: url ? "http" : "stdio" };
+  });
+  return { servers, skipped: [], troubles: [] };
 }
+export const targetOf = ({ words: [first = "", ...args], transport }: FoundServer): Target => (transport === "stdio" ? { kind: "command", command: first, args, env: {}, cwd: null } : { kind: "url", url: first, headers: {} });
