@@ -24,8 +24,8 @@ interface About {
 }
 
 export type Kind =
-  /** `pattern` is what is to be read of it, and `matches` checks it where this engine can. */
-  | { is: "text"; format: string; min: number | undefined; max: number | undefined; pattern: string; matches: RegExp | undefined; long: boolean; secret: boolean }
+  /** `pattern` is what is to be read of it, where it is an expression. It runs in a worker alone. */
+  | { is: "text"; format: string; min: number | undefined; max: number | undefined; pattern: string; long: boolean; secret: boolean }
   | { is: "number"; whole: boolean; min: number | undefined; max: number | undefined }
   | { is: "toggle" }
   | { is: "choice"; options: Option[] }
@@ -178,22 +178,21 @@ function textual(schema: Fields): Kind {
   const format = words(schema.format);
   const long = format === "" && (max === undefined || max > 120);
   const said = words(schema.pattern);
-  const matches = expression(said);
-  return { is: "text", format, min: numberIn(schema.minLength), max, pattern: matches ? said : "", matches: REPEATED.test(said) ? undefined : matches, long, secret: format === "password" || schema.writeOnly === true };
+  return { is: "text", format, min: numberIn(schema.minLength), max, pattern: isExpression(said) ? said : "", long, secret: format === "password" || schema.writeOnly === true };
 }
-
-/** A repeated group may try every way to cut a text, and would stop the window. The hub checks it without that. */
-const REPEATED = /\)[*+{]/;
 
 /** As JSON Schema means it: anywhere in the text, by characters. One that is no expression checks nothing. */
-function expression(pattern: string): RegExp | undefined {
-  if (!pattern) return undefined;
+function isExpression(pattern: string): boolean {
+  if (!pattern || pattern.length > LONGEST_PATTERN) return false;
   try {
-    return new RegExp(pattern, "u");
+    new RegExp(pattern, "u");
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
 }
+/** A longer one is left to the hub. */
+const LONGEST_PATTERN = 2_000;
 
 const bound = (schema: Fields, key: string, beyond: string) => numberIn(schema[key]) ?? numberIn(schema[beyond]);
 

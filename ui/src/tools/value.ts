@@ -1,5 +1,6 @@
 // The value that a form edits: its initial state, which field can show it, and missing parts. Pure. A form never
 // changes parts that it does not show.
+import { unknown, type Matches, type Pair } from "./patterns";
 import { Digits, isFields, isSame, numberIn, type Fields, type Json } from "./json";
 import type { Schemas, Shape } from "./schema";
 
@@ -101,31 +102,38 @@ export function caseOf(schemas: Schemas, cases: Json[], value: Json | undefined)
 export type Fault = "missing" | "number" | "whole" | "bounds" | "short" | "long" | "pattern" | "misfit";
 export const keyOf = (path: readonly (string | number)[]) => JSON.stringify(path);
 
-/** Definite errors, by the path of the field. */
-export function faults(schemas: Schemas, schema: Json, value: Json): Map<string, Fault> {
+/** Definite errors, by the path of the field. What `matches` does not know of a pattern is no error here. */
+export function faults(schemas: Schemas, schema: Json, value: Json, matches: Matches = unknown): Map<string, Fault> {
   const found = new Map<string, Fault>();
-  walk(schemas, schema, value, true, [], found);
+  walk(schemas, schema, value, true, [], found, matches);
   return found;
 }
 
-function walk(schemas: Schemas, schema: Json, value: Json | undefined, required: boolean, path: (string | number)[], found: Map<string, Fault>): void {
+/** The texts that a pattern is about. */
+export function patterned(schemas: Schemas, schema: Json, value: Json): Pair[] {
+  const pairs: Pair[] = [];
+  faults(schemas, schema, value, (pattern, text) => void pairs.push({ pattern, text }));
+  return pairs;
+}
+
+function walk(schemas: Schemas, schema: Json, value: Json | undefined, required: boolean, path: (string | number)[], found: Map<string, Fault>, matches: Matches): void {
   if (path.length > DEEP) return;
   const shape = schemas.shape(schema);
-  const fault = faultOf(shape, value, required);
+  const fault = faultOf(shape, value, required, matches);
   if (fault) found.set(keyOf(path), fault);
   if (fault || value === undefined || value === null) return;
-  if (shape.is === "either") walk(schemas, shape.cases[caseOf(schemas, shape.cases, value)] ?? {}, value, required, path, found);
-  else if (shape.is === "list" && Array.isArray(value)) value.forEach((one, at) => walk(schemas, shape.of(at), one, true, [...path, at], found));
+  if (shape.is === "either") walk(schemas, shape.cases[caseOf(schemas, shape.cases, value)] ?? {}, value, required, path, found, matches);
+  else if (shape.is === "list" && Array.isArray(value)) value.forEach((one, at) => walk(schemas, shape.of(at), one, true, [...path, at], found, matches));
   else if (shape.is === "group" && isFields(value)) {
     for (const field of shape.fields) {
       const inner = Object.hasOwn(value, field.name) ? value[field.name] : undefined;
-      walk(schemas, field.schema, inner, field.required, [...path, field.name], found);
+      walk(schemas, field.schema, inner, field.required, [...path, field.name], found, matches);
     }
-    for (const name of others(shape, value)) if (shape.rest !== undefined) walk(schemas, shape.rest, value[name], true, [...path, name], found);
+    for (const name of others(shape, value)) if (shape.rest !== undefined) walk(schemas, shape.rest, value[name], true, [...path, name], found, matches);
   }
 }
 
-function faultOf(shape: Shape, value: Json | undefined, required: boolean): Fault | undefined {
+function faultOf(shape: Shape, value: Json | undefined, required: boolean, matches: Matches): Fault | undefined {
   const isBlank = value === undefined || (value === "" && shape.is !== "text" && shape.is !== "json" && shape.is !== "either");
   if (isBlank) return required ? "missing" : undefined;
   if (value === null && shape.nullable) return undefined;
@@ -140,7 +148,7 @@ function faultOf(shape: Shape, value: Json | undefined, required: boolean): Faul
     const length = [...value].length;
     if (length < (shape.min ?? 0)) return "short";
     if (length > (shape.max ?? Infinity)) return "long";
-    return shape.matches && length <= CHECKED && !shape.matches.test(value) ? "pattern" : undefined;
+    return shape.pattern && length <= CHECKED && matches(shape.pattern, value) === false ? "pattern" : undefined;
   }
   if ((shape.is === "list" || shape.is === "several") && Array.isArray(value) && shape.is === "list") return isWithin(value.length, shape.min, shape.max) ? undefined : "bounds";
   return undefined;
