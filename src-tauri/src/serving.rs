@@ -192,7 +192,7 @@ impl ServingTask {
 
 async fn open(options: &Options) -> Result<(Hub, Endpoint), HubState> {
     // Clients that connect while the hub is being opened wait.
-    let port = satchel_endpoint::listen(options.port);
+    let port = satchel_endpoint::listen(options.port, &options.places);
     let hub = Hub::open(HubOptions {
         callbacks: satchel_endpoint::callbacks(),
         places: options.places.clone(),

@@ -12,5 +12,6 @@ pub mod surface;
 pub mod table;
 pub mod template;
 pub mod token;
+pub mod told;
 
 use satchel_base::{clock, edit, files, model, platform};

@@ -8,6 +8,8 @@ use std::{
 };
 
 use satchel_core::{
+    clients::told,
+    files::Places,
     hub::{Hub, USUAL_PORT},
     model::{Code, Notice},
 };
@@ -82,20 +84,20 @@ pub struct Port {
     /// For clients that resolve localhost to ::1. Without IPv6, or if the port is taken there, they use 127.0.0.1.
     also: Option<TcpListener>,
     number: u16,
-    /// It is not the default port.
-    instead: bool,
+    /// It replaces this port, which another program has taken.
+    instead_of: Option<u16>,
 }
 
-/// Binds a loopback port: with `None`, the default one or another if that is taken; otherwise exactly this one, where 0
-/// means any. Done before the hub is opened, which takes a moment with many servers, so that clients that start with
+/// Binds a loopback port: with `None`, the one that clients were told, the default one, or another if these are taken;
+/// otherwise exactly this one, where 0 means any. Done before the hub is opened, which takes a moment with many servers, so that clients that start with
 /// the computer wait instead of being refused.
 ///
 /// # Errors
 /// [`ServeError::Port`] if it is unavailable.
-pub fn listen(port: Option<u16>) -> Result<Port, ServeError> {
-    let (listener, number, instead) = bind(port)?;
+pub fn listen(port: Option<u16>, places: &Places) -> Result<Port, ServeError> {
+    let (listener, number, instead_of) = bind(port, told::port(&places.data))?;
     let also = listen_at((Ipv6Addr::LOCALHOST, number).into()).ok();
-    Ok(Port { listener, also, number, instead })
+    Ok(Port { listener, also, number, instead_of })
 }
 
 /// Serves `hub` at a port. Opens the control channel and writes the address file.
@@ -103,9 +105,9 @@ pub fn listen(port: Option<u16>) -> Result<Port, ServeError> {
 /// # Errors
 /// [`ServeError`] if something cannot be opened or bound; nothing is served then.
 pub async fn serve(hub: &Hub, port: Result<Port, ServeError>) -> Result<Endpoint, ServeError> {
-    let Port { listener, also, number, instead } = port?;
-    if instead {
-        let message = format!("port {USUAL_PORT} is taken by another program; serving on port {number}");
+    let Port { listener, also, number, instead_of } = port?;
+    if let Some(taken) = instead_of {
+        let message = format!("port {taken} is taken by another program; serving on port {number}");
         tracing::warn!("{message}");
         hub.notice(Notice::new(Code::PortTaken, message));
     }
@@ -149,22 +151,22 @@ impl Endpoint {
     }
 }
 
-/// The listener, its port, and whether that is not the default one.
-fn bind(port: Option<u16>) -> Result<(TcpListener, u16, bool), ServeError> {
+/// The listener, its port, and the port that it replaces. `told`: where clients expect it.
+fn bind(port: Option<u16>, told: Option<u16>) -> Result<(TcpListener, u16, Option<u16>), ServeError> {
     let listen = |port| {
         let listener = listen_at((Ipv4Addr::LOCALHOST, port).into())?;
         let port = listener.local_addr()?.port();
         Ok::<_, io::Error>((listener, port))
     };
-    let wanted = port.unwrap_or(USUAL_PORT);
+    let wanted = port.or(told).unwrap_or(USUAL_PORT);
     let mut last = match listen(wanted) {
-        Ok((listener, port)) => return Ok((listener, port, false)),
+        Ok((listener, port)) => return Ok((listener, port, None)),
         Err(error) => error,
     };
     if port.is_none() {
-        for port in (USUAL_PORT + 1..=USUAL_PORT + FALLBACKS).chain([0]) {
+        for port in (USUAL_PORT..=USUAL_PORT + FALLBACKS).filter(|port| *port != wanted).chain([0]) {
             match listen(port) {
-                Ok((listener, port)) => return Ok((listener, port, true)),
+                Ok((listener, port)) => return Ok((listener, port, Some(wanted))),
                 Err(error) => last = error,
             }
         }
@@ -234,10 +236,28 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_that_starts_before_the_hub_waits() {
-        let port = listen(Some(0)).unwrap();
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::below(home.path());
+        let port = listen(Some(0), &places).unwrap();
         let connected = TcpStream::connect((Ipv4Addr::LOCALHOST, port.number)).await;
         assert!(connected.is_ok(), "nothing is served yet");
-        assert!(matches!(listen(Some(port.number)), Err(ServeError::Port { .. })), "it is ours");
+        assert!(matches!(listen(Some(port.number), &places), Err(ServeError::Port { .. })), "it is ours");
+    }
+
+    #[tokio::test]
+    async fn the_port_that_clients_were_told_is_taken_again_while_it_is_free() {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::below(home.path());
+        std::fs::create_dir_all(&places.data).unwrap();
+        let before = listen(Some(0), &places).unwrap();
+        let number = before.number;
+        told::tell(&places.data, "cursor", &format!("http://127.0.0.1:{number}/mcp")).unwrap();
+        let moved = listen(None, &places).unwrap();
+        assert_ne!(moved.number, number);
+        assert_eq!(moved.instead_of, Some(number), "the notice names the port that clients expect");
+        drop((before, moved));
+        let again = listen(None, &places).unwrap();
+        assert_eq!((again.number, again.instead_of), (number, None));
     }
 
     #[tokio::test]

@@ -39,8 +39,8 @@ test("the languages have the same places", () => {
 });
 
 test("notices that name something are told in German, with the names", () => {
-  const [, port] = /"(port \{USUAL_PORT\}[^"]+)"/.exec(serving)!;
-  expect(de.noticed({ code: "port_taken", message: port!.replace("{USUAL_PORT}", "7411").replace("{number}", "7412") })).toBe(
+  const [, port] = /"(port \{taken\}[^"]+)"/.exec(serving)!;
+  expect(de.noticed({ code: "port_taken", message: port!.replace("{taken}", "7411").replace("{number}", "7412") })).toBe(
     "ein anderes Programm benutzt den Port 7411; Satchel nimmt den Port 7412",
   );
   const template = 'the active profile \\"{active}\\" cannot be used{why}; ';

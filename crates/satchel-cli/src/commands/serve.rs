@@ -22,7 +22,7 @@ pub(crate) async fn run(places: &Places, serve: &Serve, json: bool) -> anyhow::R
     // Before anything is started, so that a signal from now on stops it.
     let mut stop = StopSignals::listen().context("cannot listen for signals")?;
     // Clients that connect while the hub is being opened wait.
-    let port = satchel_endpoint::listen(serve.port);
+    let port = satchel_endpoint::listen(serve.port, places);
     let hub = open(places, serve.trust_config).await?;
     let endpoint = match satchel_endpoint::serve(&hub, port).await {
         Ok(endpoint) => endpoint,

@@ -28,6 +28,7 @@ use crate::{
         surface,
         table::{self, Client, Method, Tier, Transport},
         template::Ourselves,
+        told,
     },
     clock::now_ms,
     files,
@@ -74,7 +75,11 @@ pub(super) fn disconnect_client(
     if known(client).is_err() && hub.inner.clients.tokens.holds(client) {
         return without_tokens(hub, client, client, dry_run);
     }
-    remove_from_client(hub, known(client)?, dry_run, environment, true)
+    let change = remove_from_client(hub, known(client)?, dry_run, environment, true)?;
+    if !dry_run && let Err(error) = told::forget(&hub.places().data, client) {
+        tracing::warn!("the port of {client} is not forgotten: {error}");
+    }
+    Ok(change)
 }
 
 /// Removes all entries and tokens from every client. A failure for one client does not affect the others.
@@ -397,6 +402,11 @@ pub(super) async fn add_to_client(
         return Err(refusal);
     }
     hub.inner.clients.edits.connected(&client.id, written).map_err(unwritable)?;
+    if over == Transport::Http
+        && let Err(error) = told::tell(&hub.places().data, &client.id, &ourselves.url)
+    {
+        tracing::warn!("the port of {} is not remembered: {error}", client.id);
+    }
     hub.inner.faces.changed();
     change.done = true;
     Ok(change)
