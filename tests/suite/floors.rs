@@ -89,6 +89,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("flate2", &[DECODING]),
     ("fuse_rust", &["crates/satchel-catalog/src/catalog/search/", "crates/satchel-listings/src/registry/"]),
     ("futures_util", &["crates/satchel-endpoint/", "src-tauri/src/notices/freedesktop.rs"]),
+    ("webkit2gtk", &["src-tauri/src/alive.rs"]),
     ("gtk", &["src-tauri/src/appearance.rs", "src-tauri/src/prompt.rs"]),
     ("httpdate", &["crates/satchel-upstream/src/upstream/connect/http.rs"]),
     ("hyper*", &["crates/satchel-endpoint/"]),
