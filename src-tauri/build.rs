@@ -20,7 +20,6 @@ fn main() {
         "pictures",
         "question_in_page",
         "quit",
-        "read_toml",
         "request",
         "set_starts_at_login",
         "show_page",
@@ -29,6 +28,7 @@ fn main() {
         "updates",
         "wanted_closing",
         "wanted_place",
+        "was_renewed",
     ]);
     tauri_build::try_build(tauri_build::Attributes::new().app_manifest(commands))
         .expect("tauri.conf.json and the capabilities are valid");

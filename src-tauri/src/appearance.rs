@@ -60,6 +60,12 @@ fn system_is_dark(window: &WebviewWindow) -> bool {
     window.theme().is_ok_and(|theme| theme == tauri::Theme::Dark)
 }
 
+/// What the desktop calls this program, beside the tray icon for example. Before the first window.
+#[cfg(target_os = "linux")]
+pub(crate) fn name_the_program() {
+    gtk::glib::set_application_name("Satchel");
+}
+
 /// By the same settings as WebKit, which decides for the page. Only on the main thread.
 #[cfg(target_os = "linux")]
 fn system_is_dark(_: &WebviewWindow) -> bool {

@@ -1,7 +1,6 @@
 //! The commands that the window may call. Three lines each; the work is done elsewhere.
 
 use satchel_core::{
-    edit::toml,
     hub::RequestMethod,
     model::{
         Code,
@@ -15,6 +14,7 @@ use serde_json::Value;
 use tauri::{AppHandle, Manager, State, WebviewWindow};
 
 use crate::{
+    alive::Alive,
     appearance, autostart,
     choices::{Choices, Chosen},
     chooser::{self, WantedFile},
@@ -106,15 +106,15 @@ pub(crate) async fn open_place(
     links::open_place(&serving, &about, place).await
 }
 
-/// Parses a pasted TOML block.
-#[tauri::command]
-pub(crate) fn read_toml(text: String) -> Result<Value, Refusal> {
-    toml::read(&text).map_err(|error| Refusal::new(Code::NotToml, error.to_string(), ""))
-}
-
 #[tauri::command]
 pub(crate) fn wanted_closing(wanted: State<'_, WantedWindow>) -> bool {
     wanted.take_closing()
+}
+
+/// Was the page made anew because its process ended? Once.
+#[tauri::command]
+pub(crate) fn was_renewed(alive: State<'_, Alive>) -> bool {
+    alive.take_renewed()
 }
 
 #[tauri::command]

@@ -2,7 +2,7 @@
 
 use tauri::{AppHandle, Emitter, Manager};
 
-use crate::{language::LanguageChanges, prompt, serving::Serving, tray::Tray, window};
+use crate::{alive::Alive, language::LanguageChanges, prompt, serving::Serving, tray::Tray, window};
 
 /// Runs until the hub has stopped. Only the newest state is sent; intermediate ones do not matter.
 pub(crate) async fn carry(app: AppHandle, serving: Serving, tray: Option<Tray>) {
@@ -18,6 +18,7 @@ pub(crate) async fn carry(app: AppHandle, serving: Serving, tray: Option<Tray>) 
         }
         let next = tray.as_ref().and_then(Tray::changes_by_itself);
         let languages = app.state::<LanguageChanges>();
+        let alive = app.state::<Alive>();
         let waits = async {
             match next {
                 Some(at) => tokio::time::sleep_until(at).await,
@@ -28,6 +29,7 @@ pub(crate) async fn carry(app: AppHandle, serving: Serving, tray: Option<Tray>) 
             changed = states.changed() => changed.is_ok(),
             () = waits => true,
             () = languages.0.notified() => true,
+            () = alive.changed.notified() => true,
         };
         if !changed {
             return;

@@ -4,6 +4,7 @@
 //! on a runtime beside it ([`serving`]), and its state goes out to both ([`events`]). Quit, a signal, or a request from
 //! another face ends the serving task; only then does the program end, with the exit code 0.
 
+mod alive;
 mod appearance;
 mod args;
 mod autostart;
@@ -48,6 +49,7 @@ use tauri::{AppHandle, Manager, RunEvent};
 use tauri_plugin_window_state::StateFlags;
 
 use crate::{
+    alive::Alive,
     args::{Args, Invocation},
     choices::{Chosen, LookForUpdates},
     clipboard::Clipboard,
@@ -173,6 +175,8 @@ fn run(
     updates: &Updates,
 ) -> tauri::Result<i32> {
     let (serving, task) = Serving::new(options);
+    #[cfg(target_os = "linux")]
+    appearance::name_the_program();
     let mut context = tauri::generate_context!();
     if let Some(home) = std::env::var_os("SATCHEL_HOME").filter(|home| !home.is_empty()) {
         // Each home directory has its own single instance.
@@ -205,6 +209,7 @@ fn run(
         .manage(updates.clone())
         .manage(Clipboard::default())
         .manage(QuestionInPage::default())
+        .manage(Alive::default())
         .manage(prompt::Following::default())
         .manage(prompt::PromptPosition::default())
         .manage(WantedWindow::default())
@@ -234,7 +239,6 @@ fn run(
             commands::pictures,
             commands::question_in_page,
             commands::quit,
-            commands::read_toml,
             commands::request,
             commands::set_starts_at_login,
             commands::show_page,
@@ -243,6 +247,7 @@ fn run(
             commands::updates,
             commands::wanted_closing,
             commands::wanted_place,
+            commands::was_renewed,
         ])
         .build(context)?;
 

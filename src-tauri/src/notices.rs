@@ -52,6 +52,8 @@ struct Notice {
     title: String,
     text: String,
     place: Destination,
+    /// The questions it is about: it goes when none of them waits any more.
+    asks: Vec<u64>,
 }
 
 /// Which notifications were shown already.
@@ -130,13 +132,14 @@ impl Teller {
                 };
                 let place = Destination::Window(format!("{}/tools", tray::place_of(&server.name)));
                 let changed = language.pick("changed what it offers", "bietet anderes an als bisher");
-                Some(Notice { title: format!("{} {changed}", server.name), text: held, place })
+                Some(Notice { title: format!("{} {changed}", server.name), text: held, place, asks: vec![] })
             } else {
                 let need = seen.0.filter(|need| before.0.is_none() && !self.was_told(server, need, now));
                 need.map(|need| Notice {
                     title: format!("{} {}", server.name, language.pick("needs you", "braucht dich")),
                     text: format!("{}.", capital(&need)),
                     place: Destination::Window(tray::place_of(&server.name)),
+                    asks: vec![],
                 })
             };
             let quiet =
@@ -179,7 +182,7 @@ fn question(ask: &Ask, language: Language) -> Notice {
             format!("{} {}", ask.server, language.pick("asks you something", "fragt dich etwas"))
         }
         None => {
-            let wants = language.pick("wants to call", "möchte aufrufen:");
+            let wants = language.pick("wants to run", "möchte ausführen:");
             format!("{} {wants} {}:{}", language.client(&ask.client), ask.server, ask.tool)
         }
     };
@@ -187,7 +190,7 @@ fn question(ask: &Ask, language: Language) -> Notice {
         "Satchel is waiting for you. Without an answer it says no.",
         "Satchel wartet auf dich. Ohne Antwort sagt es nein.",
     );
-    Notice { title, text: text.to_owned(), place: Destination::Question }
+    Notice { title, text: text.to_owned(), place: Destination::Question, asks: vec![ask.id] }
 }
 
 fn together(notices: Vec<Notice>, language: Language) -> Vec<Notice> {
@@ -204,7 +207,8 @@ fn together(notices: Vec<Notice>, language: Language) -> Vec<Notice> {
             };
             let title = format!("{} {what}", notices.len());
             let text = language.pick("Satchel shows them one by one.", "Satchel zeigt sie nacheinander.");
-            vec![Notice { title, text: text.to_owned(), place }]
+            let asks = notices.iter().flat_map(|notice| notice.asks.clone()).collect();
+            vec![Notice { title, text: text.to_owned(), place, asks }]
         }
         _ => notices,
     }
@@ -228,7 +232,7 @@ pub(crate) async fn carry(app: AppHandle, serving: Serving) {
             let which = app.state::<Chosen>().get().notifications;
             teller.language = Language::of(&app);
             for notice in teller.notices(snapshot, which, looking, Instant::now()) {
-                app.state::<Tasks>().spawn(show(app.clone(), notice));
+                app.state::<Tasks>().spawn(show(app.clone(), serving.clone(), notice));
             }
         }
         let changed = match teller.next() {
@@ -244,11 +248,12 @@ pub(crate) async fn carry(app: AppHandle, serving: Serving) {
     }
 }
 
-/// Shows a notification, and follows a click on it.
+/// Shows a notification, follows a click on it, and withdraws it when its questions are answered.
 #[cfg(target_os = "linux")]
-async fn show(app: AppHandle, notice: Notice) {
+async fn show(app: AppHandle, serving: Serving, notice: Notice) {
     let (title, text) = written(&notice, Platform::Linux);
-    match freedesktop::clicked(&title, &text, Language::of(&app).pick("Open", "Öffnen")).await {
+    let open = Language::of(&app).pick("Open", "Öffnen");
+    match freedesktop::clicked(&title, &text, open, answered(&serving, &notice.asks)).await {
         Ok(true) => match &notice.place {
             Destination::Question => prompt::raise(&app).await,
             Destination::Window(place) => window::show(&app, Some(place)),
@@ -258,9 +263,24 @@ async fn show(app: AppHandle, notice: Notice) {
     }
 }
 
+/// Ends when none of these questions waits any more; never, if there are none.
+#[cfg(target_os = "linux")]
+async fn answered(serving: &Serving, asks: &[u64]) {
+    if asks.is_empty() {
+        return std::future::pending().await;
+    }
+    let mut states = serving.state();
+    let waits = |snapshot: &Snapshot| snapshot.asks.iter().any(|ask| asks.contains(&ask.id));
+    while states.borrow_and_update().snapshot().is_some_and(waits) {
+        if states.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
 /// Shows a notification. Clicks are not reported here.
 #[cfg(not(target_os = "linux"))]
-async fn show(app: AppHandle, notice: Notice) {
+async fn show(app: AppHandle, _: Serving, notice: Notice) {
     let (title, text) = written(&notice, Platform::current());
     let mut notification = notify_rust::Notification::new();
     notification.appname("Satchel").summary(&title).body(&text);
@@ -336,7 +356,7 @@ pub(crate) mod tests {
         let later = now + PATIENCE;
         assert_eq!(
             titles(&teller.notices(&one, Notify::All, false, later)),
-            ["cursor wants to call git:push"]
+            ["cursor wants to run git:push"]
         );
         assert!(teller.notices(&one, Notify::All, false, later).is_empty() && teller.next().is_none());
         let three = Snapshot { asks: vec![ask(2), ask(3), ask(4)], ..Snapshot::default() };
@@ -436,7 +456,7 @@ pub(crate) mod tests {
         let one = Snapshot { asks: vec![ask(1)], ..Snapshot::default() };
         teller.notices(&one, Notify::All, false, now);
         let notices = teller.notices(&one, Notify::All, false, now + PATIENCE);
-        assert_eq!(titles(&notices), ["cursor möchte aufrufen: git:push"]);
+        assert_eq!(titles(&notices), ["cursor möchte ausführen: git:push"]);
         assert_eq!(notices[0].text, "Satchel wartet auf dich. Ohne Antwort sagt es nein.");
         let of = |state| Snapshot { servers: vec![testing::server("git", state)], ..Snapshot::default() };
         let settled = now + SETTLING;

@@ -24,7 +24,7 @@ use tauri::{
     WebviewWindowBuilder, WindowEvent,
 };
 
-use crate::{appearance, language::Language, links, serving::Serving, tasks::Tasks, webkit, window};
+use crate::{alive, appearance, language::Language, links, serving::Serving, tasks::Tasks, webkit, window};
 
 /// The window's label in Tauri.
 pub(crate) const LABEL: &str = "prompt";
@@ -255,6 +255,7 @@ fn open(app: &AppHandle) -> tauri::Result<()> {
         .on_new_window(|_, _| tauri::webview::NewWindowResponse::Deny)
         .build()?;
     appearance::paint(&window)?;
+    alive::watch_questions(&window)?;
     #[cfg(target_os = "linux")]
     leave_the_keyboard(&window)?;
     window.state::<Tasks>().spawn(show_in_any_case(window.clone()));

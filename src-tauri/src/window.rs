@@ -14,7 +14,7 @@ use tauri::{
 };
 
 use crate::{
-    appearance,
+    alive, appearance,
     choices::{Chosen, Closing},
     dock, prompt,
     serving::Serving,
@@ -101,6 +101,7 @@ fn open(app: &AppHandle) -> tauri::Result<WebviewWindow> {
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .build()?;
     appearance::paint(&window)?;
+    alive::watch(&window)?;
     hide_when_closed(&window);
     crate::deep::take_drops(&window);
     Ok(window)

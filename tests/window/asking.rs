@@ -67,7 +67,7 @@ async fn a_window_of_its_own_asks_and_a_considered_yes_lets_the_call_through() {
     let called = call(&client, TOOL, json!({}));
     page.to_questions().await;
     page.says("[role=alertdialog] h1", "editor wants to run generate_uuid").await;
-    icon.line("editor asks to call toolbox:generate_uuid").await;
+    icon.line("editor wants to run toolbox:generate_uuid").await;
     assert_eq!(focused(&page).await, true, "whoever types on refuses");
     live(&page, ALLOW).await;
     page.click(ALLOW).await;

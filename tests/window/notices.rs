@@ -130,7 +130,7 @@ async fn a_waiting_question_is_notified_once_and_a_click_opens_it() {
     until_offered(&client, "toolbox", true).await;
     let called = call(&client, TOOL, json!({}));
 
-    let shown = corner.shown("editor wants to call toolbox:generate_uuid").await;
+    let shown = corner.shown("editor wants to run toolbox:generate_uuid").await;
     assert!(shown.text.contains("says no"), "it says all of it: {shown:?}");
     assert!(shown.actions.contains(&"default".to_owned()), "{shown:?}");
     assert_eq!(desktop.active_window().await, editor);
@@ -193,7 +193,7 @@ async fn none_are_shown_if_turned_off() {
     .await;
     desktop.activate(&editor).await;
     let next = call(&desktop.client("another").await, TOOL, json!({}));
-    corner.shown("another wants to call toolbox:generate_uuid").await;
+    corner.shown("another wants to run toolbox:generate_uuid").await;
     assert_eq!(corner.all.lock().expect("no holder panics").len(), 1, "the first one is not told of");
     called.abort();
     next.abort();

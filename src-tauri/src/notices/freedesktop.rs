@@ -32,6 +32,8 @@ trait Notifications {
         expire_timeout: i32,
     ) -> zbus::Result<u32>;
 
+    fn close_notification(&self, id: u32) -> zbus::Result<()>;
+
     #[zbus(signal)]
     fn action_invoked(&self, id: u32, action_key: &str) -> zbus::Result<()>;
 
@@ -40,14 +42,20 @@ trait Notifications {
 }
 
 /// Shows a notification, waits until it is gone, and tells whether it was clicked. `open` is the label of the button
-/// with which some desktops offer the click.
-pub(super) async fn clicked(title: &str, text: &str, open: &str) -> zbus::Result<bool> {
+/// with which some desktops offer the click. It is withdrawn when `over` ends.
+pub(super) async fn clicked(
+    title: &str,
+    text: &str,
+    open: &str,
+    over: impl Future<Output = ()>,
+) -> zbus::Result<bool> {
     let bus = Connection::session().await?;
     let notifications = NotificationsProxy::new(&bus).await?;
     let mut clicks = notifications.receive_action_invoked().await?;
     let mut ends = notifications.receive_notification_closed().await?;
     let (actions, hints) = ([DEFAULT, open], HashMap::new());
     let own = notifications.notify("Satchel", 0, "satchel", title, text, &actions, hints, ITS_TIME).await?;
+    let mut over = std::pin::pin!(over);
     loop {
         // A click often closes the notification, too.
         tokio::select! {
@@ -58,6 +66,11 @@ pub(super) async fn clicked(title: &str, text: &str, open: &str) -> zbus::Result
                 if click.id == own {
                     return Ok(click.action_key == DEFAULT);
                 }
+            }
+            () = &mut over => {
+                // One that the desktop has closed already is no error to anybody.
+                let _ = notifications.close_notification(own).await;
+                return Ok(false);
             }
             end = ends.next() => {
                 let Some(end) = end else { return Ok(false) };

@@ -38,6 +38,7 @@ pub(crate) struct Entries {
     pauses: Vec<MenuItem<Wry>>,
     resume: MenuItem<Wry>,
     last_line: PredefinedMenuItem<Wry>,
+    renew: MenuItem<Wry>,
     open: MenuItem<Wry>,
     settings: MenuItem<Wry>,
     quit: MenuItem<Wry>,
@@ -74,6 +75,8 @@ pub(crate) enum Click {
     Copy,
     Pause(Until),
     Resume,
+    /// Make the window's page anew, which does not answer.
+    Renew,
     Settings,
     Quit,
 }
@@ -144,6 +147,7 @@ impl Entries {
             pauses,
             resume: item("resume".into(), words.resume, true)?,
             last_line: line()?,
+            renew: item("renew".into(), words.renew, true)?,
             open: item("open".into(), words.open, true)?,
             settings: item("settings".into(), words.settings, true)?,
             quit: item("quit".into(), words.quit, true)?,
@@ -232,6 +236,7 @@ impl Entries {
             "more-needs" | "more-servers" | "more-profiles" => Click::List,
             "everything" => Click::Profile(None),
             "copy" => Click::Copy,
+            "renew" => Click::Renew,
             "settings" => Click::Settings,
             "quit" => Click::Quit,
             _ => return None,
@@ -254,6 +259,7 @@ impl Entries {
             item.set_text(until.said(words))?;
         }
         self.resume.set_text(words.resume)?;
+        self.renew.set_text(words.renew)?;
         self.open.set_text(words.open)?;
         self.settings.set_text(words.settings)?;
         self.quit.set_text(words.quit)
@@ -315,7 +321,11 @@ impl Entries {
             true => &self.resume as &dyn IsMenuItem<Wry>,
             false => &self.pause,
         }));
-        let last: [&dyn IsMenuItem<Wry>; 4] = [&self.last_line, &self.open, &self.settings, &self.quit];
+        items.push(&self.last_line);
+        if now.model.silent {
+            items.push(&self.renew);
+        }
+        let last: [&dyn IsMenuItem<Wry>; 3] = [&self.open, &self.settings, &self.quit];
         items.extend(last);
         items
     }

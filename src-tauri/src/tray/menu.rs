@@ -43,6 +43,8 @@ pub(crate) struct MenuModel {
     pub(crate) profiles: Option<Choice>,
     /// Can the endpoint's address be copied?
     pub(crate) can_copy: bool,
+    /// The window's page does not answer, and can be made anew.
+    pub(crate) silent: bool,
 }
 
 /// A server that needs a person.
@@ -133,6 +135,7 @@ pub(crate) struct Words {
     pub(crate) tomorrow: &'static str,
     pub(crate) until_resumed: &'static str,
     pub(crate) resume: &'static str,
+    pub(crate) renew: &'static str,
     pub(crate) open: &'static str,
     pub(crate) settings: &'static str,
     pub(crate) quit: &'static str,
@@ -155,6 +158,7 @@ const GERMAN: Words = Words {
     tomorrow: "Bis morgen",
     until_resumed: "Bis ich fortsetze",
     resume: "Fortsetzen",
+    renew: "Fenster antwortet nicht: neu beginnen",
     open: "Satchel öffnen",
     settings: if cfg!(windows) { "Einstellungen" } else { "Einstellungen…" },
     quit: if cfg!(windows) { "Beenden" } else { "Satchel beenden" },
@@ -173,6 +177,7 @@ const ENGLISH: Words = if cfg!(windows) {
         tomorrow: "Until tomorrow",
         until_resumed: "Until I resume",
         resume: "Resume",
+        renew: "Window does not answer: start it anew",
         open: "Open Satchel",
         settings: "Settings",
         quit: "Exit",
@@ -189,6 +194,7 @@ const ENGLISH: Words = if cfg!(windows) {
         tomorrow: "Until Tomorrow",
         until_resumed: "Until I Resume",
         resume: "Resume",
+        renew: "Window Does Not Answer: Start It Anew",
         open: "Open Satchel",
         settings: "Settings…",
         quit: "Quit Satchel",
@@ -210,6 +216,7 @@ impl MenuModel {
             more_servers: None,
             profiles: None,
             can_copy: state.endpoint().is_some(),
+            silent: false,
         };
         match state {
             HubState::Opening => {
@@ -254,7 +261,7 @@ impl MenuModel {
                 Some(format!("{} {}…", ask.server, language.pick("asks you something", "fragt dich etwas")))
             }
             [ask] => {
-                let asks = language.pick("asks to call", "möchte aufrufen:");
+                let asks = language.pick("wants to run", "möchte ausführen:");
                 Some(format!("{} {asks} {}:{}…", language.client(&ask.client), ask.server, ask.tool))
             }
             many => {
@@ -748,7 +755,7 @@ pub(crate) mod tests {
         let expected = "  Satchel is on · 0 awake, 1 asleep, 1 needs you
 ---
   Needs you
-  cursor asks to call git:push…
+  cursor wants to run git:push…
 ---
   Servers
 ✓ git — asleep
@@ -816,7 +823,7 @@ pub(crate) mod tests {
   heute 83 k Token gespart
 ---
   Braucht dich
-  cursor möchte aufrufen: git:push…
+  cursor möchte ausführen: git:push…
   puppeteer: konnte nicht starten…
   linear: anmelden…
   notes: 2 Änderungen ansehen…

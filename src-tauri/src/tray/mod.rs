@@ -28,8 +28,14 @@ use self::{
     menu::MenuModel,
 };
 use crate::{
-    choices::Chosen, clipboard::Clipboard, language::Language, serving::Serving, state::HubState,
-    tasks::Tasks, window,
+    alive::{self, Alive},
+    choices::Chosen,
+    clipboard::Clipboard,
+    language::Language,
+    serving::Serving,
+    state::HubState,
+    tasks::Tasks,
+    window,
 };
 
 const ICON: &str = "satchel";
@@ -77,7 +83,8 @@ impl Tray {
         if let Some(glyph) = self.shown.follow(self.wanted, Instant::now()) {
             warn(self.icon.set_icon_with_as_template(Some(glyph.image(self.ink)), true));
         }
-        let model = MenuModel::of(state, Language::of(&self.app));
+        let mut model = MenuModel::of(state, Language::of(&self.app));
+        model.silent = self.app.state::<Alive>().is_silent();
         if self.told != model {
             self.told = model.clone();
             warn(self.icon.set_tooltip(Some(&model.status)));
@@ -126,6 +133,7 @@ fn act(app: &AppHandle, entries: &Arc<Entries>, event: &MenuEvent) {
             let place = place_of(&server) + if held { "/tools" } else { "" };
             tasks.spawn(async move { window::show(&app, Some(&place)) });
         }
+        Click::Renew => alive::renew(&app),
         Click::Settings => tasks.spawn(async move { window::show(&app, Some("/settings")) }),
         Click::Switch { server, enabled } => {
             warn(entries.restore_ticks());
