@@ -41,5 +41,6 @@ if (typeof window !== "undefined") {
 afterEach(() => {
   vi.useRealTimers();
   localStorage.clear();
+  sessionStorage.clear();
   history.replaceState(null, "", location.pathname);
 });

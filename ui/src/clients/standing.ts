@@ -34,6 +34,9 @@ export const isUnreadable = (client: KnownClient) => client.state === "unreadabl
 /** Is our entry gone from its settings? */
 export const isGone = (client: KnownClient) => client.state === "needs_you" && client.what === "vanished";
 
+/** Has our entry in its settings another address than ours? */
+export const isMoved = (client: KnownClient) => client.state === "needs_you" && client.what === "moved";
+
 /** Can it be connected, for the first time or again? */
 export const isConnectable = (client: KnownClient) => !hasEntry(client) && !isUnreadable(client);
 
@@ -50,7 +53,7 @@ export function standings(known: KnownClient[], seen: ClientView[], now: number)
     switch (client.state) {
       case "needs_you":
         if (isUnreadable(client)) return { group: "needs-you", sentence: w.unreadable, tone: "bad" };
-        return { group: "needs-you", sentence: isGone(client) ? w.gone : w.edited, tone: "warn" };
+        return { group: "needs-you", sentence: isGone(client) ? w.gone : isMoved(client) ? w.oldAddress : w.edited, tone: "warn" };
       case "connected":
       case "added":
         if (asked) return { group: "connected", sentence: connected(asked), tone: "ok" };

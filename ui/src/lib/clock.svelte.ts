@@ -1,14 +1,17 @@
-// The time for countdowns: moves once a second, and only while the window can be seen.
+// The time that is shown: moves only while the window can be seen, once a second while something is counted in seconds, and
+// four times a minute otherwise.
 
 export class Clock {
   now = $state(Date.now());
 
-  constructor() {
+  /** `quick`: is something counted in seconds? */
+  constructor(quick: () => boolean = () => true) {
+    const step = $derived(quick() ? 1_000 : 15_000);
     $effect(() => {
       const tick = () => {
         if (!document.hidden) this.now = Date.now();
       };
-      const timer = setInterval(tick, 1000);
+      const timer = setInterval(tick, step);
       document.addEventListener("visibilitychange", tick);
       return () => {
         clearInterval(timer);

@@ -12,6 +12,7 @@ interface Figures {
   list: Intl.ListFormat;
   since: Intl.RelativeTimeFormat;
   past: (time: string) => string;
+  about: (minutes: number) => string;
   thousand: string;
   million: string;
 }
@@ -31,6 +32,7 @@ function figures(language: string): Figures {
     list: new Intl.ListFormat(times, { type: "conjunction" }),
     since: new Intl.RelativeTimeFormat(times, { style: "short", numeric: "always" }),
     past: (time) => (language === "de" ? `vor ${time}` : `${time} ago`),
+    about: (minutes) => (minutes < 1 ? (language === "de" ? "unter 1 min" : "under 1 min") : language === "de" ? `etwa ${minutes} min` : `about ${minutes} min`),
     thousand: language === "de" ? "Tsd." : "k",
     million: language === "de" ? "Mio." : "M",
   };
@@ -65,6 +67,9 @@ export function clock(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
+
+/** about 2 min, under 1 min: for what is waited for without looking; changes once a minute. */
+export const about = (ms: number): string => f.about(ms < 60_000 ? 0 : Math.round(ms / 60_000));
 
 /** 340 ms, 1.9 s, 6 s, 3 min, 2 h */
 export function time(ms: number): string {

@@ -66,4 +66,5 @@ export function matches(server: ServerView, text: string): boolean {
 }
 
 export const needsYou = (servers: ServerView[]) => servers.filter((server) => groupOf(server) === "needs-you").length;
-export const awake = (servers: ServerView[]) => servers.filter((server) => groupOf(server) === "awake").length;
+/** How many run, whatever else is to be said of them. */
+export const awake = (servers: ServerView[]) => servers.filter(({ state }) => state === "starting" || state === "ready").length;

@@ -12,7 +12,7 @@ const cases: [ServerState, string, string, string | undefined][] = [
   [{ state: "starting", since_ms: now - 6_400, phase: "starting" }, "Starting · 6 s", "Starting", undefined],
   [{ state: "starting", since_ms: now - 72_400, phase: "downloading" }, `Downloading · ${time(72_000)}`, "Downloading", undefined],
   [{ state: "needs_credential", names: [], variables: [], code: "http_401", message: "it answered HTTP 401" }, "Needs a sign-in or a credential", "Needs a sign-in or a credential", "See why"],
-  [{ state: "ready", in_flight: 0, sleeps_at_ms: now + 134_000 }, "Running · sleeps in 2:14", "Running", undefined],
+  [{ state: "ready", in_flight: 0, sleeps_at_ms: now + 134_000 }, "Running · sleeps in about 2 min", "Running", undefined],
   [{ state: "ready", in_flight: 0, sleeps_at_ms: null }, "Running", "Running", undefined],
   [{ state: "ready", in_flight: 1, sleeps_at_ms: null }, "Running · 1 call", "Running · 1 call", undefined],
   [{ state: "ready", in_flight: 3, sleeps_at_ms: null }, "Running · 3 calls", "Running · 3 calls", undefined],

@@ -1,6 +1,6 @@
 // One sentence and one shape for each state, as the list and the pane show them.
 import type { ServerView } from "../lib/hub/generated";
-import { ago, clock, shortTime, time } from "../lib/fmt";
+import { about, ago, clock, shortTime, time } from "../lib/fmt";
 import { words } from "../words";
 import { isLocked } from "./locked";
 import { signInNeed } from "./signIn";
@@ -9,7 +9,7 @@ export type Glyph = "off" | "asleep" | "hosted" | "spinner" | "ring" | "octagon"
 export type Tone = "plain" | "ok" | "accent" | "warn" | "bad";
 
 export interface Sentence {
-  /** What is read: counts down. */
+  /** What is read; may count down by the minute. */
   text: string;
   /** What is read aloud: the same without the countdown, so that it is not said every second. */
   spoken: string;
@@ -25,6 +25,8 @@ export interface Sentence {
 
 /** A secret named after its server goes by the rest: the variable or header that it was found in. */
 const withoutServer = (name: string, server: string) => (name.startsWith(`${server}.`) ? name.slice(server.length + 1) : name);
+
+const away: ReadonlySet<string> = new Set(["dns", "unreachable", "offline", "tls"]);
 
 export function sentence(server: ServerView, now: number): Sentence {
   const say = (text: string, glyph: Glyph, tone: Tone, more: Partial<Sentence> = {}): Sentence => ({
@@ -79,8 +81,9 @@ export function sentence(server: ServerView, now: number): Sentence {
       if (server.in_flight > 0) return say(w.calls(running, server.in_flight), "ring", "ok");
       if (server.sleeps_at_ms === null) return say(running, "ring", "ok");
       const rest = Math.max(0, server.sleeps_at_ms - now);
-      const left = Math.min(1, rest / (server.idle_timeout_seconds * 1000));
-      return say(w.sleepsIn(running, clock(rest)), "ring", "ok", { spoken: running, left });
+      // In steps of half a minute: what moves all the time is drawn all the time.
+      const left = Math.min(1, (Math.ceil(rest / 30_000) * 30_000) / (server.idle_timeout_seconds * 1000));
+      return say(w.sleepsIn(running, about(rest)), "ring", "ok", { spoken: running, left });
     }
     case "stopping":
       return say(w.stopping, "spinner", "plain");
@@ -90,10 +93,13 @@ export function sentence(server: ServerView, now: number): Sentence {
       const what = server.code === "unreachable" ? w.doesNotAnswer : ended ? w.failed.run[server.place] : w.didNotStart;
       const rest = server.retry_at_ms - now;
       const text = rest > 0 ? w.tryingAgain(what, clock(rest)) : w.tryingNow(what);
+      // What is out of reach comes back by itself; red is for what waits for a person.
+      if (server.place === "hosted" && away.has(server.code)) return say(text, "hosted", "plain", { spoken: what, action: words.action.seeWhy });
       return say(text, "octagon", "bad", { spoken: what, action: words.action.seeWhy });
     }
     case "broken":
-      return say(w.gaveUp(server.failures), "octagon", "bad", { action: words.action.seeWhy });
+      // Red is for what somebody misses.
+      return say(w.gaveUp(server.failures), "octagon", server.calls > 0 ? "bad" : "warn", { action: words.action.seeWhy });
     case "needs_credential":
       if (server.names.length === 0) return say(w.needsSignIn, "key", "warn", { action: words.action.seeWhy });
       if (isLocked(server.code)) return say(w.locked, "key", "warn", { action: words.action.seeWhy });

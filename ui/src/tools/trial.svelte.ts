@@ -2,8 +2,9 @@
 // to a tool finds it as it was left; a call goes on meanwhile.
 import type { Refusal, Tried, TryProgress } from "../lib/hub/generated";
 import type { HubView } from "../lib/hub/state.svelte";
+import { keep, kept } from "../lib/draft";
 import { leave } from "../lib/leaving";
-import { isFields, print, type Json } from "./json";
+import { isFields, parse, print, type Json } from "./json";
 
 /** How long to wait where the hub does not know a call yet. */
 const AGAIN = 300;
@@ -81,6 +82,12 @@ export class Trial extends Attempt<Tried> {
     this.value = value;
   }
 
+  /** Keeps what was filled in beyond the end of the page. */
+  fill(value: Json): void {
+    this.value = value;
+    keep(`tool ${this.toolPath}`, print(value, 0));
+  }
+
   protected get whole() {
     return isFields(this.value);
   }
@@ -118,4 +125,13 @@ const trials = new Remembered<Trial>();
 export const isUnder = (view: HubView, toolPath: string): boolean => trials.all(view).some((trial) => trial.toolPath === toolPath && trial.under !== undefined);
 
 /** The trial of a tool as it was left, under this name; or a new one. */
-export const trialOf = (view: HubView, name: string, toolPath: string, start: () => Json): Trial => trials.of(view, name, () => new Trial(view, toolPath, start()));
+export const trialOf = (view: HubView, name: string, toolPath: string, start: () => Json): Trial => trials.of(view, name, () => new Trial(view, toolPath, (name === toolPath ? draftOf(toolPath) : undefined) ?? start()));
+
+function draftOf(toolPath: string): Json | undefined {
+  const text = kept(`tool ${toolPath}`);
+  try {
+    return text === undefined ? undefined : parse(text);
+  } catch {
+    return undefined;
+  }
+}

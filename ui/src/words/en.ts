@@ -180,6 +180,9 @@ export const en = {
   },
 
   profiles: {
+    notIn: (server: string, profile: string) => `${server} is not in the profile ${profile}`,
+    notInText: "Clients do not see it while this profile is active.",
+    include: (profile: string) => `Include in ${profile}`,
     profile: "Profile",
     everything: "Everything",
     edit: "Edit profiles",
@@ -485,8 +488,8 @@ export const en = {
     unconnected: (name: string) => `${name} could not be connected`,
     unreachable: (name: string) => `${name} does not answer`,
     nextTry: (time: string) => `Next try in ${time}.`,
-    paused: (time: string) => `Paused after repeated failures. Next try in ${time}.`,
-    pausedCalls: (time: string) => `Paused after repeated failures. Calls are refused for ${time}; the next one after that starts it again.`,
+    paused: (time: string) => `Paused. Next try in ${time}.`,
+    pausedCalls: (time: string) => `Paused. Calls are refused for ${time}; the next one after that starts it again.`,
     nextCall: "The next call starts it again.",
     nextCallHosted: "The next call connects it again.",
     failedAt: {
@@ -670,6 +673,7 @@ export const en = {
     reach: "Can reach",
     reachContainer: "The network, and of this computer what is mounted into its container",
     missing: (program: string) => `${program} is not installed here.`,
+    copyCommand: "Copy the command",
     missingCommand: "Install it with",
     perLine: "One per line",
     install: (title: string) => `Install ${title}`,
@@ -1038,6 +1042,10 @@ export const en = {
     reopen: (name: string) => `Quit and reopen ${name}.`,
     gone: "Satchel’s entry has gone from its settings",
     edited: "Satchel’s entry was changed",
+    oldAddress: "Has the old address of Satchel",
+    movedTitle: (count: number, address: string) => `${count} ${some(count, "client still has", "clients still have")} another address than ${address}`,
+    movedAgain: (count: number) => (count === 1 ? "Connect it again" : `Connect ${count} again`),
+    movedDone: (count: number) => `${count} ${some(count, "client is", "clients are")} connected at the new address.`,
     unreadable: "Its settings file cannot be read",
     unreadableText: "Correct the file, then connect it here. Nothing was written to it.",
     found: "Found on this computer",
@@ -1147,7 +1155,7 @@ export const en = {
       noneFrom: (client: string) => `None from ${client}`,
       same: (names: string) => `Also in ${names}`,
       here: "Already in Satchel",
-      secret: (count: number) => `${count} ${some(count, "key", "keys")} found in the file, ${some(count, "moves", "move")} to your keyring`,
+      secret: (count: number) => `${count} ${some(count, "key", "keys")} found in the file. Satchel copies ${some(count, "it", "them")} to your keyring; the file keeps ${some(count, "it", "them")} until you take the server out of it.`,
       off: "Switched off there",
       needs: (runtime: string) => `Needs ${runtime}`,
       bring: (count: number) => (count === 0 ? "Continue" : `Bring ${count} ${some(count, "server", "servers")}`),
@@ -1183,7 +1191,8 @@ export const en = {
       waiting: "Waiting for its first request",
       hello: (ago: string) => `Said hello ${ago}. No tool used yet`,
       worked: (tool: string, server: string) => `${tool} in ${server} worked`,
-      any: "Any client",
+      byHand: "No client is connected yet. Connect one here, or give yours the address by hand:",
+      byHandDo: "Connect a client",
       orHere: "No client at hand?",
       here: "Run current_time here",
       done: "It works",
@@ -1252,6 +1261,8 @@ export const en = {
     missing: (field: string) => `${field} is required.`,
   },
 
+  renewed: "The window’s page had ended and was made anew. Satchel kept serving meanwhile.",
+  close: "Close",
   /** Wherever a person is asked for a yes. */
   consent: {
     runs: "What runs",

@@ -1,5 +1,4 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
-import { parse as parseToml } from "smol-toml";
 import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, Findings, FollowedSetup, HubState, Imported, Installed, InstalledServer, InstallPlan, KnownClient, Left, OwnPlace, PackageView, Permit, Pinned, ProfilesView, Refusal, Refused, Remark, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, TakenSetup, Target, ToolList, Tried, TryProgress, UpdatesView, WrittenSetup } from "./generated";
 import type { Hub } from "./hub";
 import * as pretend from "./pretend";
@@ -85,6 +84,8 @@ export interface Telling {
   stays?: Left[];
   /** Files of clients that cannot be read. */
   unread?: Left[];
+  /** The page was made anew. */
+  renewed?: boolean;
   /** Entries in clients' files that Satchel cannot use. */
   skipped?: Left[];
   /** Remarks of an import. */
@@ -475,13 +476,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   return {
     choices: () => Promise.resolve(chosen),
     choose: (choices) => Promise.resolve(void (chosen = choices)),
-    readToml: (text) => {
-      try {
-        return Promise.resolve(parseToml(text));
-      } catch (cause) {
-        return Promise.reject({ code: "not_toml", message: cause instanceof Error ? cause.message : String(cause), action: "" });
-      }
-    },
+    wasRenewed: () => Promise.resolve(telling.renewed ?? false),
     state: () => Promise.resolve(state),
     onState: (heard) => {
       heardState.add(heard);

@@ -44,8 +44,8 @@ export interface Hub {
   lookForUpdate(): Promise<UpdatesView>;
   /** Installs what was fetched as soon as nothing runs; rejects with a `Refusal` where there is nothing. */
   installUpdate(): Promise<UpdatesView>;
-  /** What a block of TOML says; rejects with a `Refusal` that names the place where reading stopped. */
-  readToml(text: string): Promise<unknown>;
+  /** Was this page made anew because its process ended? Once. */
+  wasRenewed(): Promise<boolean>;
   copy(text: string): Promise<void>;
   /** Opens a page in the browser that a tool's result names; rejects with a `Refusal` for any other. */
   openPage(page: string): Promise<void>;

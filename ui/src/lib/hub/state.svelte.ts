@@ -21,6 +21,8 @@ export class HubView {
   snapshot = $derived(this.state.hub === "open" ? this.state.snapshot : undefined);
   /** Read aloud politely: results of the person's own actions. */
   said = $state("");
+  /** What happened to the window itself, shown until it is closed. */
+  told = $state("");
   /** What a person did last that can be taken back, and whether that is still offered in view. */
   undoable = $state.raw<Undoable>();
   offered = $state(false);
