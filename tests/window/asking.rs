@@ -218,10 +218,10 @@ async fn questions_for_secrets_can_only_be_declined_even_by_clients_that_ask_the
     let called = call(&client, "chaos:echo", json!({ "text": "x" }));
     page.to_questions().await;
     page.says("[role=alertdialog] h1", "chaos asks for a secret").await;
-    page.says("[role=alertdialog] .note", "password, api_key").await;
+    page.says("[role=alertdialog] [data-answers]", "password, api_key").await;
     let fields = page.run("return document.querySelectorAll('input, textarea').length").await;
     let answers = page
-        .run("return [...document.querySelectorAll('.act button')].map((button) => button.innerText)")
+        .run("return [...document.querySelectorAll('[data-answers] button')].map((button) => button.innerText)")
         .await;
     assert_eq!(
         (fields, answers),

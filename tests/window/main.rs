@@ -2,6 +2,7 @@
 //!
 //! What a click changes is always looked at from the other side too: what a client sees over the endpoint.
 
+mod alive;
 mod app;
 mod asking;
 mod browser;

@@ -72,7 +72,7 @@ async fn a_tool_that_a_rule_asks_about_asks_in_the_page_and_in_no_other_window()
         tool(&page, "toolbox", "generate_uuid").await;
         page.click(RUN).await;
         page.says("main .prompt h1", "Satchel window wants to run generate_uuid").await;
-        let button = format!("main .prompt .act {button}");
+        let button = format!("main .prompt [data-answers] {button}");
         // A second window has had the time to open by then.
         live(&page, &button).await;
         page.to_first_and_only().await;
