@@ -85,6 +85,9 @@ pub fn read_text(text: &str) -> Result<Contents, PasteError> {
         return found(servers_in(&servers));
     }
     if (text.starts_with("http://") || text.starts_with("https://")) && !text.contains(char::is_whitespace) {
+        if is_page_about_software(text) {
+            return Err(nothing("; it is the address of a page about software, not of a server"));
+        }
         return found(json!({ name_of_address(text): {"url": text} }));
     }
     let is_block = text.starts_with(['{', '[', '"']) || text.starts_with("//") || text.lines().count() > 1;
@@ -103,11 +106,78 @@ pub fn read_text(text: &str) -> Result<Contents, PasteError> {
     found(servers_in(&document))
 }
 
-/// The content of a code fence.
+/// The content of a code fence, wherever it stands in the text: the first that has an entry, otherwise the first.
 fn fenced(text: &str) -> &str {
-    let Some(rest) = text.strip_prefix("```") else { return text };
-    let inside = rest.split_once('\n').map_or("", |(_, inside)| inside);
-    inside.trim_end().strip_suffix("```").unwrap_or(inside).trim()
+    let blocks: Vec<&str> = text.split("```").skip(1).step_by(2).collect();
+    let inside = |block: &&str| block.split_once('\n').is_some();
+    let has_entry = |block: &&&str| block.contains("command") || block.contains("url");
+    let fences = || blocks.iter().filter(|block| inside(block));
+    let Some(block) = fences().find(has_entry).or_else(|| fences().next()) else { return text };
+    block.split_once('\n').map_or(text, |(_, inside)| inside.trim())
+}
+
+/// Where people read about software. A server there has an address of its own below another host.
+fn is_page_about_software(url: &str) -> bool {
+    let host = url.split("://").nth(1).unwrap_or(url).split(['/', '?', '#', ':']).next().unwrap_or_default();
+    let host = host.strip_prefix("www.").unwrap_or(host).to_ascii_lowercase();
+    matches!(
+        host.as_str(),
+        "github.com" | "gitlab.com" | "bitbucket.org" | "codeberg.org" | "npmjs.com" | "pypi.org"
+    )
+}
+
+fn nothing(why: &str) -> PasteError {
+    PasteError::Nothing(why.to_owned())
+}
+
+/// A command in backticks within a sentence.
+fn quoted_command(text: &str) -> Option<&str> {
+    let quoted = text.split('`').skip(1).step_by(2).map(str::trim);
+    quoted.into_iter().find(|quoted| quoted.contains(' ') && !reads_like_prose(quoted))
+}
+
+/// Sentences, not a command: a capital letter begins them, or their words end as words of sentences do.
+fn reads_like_prose(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let Some((first, rest)) = words.split_first() else { return false };
+    let is_path = first.contains(['/', '\\', '.', '=']);
+    let has_flags = rest.iter().any(|word| word.starts_with('-'));
+    let capital = first.starts_with(|c: char| c.is_uppercase() || c == '#') && !has_flags;
+    let ends_as_in_sentences = |word: &&str| word.ends_with([',', ':', ';', '!', '?']) || word.contains('`');
+    !is_path
+        && !rest.is_empty()
+        && (capital
+            || ends_as_in_sentences(first)
+            || words.iter().filter(|word| ends_as_in_sentences(word)).count() > 1)
+}
+
+/// What stands before the last of several commands may only set variables, or go to a directory.
+fn last_of_several<'words>(words: &[&'words str]) -> Result<Vec<&'words str>, PasteError> {
+    let mut commands: Vec<&[&str]> = words.split(|word| matches!(*word, "&&" | ";")).collect();
+    let last = commands.pop().unwrap_or_default();
+    let mut set = Vec::new();
+    for command in commands {
+        match command {
+            ["export", variables @ ..] if variables.iter().all(|word| is_assignment(word)) => {
+                set.extend_from_slice(variables);
+            }
+            variables if variables.iter().all(|word| is_assignment(word)) => set.extend_from_slice(variables),
+            _ => return Err(nothing("; it is several commands, and a server is started by one")),
+        }
+    }
+    set.extend_from_slice(last);
+    Ok(set)
+}
+
+/// `pip install x` and the like start nothing.
+fn only_installs(words: &[&str]) -> bool {
+    let installers = [
+        "pip", "pip3", "npm", "pnpm", "yarn", "brew", "apt", "apt-get", "cargo", "uv", "pipx", "sudo", "gem",
+        "go",
+    ];
+    let verb = words.iter().skip(1).find(|word| !word.starts_with('-') && !installers.contains(word));
+    words.first().is_some_and(|first| installers.contains(first))
+        && verb.is_some_and(|verb| matches!(*verb, "install" | "i" | "add"))
 }
 
 /// A map from names to entries, for any form of block.
@@ -193,6 +263,15 @@ fn command_line(text: &str) -> Result<Contents, PasteError> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if let Some(entry) = add_command(&words) {
         return found(entry);
+    }
+    if reads_like_prose(joined) {
+        let quoted = quoted_command(joined)
+            .ok_or_else(|| nothing("; it reads like a sentence, not like a command"))?;
+        return command_line(quoted);
+    }
+    let words = last_of_several(&words)?;
+    if only_installs(&words) {
+        return Err(nothing("; it installs a program and starts none"));
     }
     let variables = words.iter().take_while(|word| is_assignment(word)).count();
     let start = if words.first() == Some(&"env") { 1 } else { 0 };
@@ -352,6 +431,27 @@ mod tests {
         check("claude mcp add fs -s user -- npx -y fs", "fs", "npx -y fs");
         check(r#"code --add-mcp '{"name":"x","command":"y"}'"#, "x", "y");
         check("npx -y \\\n  thing --flag", "thing", "npx -y thing --flag");
+        // Whole passages of a README, and what a shell does before it.
+        check(
+            "## Install\n\nAdd this to your client:\n\n```json\n{\"mcpServers\": {\"a\": {\"command\": \"x\"}}}\n```\nThen restart it.",
+            "a",
+            "x",
+        );
+        check(
+            "First:\n```sh\npip install it\n```\nthen\n```json\n{\"a\": {\"command\": \"x\"}}\n```",
+            "a",
+            "x",
+        );
+        check("To install, run `npx -y some-mcp --flag`, and restart.", "some", "npx -y some-mcp --flag");
+        check("export TOKEN=abc && npx -y some-mcp", "some", "TOKEN=abc npx -y some-mcp");
+        check(
+            "codex mcp add context7 -- npx -y @upstash/context7-mcp",
+            "context7",
+            "npx -y @upstash/context7-mcp",
+        );
+        check("MyServer --port 1", "MyServer", "MyServer --port 1");
+        check("my-server --port 1", "my-server", "my-server --port 1");
+        check("MyServer.exe --port 1", "MyServer", "MyServer.exe --port 1");
     }
 
     #[test]
@@ -361,6 +461,12 @@ mod tests {
             ("{\"mcpServers\": {", "line 1, column "),
             ("{\"theme\": 1}", "no server"),
             ("{\"mcpServers\": {\"a\": {}}}", "no-command-or-url"),
+            ("Lorem ipsum dolor sit amet", "reads like a sentence"),
+            ("Dear all, this is: a letter!", "reads like a sentence"),
+            ("pip install mcp-server-time", "installs a program"),
+            ("sudo npm install -g some-mcp", "installs a program"),
+            ("curl -s https://x.example/i && sh i", "several commands"),
+            ("https://github.com/modelcontextprotocol/servers", "a page about software"),
         ] {
             let error = read_pasted(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
