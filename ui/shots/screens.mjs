@@ -75,6 +75,7 @@ export const screens = [
   { name: "sign-in-welcome", scene: "signins", place: "/welcome/2", size: [880, 900] },
   { name: "sign-in-welcome-german", scene: "signins", place: "/welcome/3", size: [880, 900], language: "de" },
   { name: "servers-off", place: "/servers/slack" },
+  { name: "servers-wide", place: "/servers/github", size: [2560, 1440] },
   { name: "servers-200", scene: "crowd", place: "/servers" },
   { name: "servers-empty", scene: "empty", place: "/servers" },
   { name: "servers-notice", scene: "notice", place: "/servers" },
