@@ -510,7 +510,11 @@ impl fmt::Display for MenuModel {
             Some(false) => writeln!(f, "  {} ▸", words.pause)?,
             None => {}
         }
-        writeln!(f, "---\n  {}\n  {}\n  {}", words.open, words.settings, words.quit)
+        writeln!(f, "---")?;
+        if self.silent {
+            writeln!(f, "  {}", words.renew)?;
+        }
+        writeln!(f, "  {}\n  {}\n  {}", words.open, words.settings, words.quit)
     }
 }
 
@@ -840,5 +844,13 @@ pub(crate) mod tests {
   Satchel öffnen
 ";
         assert!(menu.starts_with(expected), "{menu}");
+    }
+
+    #[test]
+    fn a_window_that_does_not_answer_is_offered_to_be_started_anew() {
+        let quiet = MenuModel::of(&HubState::Opening, Language::En);
+        assert!(!quiet.to_string().contains(Words::of(Language::En).renew));
+        let silent = MenuModel { silent: true, ..quiet };
+        assert!(silent.to_string().contains(Words::of(Language::En).renew));
     }
 }
