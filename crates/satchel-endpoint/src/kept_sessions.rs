@@ -271,7 +271,10 @@ async fn write(
                 tracing::warn!(%error, "cannot keep sessions; after a restart, clients have to open new ones");
             }
         }
-        waiting.into_iter().for_each(|tell| drop(tell.send(())));
+        for tell in waiting {
+            // Its client may have gone.
+            let _ = tell.send(());
+        }
     }
 }
 

@@ -55,6 +55,9 @@ async fn import(house: &House, text: &str) -> Imported {
         answers: [].into(),
         take_out: false,
         dry_run: false,
+        named: [].into(),
+        replace: vec![],
+        off: false,
         environment: [].into(),
     };
     house.ask(wanted).await.unwrap()
@@ -152,6 +155,9 @@ async fn a_bundle_that_is_not_imported_leaves_no_files() {
         answers: [].into(),
         take_out: false,
         dry_run: false,
+        named: [].into(),
+        replace: vec![],
+        off: false,
         environment: [].into(),
     };
     house.ask(wanted).await.unwrap_err();
