@@ -13,6 +13,7 @@ use std::{
 
 use satchel_core::{
     clients::{connect, document::read_bytes},
+    files::Access,
     registry::bundle,
     upstream::log::ServerLog,
 };
@@ -111,8 +112,8 @@ async fn no_write_follows_a_link_created_meanwhile() {
         let path = race.within.join("mcp.json");
         let other = b"{\"mcpServers\": {\"ours\": 1}}";
         let (done, tried) = race.meanwhile(|_| {
-            let there = connect::write(&path, Some(OURS), other).is_ok();
-            let _ = connect::write(&path, Some(other), OURS);
+            let there = connect::write(&path, Some(OURS), other, Access::Kept).is_ok();
+            let _ = connect::write(&path, Some(other), OURS, Access::Kept);
             there
         });
         let escapes = race.escapes();
