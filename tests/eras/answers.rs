@@ -93,7 +93,6 @@ pub(crate) fn written() -> Script {
             None,
             r#"{"completion":{"values":["b","a"],"total":2.0,"hasMore":null,"own":{}},"own":0}"#,
         ),
-        answer("vendor.example/method", None, r#"{"any":[1.10,{"thing":null}],"tools":"not a list"}"#),
     ];
     answers
         .extend(odd::RESULTS.iter().map(|(name, text)| answer("tools/call", Some(&tool_name(name)), *text)));

@@ -16,7 +16,12 @@ use satchel_core::{
     recorder::Observer,
     stats::event::Visit,
 };
-use satchel_mcp::{ErrorObject, Message, Raw, RawObject, era::Era, errors, limits, meta as metadata};
+use satchel_mcp::{
+    ErrorObject, Message, Raw, RawObject,
+    era::Era,
+    errors, limits, meta as metadata,
+    methods::{Handling, Method, Sender, Served},
+};
 use serde_json::{json, value::to_raw_value};
 
 use crate::{
@@ -24,16 +29,8 @@ use crate::{
     surface::{self, Hello, Surface},
 };
 
-/// Methods that the hub sends for all of a server's clients, or for none.
-const OURS: [&str; 7] = [
-    "initialize",
-    "ping",
-    "server/discover",
-    "subscriptions/listen",
-    "logging/setLevel",
-    "resources/subscribe",
-    "resources/unsubscribe",
-];
+/// How much of the name of an unknown method is logged, in characters.
+const UNKNOWN_NAME: usize = 100;
 
 /// The client and its view.
 #[derive(Debug, Clone)]
@@ -82,6 +79,28 @@ pub(crate) async fn hello(hub: &Hub, surface: &Surface, era: Era) -> Result<Hell
     }
 }
 
+/// The row of a client's request on this surface; `None` for what is refused. A method that has no row at all is logged.
+pub(crate) fn served(surface: &Surface, era: Era, method: &str) -> Option<&'static Method> {
+    let known = Method::request(Sender::Client, era, method);
+    if known.is_none() {
+        let name: String = method.chars().take(UNKNOWN_NAME).collect();
+        tracing::warn!(method = ?name, "refused a request: Satchel does not know this method");
+    }
+    known.filter(|known| match known.served {
+        Served::Everywhere => true,
+        Served::WithItems => !surface.is_ours(),
+        Served::ByOneServer => matches!(surface, Surface::Server(_)),
+    })
+}
+
+/// Logs a client's notification that has no row. Nothing else happens to it.
+pub(crate) fn notified(client: &str, era: Era, method: &str) {
+    if Method::notification(Sender::Client, era, method).is_none() {
+        let name: String = method.chars().take(UNKNOWN_NAME).collect();
+        tracing::warn!(client, method = ?name, "ignored a notification: Satchel does not know it");
+    }
+}
+
 /// Handles a request that only reads or calls. Session requests are handled before.
 pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Option<&Raw>) -> Reply {
     let hub = &hub.seen_by(&asker.caller.client);
@@ -103,9 +122,10 @@ pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Optio
     {
         put(&mut params, "name", &own);
     }
-    let observer = match (&asker.surface, method) {
-        (Surface::Direct | Surface::Server(_), "tools/call") => observe::direct(hub, &asker.visit, &params),
-        _ => Observer::default(),
+    // Calls of Satchel's own tools are recorded with what they call.
+    let observer = match known.recorded && !asker.surface.is_ours() {
+        true => observe::direct(hub, &asker.visit, &params),
+        false => Observer::default(),
     };
     let hub = &hub.observed(&observer);
     let reply = match &asker.surface {
@@ -329,7 +349,9 @@ async fn server_itself(
         return started(hub.ask(&asker.caller, server, method, params).await, Kind::Tool);
     }
     // These belong to the connection between server and hub; clients' own requests are handled elsewhere.
-    if OURS.contains(&method) {
+    if Method::request(Sender::Client, asker.caller.era, method)
+        .is_none_or(|known| known.handling == Handling::Hub)
+    {
         return unknown_method(method);
     }
     // Each era has its own tasks.

@@ -164,6 +164,7 @@ pub(crate) async fn watch_again(
 /// Handles a notification.
 pub(crate) fn notified(hub: &Hub, session: &Session, method: &str, params: Option<&Raw>) {
     // The only client notification that concerns shared servers: it contains no ids.
+    downstream::notified(&session.client, session.era, method);
     if let Surface::Server(server) = &session.surface()
         && method == "notifications/roots/list_changed"
     {

@@ -44,9 +44,6 @@ const TOGETHER: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Maximum number of resources watched by one notification stream.
 const WATCHED: usize = 256;
-/// Methods that stateless revisions do not have (`2026-07-28/changelog.mdx`).
-const REMOVED: [&str; 5] =
-    ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
 /// Does the request use a stateless revision? Legacy requests name theirs in the header only, if at all.
 pub(crate) fn speaks(message: &Message, http: &HeaderMap) -> bool {
@@ -83,7 +80,10 @@ pub(crate) async fn answer(
         Message::Request { id, method, params } => (id, method, params),
         // No notification of a stateless client is for a server: each call states what is needed, and closing its
         // stream cancels it (`2026-07-28/basic/patterns/cancellation.mdx`). Ids in it are the client's own.
-        Message::Notification { .. } => return reply::empty(StatusCode::ACCEPTED),
+        Message::Notification { method, .. } => {
+            downstream::notified(client, Era::STATELESS, &method);
+            return reply::empty(StatusCode::ACCEPTED);
+        }
         Message::Response { .. } => {
             let error =
                 ErrorObject::new(errors::INVALID_REQUEST, "clients cannot send responses in this revision");
@@ -334,7 +334,7 @@ fn check(
         let message = format!("_meta needs an object \"{}\"", metadata::CAPABILITIES);
         return Err(bad(errors::INVALID_PARAMS, message));
     }
-    if !is_method(surface, method) {
+    if downstream::served(surface, era, method).is_none() {
         let error = ErrorObject::new(errors::METHOD_NOT_FOUND, format!("there is no method {method}"));
         return Err((StatusCode::NOT_FOUND, error));
     }
@@ -347,25 +347,6 @@ fn check(
         same(http, "mcp-name", &named)?;
     }
     Ok(era)
-}
-
-/// May this method exist? For methods of a single server only that server knows.
-fn is_method(surface: &Surface, method: &str) -> bool {
-    let listed = |known: &[&str]| known.contains(&method);
-    match surface {
-        _ if listed(&REMOVED) => false,
-        _ if listed(&["server/discover", "tools/list", "tools/call", "subscriptions/listen"]) => true,
-        Surface::Router | Surface::Script => false,
-        Surface::Direct => listed(&[
-            "prompts/list",
-            "prompts/get",
-            "resources/list",
-            "resources/templates/list",
-            "resources/read",
-            "completion/complete",
-        ]),
-        Surface::Server(_) => true,
-    }
 }
 
 /// Checks that required headers match the arguments in the body.

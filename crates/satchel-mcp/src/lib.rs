@@ -15,6 +15,7 @@ mod large;
 pub mod limits;
 pub mod message;
 pub mod meta;
+pub mod methods;
 pub mod object;
 pub mod param_headers;
 pub mod sse;

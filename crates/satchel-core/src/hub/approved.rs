@@ -1,6 +1,9 @@
 //! Asks what was approved of servers, and refuses what was not.
 
-use satchel_mcp::RawObject;
+use satchel_mcp::{
+    RawObject,
+    methods::{Method, Pinned},
+};
 
 use super::{Hub, failure::CallFailure};
 use crate::{
@@ -107,12 +110,10 @@ pub(super) fn refuse_held_request(
     params: &RawObject,
 ) -> Result<(), CallFailure> {
     let text = |fields: &RawObject, key: &str| fields.text(key).unwrap_or_default();
-    match method {
-        "prompts/get" => refuse_held(hub, server, Kind::Prompt, &text(params, "name")),
-        "resources/read" | "resources/subscribe" => {
-            refuse_held(hub, server, Kind::Resource, &text(params, "uri"))
-        }
-        "completion/complete" => {
+    match Method::pinned_by(method) {
+        Pinned::Prompt => refuse_held(hub, server, Kind::Prompt, &text(params, "name")),
+        Pinned::Resource => refuse_held(hub, server, Kind::Resource, &text(params, "uri")),
+        Pinned::Reference => {
             let reference = params.get("ref").and_then(|raw| RawObject::parse(raw).ok());
             let reference = reference.unwrap_or_default();
             refuse_held(hub, server, Kind::Prompt, &text(&reference, "name"))?;
@@ -120,7 +121,8 @@ pub(super) fn refuse_held_request(
             refuse_held(hub, server, Kind::Template, &address)?;
             refuse_held(hub, server, Kind::Resource, &address)
         }
-        _ => Ok(()),
+        // Calls of tools are refused by their path.
+        Pinned::Tool | Pinned::Nothing => Ok(()),
     }
 }
 

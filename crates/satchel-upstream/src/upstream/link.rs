@@ -11,7 +11,7 @@
 //! client, and to nobody where they are not: a question must never reach somebody else.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{BTreeSet, HashMap, VecDeque},
     fmt,
     sync::{
         Arc, OnceLock,
@@ -22,7 +22,12 @@ use std::{
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
-use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, era::Era, errors, headers, meta};
+use satchel_mcp::{
+    ErrorObject, Id, Message, Raw, RawObject,
+    era::Era,
+    errors, headers, meta,
+    methods::{Handling, Method, Sender},
+};
 use serde::Serialize;
 use serde_json::{json, value::to_raw_value};
 use tokio::{
@@ -48,6 +53,9 @@ const CATCHING_UP: Duration = Duration::from_secs(2);
 const CANCELLED: usize = 64;
 
 /// What happened to a failed call, as far as known. Sent to clients as `error.data.outcome`.
+/// How many different methods that Satchel does not know are logged, and how much of each name, in characters.
+const UNKNOWN_METHODS: usize = 16;
+const UNKNOWN_NAME: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -261,6 +269,8 @@ struct LinkInner {
     ended: watch::Sender<Option<EndReason>>,
     ending: AtomicBool,
     changed: Box<dyn OnChange>,
+    /// The methods that were refused and logged.
+    unknown: Mutex<BTreeSet<String>>,
     log: ServerLog,
     dialect: RwLock<Option<Arc<Dialect>>>,
     /// The lowest severity that the server was asked to log; above all severities if it was not asked.
@@ -317,6 +327,7 @@ impl Link {
             dialect: RwLock::default(),
             logs_from: AtomicU8::new(u8::MAX),
         };
+            unknown: Mutex::default(),
         (Self { inner: Arc::new(inner) }, queue)
     }
 
@@ -599,7 +610,20 @@ impl Link {
                 call.note(Event::Note { method, params });
             }
             return;
+    /// Logs, once for each name, that the server sent what has no row in the table of methods.
+    fn refused_unknown(&self, method: &str) {
+        let name: String = method.chars().take(UNKNOWN_NAME).collect();
+        let mut unknown = self.inner.unknown.lock();
+        if unknown.len() < UNKNOWN_METHODS && unknown.insert(name.clone()) {
+            drop(unknown);
+            self.inner.log.hub(&format!("refused {name:?} of the server: Satchel does not know this method"));
         }
+    }
+
+        }
+        let Some(known) = Method::notification(Sender::Server, self.era(), &method) else {
+            return self.refused_unknown(&method);
+        };
         if let Some(list) =
             method.strip_prefix("notifications/").and_then(|rest| rest.strip_suffix("/list_changed"))
         {
@@ -624,7 +648,9 @@ impl Link {
                 return;
             }
         }
-        self.inner.changed.told(&method, params.as_deref());
+        if known.handling == Handling::Passed {
+            self.inner.changed.told(&method, params.as_deref());
+        }
     }
 
     /// The call that an unattributed message belongs to.
@@ -671,6 +697,10 @@ impl Link {
                 let message = format!("more than {QUESTIONS_OPEN} questions of one call are waiting");
                 self.respond(id, Err(ErrorObject::new(errors::INVALID_REQUEST, message)));
             }
+        if Method::question(&method).is_none() {
+            self.refused_unknown(&method);
+            return self.respond(id, unasked(&method));
+        }
             None => self.respond(id, unasked(&method)),
         }
     }
@@ -708,6 +738,9 @@ fn unasked(method: &str) -> Result<Box<Raw>, ErrorObject> {
 fn unreadable_answer(error: serde_json::Error) -> ErrorObject {
     ErrorObject::new(errors::INTERNAL_ERROR, error.to_string())
 }
+        _ if Method::question(method).is_none() => {
+            Err(ErrorObject::new(errors::METHOD_NOT_FOUND, format!("there is no method {method}")))
+        }
 
 fn unreadable(error: serde_json::Error) -> CallError {
     CallError::Answered(ErrorObject::new(
@@ -1106,3 +1139,79 @@ mod tests {
         }
     }
 }
+
+    /// The notifications that went on, by method.
+    #[derive(Debug, Clone, Default)]
+    struct Heard(Arc<Mutex<Vec<String>>>);
+
+    impl OnChange for Heard {
+        fn list_changed(&self, list: &str) {
+            self.0.lock().push(list.to_owned());
+        }
+        fn told(&self, method: &str, _params: Option<&Raw>) {
+            self.0.lock().push(method.to_owned());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_server_sends_passes_only_with_a_row_in_the_table_of_methods() {
+        let heard = Heard::default();
+        let (link, mut outbox) = Link::new(Box::new(heard.clone()), ServerLog::nowhere());
+        for method in [
+            "notifications/claude/channel",
+            "notifications/skills/list_changed",
+            "notifications/cancelled",
+            "tools/call",
+            "notifications/tools/list_changed",
+            "notifications/elicitation/complete",
+        ] {
+            link.incoming(Message::notification(method, raw("{}")));
+        }
+        assert_eq!(*heard.0.lock(), ["tools", "notifications/elicitation/complete"]);
+        let request = Request {
+            method: "tools/call".into(),
+            params: raw("{}"),
+            owner: Some("a".into()),
+            headers: vec![],
+        };
+        let mut call = link.begin(request, WAIT).await.unwrap();
+        outbox.recv().await.unwrap();
+        link.incoming(Message::request(7, "vendor/ask", raw("{}")));
+        assert!(outbox.recv().await.unwrap().json.contains("-32601"), "its client is not asked");
+        assert!(tokio::time::timeout(WAIT / 2, call.next(WAIT)).await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clients_request_has_a_token_of_the_hub_and_silence_makes_a_server_suspect() {
+        let (link, mut outbox) = link();
+        let request = |params| Request {
+            method: "tools/call".into(),
+            params,
+            owner: Some("a".into()),
+            headers: vec![],
+        };
+        let mut call = link.begin(request(raw(r#"{"name":"a","_meta":{"x":1}}"#)), WAIT).await.unwrap();
+        let sent = outbox.recv().await.unwrap().json;
+        assert!(sent.contains(r#""params":{"name":"a","_meta":{"x":1,"progressToken":1}}"#), "{sent}");
+        let _second = link.begin(request(None), WAIT).await.unwrap();
+        assert!(outbox.recv().await.unwrap().json.contains(r#""params":{"_meta":{"progressToken":2}}"#));
+        let began = Instant::now();
+        assert!(matches!(call.next(LONGEST_CALL).await, Event::Silent) && call.is_suspect());
+        assert_eq!(began.elapsed(), SUSPECT);
+        let note = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#;
+        link.incoming(Message::parse(note).unwrap());
+        assert!(matches!(call.next(LONGEST_CALL).await, Event::Note { .. }) && !call.is_suspect());
+        assert!(matches!(call.next(LONGEST_CALL).await, Event::Silent));
+        link.incoming(Message::parse(r#"{"jsonrpc":"2.0","id":1,"result":{"late":true}}"#).unwrap());
+        assert_eq!(shown(&call.next(LONGEST_CALL).await), r#"{"late":true}"#, "no result is lost");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_limit_counts_from_the_last_sign_of_life() {
+        let (link, _outbox) = link();
+        let mut call = link.start("tools/call", raw("{}"), WAIT).await.unwrap();
+        let (began, limit) = (Instant::now(), SUSPECT * 2);
+        assert!(matches!(call.next(limit).await, Event::Silent));
+        assert!(matches!(call.next(limit).await, Event::Final(Err(CallError::TimedOut(120, _)))));
+        assert_eq!(began.elapsed(), limit);
+    }

@@ -546,7 +546,7 @@ impl Running {
         self.stage = Stage::Over;
         self.conversation.faces.forget();
         let end = match end {
-            Ok(result) => Ok(hygiene::result(&self.attempt.registered, result)),
+            Ok(result) => Ok(hygiene::result(&self.attempt.registered, &self.attempt.method, result)),
             Err(Failed::Upstream(error)) => Err(Failed::Upstream(hygiene::error(error))),
             Err(failed @ Failed::Hub(_)) => Err(failed),
         };
