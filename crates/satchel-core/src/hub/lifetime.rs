@@ -1,7 +1,7 @@
 //! Owns the hub's lifetime: its task tracker, the staged shutdown, the lock on the data directory, and what other
 //! programs ask of the one that runs the hub: to quit, and to show its window.
 
-use std::fs::File;
+use std::{fs::File, time::Duration};
 
 use parking_lot::Mutex;
 
@@ -15,6 +15,9 @@ use crate::{
 
 /// Maximum number of unread requests to show the window; a window in front is shown by any of them.
 const WINDOW_REQUESTS: usize = 8;
+
+/// How long tasks may go on after servers have stopped and records are written.
+const LAST_TASKS: Duration = Duration::from_secs(1);
 
 /// The hub's tasks and their cancellation. Shutdown stages, in order: the hub's own tasks, the servers, the recorder,
 /// the watchdog.
@@ -100,10 +103,13 @@ impl Lifetime {
         is_shown.then_some(Done {}).ok_or_else(none)
     }
 
-    /// Waits for every spawned task.
+    /// Waits for every spawned task, for a while: a task that only waits for something else, like a slow provider, must
+    /// not delay the end.
     pub(super) async fn tasks_ended(&self) {
         self.tracker.close();
-        self.tracker.wait().await;
+        if tokio::time::timeout(LAST_TASKS, self.tracker.wait()).await.is_err() {
+            tracing::warn!(tasks = self.tracker.len(), "the hub ends before its last tasks");
+        }
     }
 
     /// Releases the data directory.

@@ -398,6 +398,7 @@ impl Hub {
     }
 
     /// Stops every server and task. Bounded in time: what does not stop is left to the watchdog.
+        self.inner.around.accounts.end();
     pub async fn shutdown(&self) {
         let all = async {
             self.inner.life.end().cancel();
@@ -414,12 +415,14 @@ impl Hub {
         if tokio::time::timeout(SHUTDOWN, all).await.is_err() {
             tracing::warn!("the shutdown did not finish in time");
             self.recorder().end();
+            self.inner.around.accounts.end();
             self.inner.life.watchdog_end().cancel();
         }
         self.inner.life.unlock();
     }
 
     /// Applies a change to the configuration, whoever requests it.
+            self.recorder().written().await;
     ///
     /// # Errors
     /// [`ApplyError`] if it is invalid or cannot be written; the configuration is then unchanged.

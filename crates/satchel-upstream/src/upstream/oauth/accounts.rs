@@ -15,7 +15,7 @@ use tokio::{
     sync::{mpsc, watch},
     time::Instant,
 };
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{account::Account, request};
 use crate::{
@@ -62,6 +62,8 @@ pub enum Changed {
 pub struct Shared {
     pub(super) secrets: Secrets,
     pub(super) tracker: TaskTracker,
+    /// Cancelled when the hub stops: nobody comes back from a browser any more.
+    pub(super) end: CancellationToken,
     pub(super) clock: Clock,
     file: PathBuf,
     /// Distinguishes the keychain items of different data directories.
@@ -127,6 +129,7 @@ impl Accounts {
         let shared = Arc::new(Shared {
             secrets,
             tracker,
+            end: CancellationToken::new(),
             clock,
             file,
             home,
@@ -148,6 +151,11 @@ impl Accounts {
             .entry(server.clone())
             .or_insert_with(|| Arc::new(Account::new(server.clone(), self.shared.clone())));
         account.clone()
+    }
+
+    /// Cancels every running sign-in, because the hub stops.
+    pub fn end(&self) {
+        self.shared.end.cancel();
     }
 
     /// A server's sign-in state; `None` if it never required one.

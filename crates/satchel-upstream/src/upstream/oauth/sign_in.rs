@@ -126,8 +126,8 @@ impl Credential {
         drop(state);
         let (paste, pasted) = mpsc::channel(4);
         let (ended, end) = watch::channel(None);
-        let cancel = CancellationToken::new();
-        let shown = page.clone();
+        let cancel = account.shared.end.child_token();
+        let (shown, own) = (page.clone(), page.url.clone());
         *account.signing.lock() = Some(Signing { page: page.clone(), paste, end, cancel: cancel.clone() });
         let before = account.view().map(|view| view.state);
         account.show(SignInState::SigningIn { until_ms: page.until_ms }, |view| {
@@ -136,7 +136,7 @@ impl Credential {
         let credential = self.clone();
         account.shared.tracker.spawn(async move {
             let (outcome, show) = credential.wait(&request, listening, pasted, &cancel).await;
-            credential.settle(&outcome, before);
+            credential.settle(&outcome, &own, before);
             if let Some(show) = show {
                 let server = credential.account.server.to_string();
                 let _ = show.send(match &outcome {
@@ -349,11 +349,11 @@ impl Credential {
         }
     }
 
-    /// Shows the result. On failure, the previous state is restored.
-    fn settle(&self, outcome: &Result<(), Trouble>, before: Option<SignInState>) {
+    /// Shows the result. On failure, the previous state is restored, unless another sign-in has begun.
+    fn settle(&self, outcome: &Result<(), Trouble>, page: &str, before: Option<SignInState>) {
         let account = &self.account;
         let Err(trouble) = outcome else { return };
-        if matches!(trouble, Trouble::Cancelled) && account.waiting().is_some() {
+        if account.waiting().is_some_and(|signing| signing.page.url != page) {
             return;
         }
         let as_before = match before {
