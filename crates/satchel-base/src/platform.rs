@@ -1,6 +1,8 @@
 //! The operating system as a value, so that tests can choose it, and environment variables with that system's rules for
 //! names. Reads nothing but the kind of system and this process's variables.
 
+pub mod descriptors;
+
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},

@@ -22,6 +22,11 @@ impl Shares {
         Self { each, of: Mutex::default() }
     }
 
+    /// The share of each client.
+    pub(crate) fn most(&self) -> usize {
+        self.each
+    }
+
     /// Takes a permit for this client; `None` if its share is used up.
     pub(crate) fn take(&self, client: &str) -> Option<OwnedSemaphorePermit> {
         self.of(client).try_acquire_owned().ok()

@@ -46,11 +46,18 @@ use crate::{
     serve::{HEADER_BYTES, HEADERS},
 };
 
-/// Maximum number of connections.
+/// Maximum number of connections, where the system allows enough open files.
 pub(crate) const CONNECTIONS: usize = 512;
 /// Maximum number of connections per client.
+/// Minimum number of them, however few files may be open.
+const FEWEST: usize = 16;
+/// Open files that are not connections of clients: servers' pipes, the hub's own files. Half of the others are for
+/// connections to servers.
+const OTHER_FILES: u64 = 64;
 pub(crate) const PER_CLIENT: usize = 64;
 /// Timeout for a request's head.
+/// The part of all connections that one client can have.
+const SHARE: usize = CONNECTIONS / PER_CLIENT;
 const HEADER_TIME: Duration = Duration::from_secs(10);
 /// Idle timeout of a connection. Longer than that of clients (90 s is common), so that clients close first, and no
 /// request meets a closing connection.
@@ -65,6 +72,7 @@ const REFUSING: Duration = Duration::from_secs(1);
 pub(crate) struct Connections {
     state: Mutex<ConnectionState>,
     shares: Shares,
+    places: usize,
     /// Signalled when a place may have become free.
     moved: Notify,
     /// How many wait for that.
@@ -74,8 +82,16 @@ pub(crate) struct Connections {
 impl Default for Connections {
     fn default() -> Self {
         Self {
+        Self::new(CONNECTIONS)
+    }
+}
+
+impl Connections {
+    /// So many at a time.
+    pub(crate) fn new(places: usize) -> Self {
             state: Mutex::default(),
-            shares: Shares::new(PER_CLIENT),
+            places,
+            shares: Shares::new((places / SHARE).max(1)),
             moved: Notify::new(),
             newcomers: AtomicUsize::new(0),
         }
@@ -158,7 +174,19 @@ impl Connections {
     /// Takes a place; `None` if all are used by clients.
     pub(crate) async fn enter(self: &Arc<Self>) -> Option<ConnectionSlot> {
         let _waiting = Newcomer::of(self);
+/// How many connections fit under the limit of open files.
+pub(crate) fn places(limit: Option<u64>) -> usize {
+    let fit =
+        limit.map(|limit| usize::try_from(limit.saturating_sub(OTHER_FILES) / 2).unwrap_or(CONNECTIONS));
+    fit.map_or(CONNECTIONS, |fit| fit.clamp(FEWEST, CONNECTIONS))
+}
+
         loop {
+    /// Maximum number of connections.
+    pub(crate) fn places(&self) -> usize {
+        self.places
+    }
+
             let mut moved = pin!(self.moved.notified());
             moved.as_mut().enable();
             match self.enter_now() {
@@ -171,7 +199,7 @@ impl Connections {
 
     fn enter_now(self: &Arc<Self>) -> Result<ConnectionSlot, Full> {
         let mut state = self.state();
-        if state.open.len() >= CONNECTIONS {
+        if state.open.len() >= self.places {
             let number = state.first_to_go()?;
             if let Some(gone) = state.open.remove(&number) {
                 gone.gives_way();

@@ -21,7 +21,7 @@ use crate::{
     auth_throttle::{AuthThrottle, MINUTE},
     busy::{PER_CLIENT, Shares},
     callback, compat,
-    connection::{self, Answers, ClientConnection},
+    connection::{Answers, ClientConnection},
     downstream,
     exchange::{self, Answer},
     guard::{Guard, Refused},
@@ -173,7 +173,7 @@ async fn answer(app: Arc<App>, request: Request<Body>) -> Response<Body> {
         && !connection.is_of(&client).await
     {
         throw_away(body.into_data_stream()).await;
-        return too_many_connections();
+        return too_many_connections(connection.per_client());
     }
     let response = serve(&app, client, surface, &parts, body).await;
     token::ends_with(&app.hub, &parts.headers, response)
@@ -285,8 +285,7 @@ fn busy() -> Response<Body> {
     reply::error(StatusCode::TOO_MANY_REQUESTS, None, error)
 }
 
-fn too_many_connections() -> Response<Body> {
-    let most = connection::PER_CLIENT;
+fn too_many_connections(most: usize) -> Response<Body> {
     let message = format!("this client has {most} connections; send more over those, or close some");
     let error = ErrorObject::new(errors::HUB_REFUSED, message)
         .with_data(&serde_json::json!({ "outcome": "not_sent" }));

@@ -23,7 +23,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::sockets;
 use crate::{
     address_file::AddressFile,
-    connection::{self, Answers, CONNECTIONS, Connections},
+    connection::{self, Answers, Connections},
     control, http, otlp,
 };
 
@@ -33,7 +33,7 @@ const FALLBACKS: u16 = 9;
 /// seconds.
 const WAITING: u32 = 4_096;
 /// Maximum number of connections accepted before other tasks run.
-const AT_A_TURN: usize = CONNECTIONS;
+const AT_A_TURN: usize = connection::CONNECTIONS;
 /// Maximum number of header fields.
 pub(crate) const HEADERS: usize = 100;
 /// Maximum size of a request's head, in bytes.
@@ -116,13 +116,14 @@ pub async fn serve(hub: &Hub, port: Result<Port, ServeError>) -> Result<Endpoint
     let app = Arc::new(http::App::new(hub.clone(), number, stop.clone(), tracker.clone()));
     let socket = control::open(hub, &stop, &tracker)?;
     let answers = http::answers(app.clone());
-    let connections: Arc<Connections> = Arc::default();
+    let places = connection::places(hub.descriptors().limit);
+    let connections = Arc::new(Connections::new(places));
     for listener in [Some(listener), also].into_iter().flatten() {
         let (answers, connections) = (answers.clone(), connections.clone());
         tracker.spawn(accept(listener, answers, connections, stop.clone(), tracker.clone()));
     }
     #[cfg(unix)]
-    tracker.spawn(sockets::follow(hub.clone(), answers, stop.clone(), tracker.clone()));
+    tracker.spawn(sockets::follow(hub.clone(), answers, places, stop.clone(), tracker.clone()));
     let address = AddressFile::write(hub.places(), &url, &socket).map_err(ServeError::Address)?;
     hub.set_endpoint(Some(url.clone()));
     otlp::begin(hub, &stop, &tracker);
@@ -199,7 +200,8 @@ async fn accept(
             }
             None => {
                 tracker.spawn(async move {
-                    let message = format!("{CONNECTIONS} connections are open; close some first");
+                    let message = format!("{places} connections are open; close some first");
+                let places = connections.places();
                     connection::refuse(stream, "503 Service Unavailable", &message).await;
                 });
             }

@@ -24,7 +24,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    connection::{self, Answers, CONNECTIONS, Connections},
+    connection::{self, Answers, Connections},
     http::OnlyFor,
 };
 
@@ -45,8 +45,14 @@ impl Drop for ClientSocket {
     }
 }
 
-/// Listens where the configuration says, until `stop`.
-pub(crate) async fn follow(hub: Hub, answers: Answers, stop: CancellationToken, tracker: TaskTracker) {
+/// Listens where the configuration says, until `stop`. `places` is the number of connections of each socket.
+pub(crate) async fn follow(
+    hub: Hub,
+    answers: Answers,
+    places: usize,
+    stop: CancellationToken,
+    tracker: TaskTracker,
+) {
     let home = Environment::of_this_process().home();
     let mut config = hub.watch_config();
     let mut sockets: BTreeMap<String, ClientSocket> = BTreeMap::new();
@@ -61,7 +67,7 @@ pub(crate) async fn follow(hub: Hub, answers: Answers, stop: CancellationToken, 
                 Ok(listener) => {
                     tracing::info!(client, path = %path.display(), "serving one client at a socket");
                     let (answers, stop) = (only_for(&client, answers.clone()), stop.child_token());
-                    tracker.spawn(accept(listener, answers, stop.clone(), tracker.clone()));
+                    tracker.spawn(accept(listener, answers, places, stop.clone(), tracker.clone()));
                     sockets.insert(client, ClientSocket { path, stop });
                 }
                 Err(error) => {
@@ -120,8 +126,14 @@ async fn bind(path: &Path) -> io::Result<UnixListener> {
 }
 
 /// Accepts connections until `stop`, which ends them too.
-async fn accept(listener: UnixListener, answers: Answers, stop: CancellationToken, tracker: TaskTracker) {
-    let connections: Arc<Connections> = Arc::default();
+async fn accept(
+    listener: UnixListener,
+    answers: Answers,
+    places: usize,
+    stop: CancellationToken,
+    tracker: TaskTracker,
+) {
+    let connections = Arc::new(Connections::new(places));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -141,7 +153,7 @@ async fn accept(listener: UnixListener, answers: Answers, stop: CancellationToke
             }
             None => {
                 tracker.spawn(async move {
-                    let message = format!("{CONNECTIONS} connections are open; close some first");
+                    let message = format!("{places} connections are open; close some first");
                     connection::refuse(stream, "503 Service Unavailable", &message).await;
                 });
             }

@@ -15,6 +15,9 @@ pub struct Orders {
     pub args: Vec<String>,
     /// Its complete environment.
     pub env: BTreeMap<String, String>,
+    /// How many files it may have open at first, if not as many as this process. It can raise that itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_files: Option<u64>,
     /// The sandbox it runs in, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Sandboxed>,
@@ -80,6 +83,7 @@ mod linux {
         errno::Errno,
         sys::{
             prctl,
+            resource::{Resource::RLIMIT_NOFILE, getrlimit, setrlimit},
             signal::{SigSet, Signal, kill},
             stat::{Mode, umask},
             wait::{WaitStatus, wait},
@@ -140,6 +144,11 @@ mod linux {
     fn start(program: &OsString, orders: Orders) -> std::io::Result<Pid> {
         // Files that a server writes are private to the user, unless it sets other permissions.
         umask(Mode::from_bits_truncate(0o077));
+        if let Some(soft) = orders.open_files {
+            // If this fails, it has the larger limit.
+            let _ =
+                getrlimit(RLIMIT_NOFILE).and_then(|(_, hard)| setrlimit(RLIMIT_NOFILE, soft.min(hard), hard));
+        }
         let mut server = match &orders.sandbox {
             // The server sees its own name, as without a subreaper.
             None => {
@@ -209,7 +218,7 @@ mod tests {
     #[test]
     fn reading_orders_consumes_no_byte_beyond_them() {
         let (args, env) = (vec!["a b".to_owned(), "é\n\"".to_owned()], [("K".to_owned(), "v=1".to_owned())]);
-        let orders = Orders { args: args.clone(), env: env.clone().into(), sandbox: None };
+        let orders = Orders { args: args.clone(), env: env.clone().into(), open_files: None, sandbox: None };
         let json = serde_json::to_string(&orders).unwrap();
         let (orders, left) = read(format!("{} {json}\n{{\"jsonrpc\"", json.len()).as_bytes());
         let orders = orders.unwrap();

@@ -108,7 +108,7 @@ use crate::{
         event::DebugStatus,
         ledger::CallKind,
     },
-    platform::Environment,
+    platform::{Environment, descriptors::Descriptors},
     prompts::Prompts,
     recorder::{self, Observer, Program, Recorder},
     review::{Accepted, Review},
@@ -230,6 +230,7 @@ impl Hub {
             watchdog,
             environment: Environment::of_this_process(),
             search_path: SearchPath::default(),
+            descriptors: Descriptors::raised(),
             engines: Engines::default(),
             notifications: tokio::sync::broadcast::channel(NOTIFICATIONS).0,
             tracker: tracker.clone(),
@@ -384,6 +385,11 @@ impl Hub {
 
     /// Begins the shutdown: idle servers stop now, the others when their calls end or after a grace period. For
     /// programs that let calls finish before [`Hub::shutdown`].
+    /// How many files the hub may have open.
+    pub fn descriptors(&self) -> Descriptors {
+        self.inner.around.descriptors
+    }
+
     pub fn begin_to_end(&self) {
         drop(self.end_servers());
     }
@@ -392,13 +398,13 @@ impl Hub {
         self.inner.around.ending.begin();
         let end = |server: &Registered| {
             let upstream = server.upstream.clone();
+        self.inner.around.accounts.end();
             self.inner.life.spawn(async move { upstream.close().await })
         };
         self.servers().values().map(end).collect()
     }
 
     /// Stops every server and task. Bounded in time: what does not stop is left to the watchdog.
-        self.inner.around.accounts.end();
     pub async fn shutdown(&self) {
         let all = async {
             self.inner.life.end().cancel();
@@ -409,20 +415,20 @@ impl Hub {
             // No calls arrive any more, and all their records have been sent.
             self.recorder().close_door();
             self.recorder().end();
+            self.inner.around.accounts.end();
             self.inner.life.watchdog_end().cancel();
             self.inner.life.tasks_ended().await;
         };
         if tokio::time::timeout(SHUTDOWN, all).await.is_err() {
             tracing::warn!("the shutdown did not finish in time");
             self.recorder().end();
-            self.inner.around.accounts.end();
+            self.recorder().written().await;
             self.inner.life.watchdog_end().cancel();
         }
         self.inner.life.unlock();
     }
 
     /// Applies a change to the configuration, whoever requests it.
-            self.recorder().written().await;
     ///
     /// # Errors
     /// [`ApplyError`] if it is invalid or cannot be written; the configuration is then unchanged.

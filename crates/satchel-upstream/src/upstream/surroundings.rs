@@ -10,7 +10,11 @@ use super::{
     watchdog::Watchdog,
 };
 use crate::{
-    files::Places, model::ServerName, platform::Environment, secrets::Secrets, stats::audit::AuditSink,
+    files::Places,
+    model::ServerName,
+    platform::{Environment, descriptors::Descriptors},
+    secrets::Secrets,
+    stats::audit::AuditSink,
 };
 
 /// State shared by all upstreams of a hub.
@@ -28,6 +32,8 @@ pub struct Surroundings {
     pub watchdog: Watchdog,
     /// The hub's own environment at its start.
     pub environment: Environment,
+    /// How many files the hub may have open, and its servers.
+    pub descriptors: Descriptors,
     /// Where programs are searched.
     pub search_path: SearchPath,
     /// What runs containers.

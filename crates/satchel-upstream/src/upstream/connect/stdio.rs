@@ -66,6 +66,8 @@ pub struct Program {
     pub cwd: Option<PathBuf>,
     /// The program that keeps its descendants within reach, if there is one ([`crate::upstream::subreaper`]).
     pub subreaper: Option<PathBuf>,
+    /// The limit of open files that the subreaper gives it, if not the hub's own.
+    pub open_files: Option<u64>,
     /// Its sandbox, if any, and the program that applies it.
     pub sandbox: Option<(PathBuf, SandboxPlan)>,
     /// The container whose client this program is, if it is one.
@@ -180,8 +182,8 @@ fn orders(program: &mut Program) -> String {
         // An unreadable sandbox is refused by the program that applies it, so the server is not started without one.
         Sandboxed { by, which: serde_json::to_string(&sandbox).unwrap_or_default() }
     });
-    let mut orders =
-        Orders { args: std::mem::take(&mut program.args), env: std::mem::take(&mut program.env), sandbox };
+    let (args, env) = (std::mem::take(&mut program.args), std::mem::take(&mut program.env));
+    let mut orders = Orders { args, env, open_files: program.open_files, sandbox };
     // Strings always serialize. A subreaper without orders exits.
     let line = to_line(&orders).unwrap_or_default();
     // They may contain credentials.
@@ -537,6 +539,7 @@ mod tests {
             env: BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]),
             cwd: None,
             subreaper: None,
+            open_files: None,
             sandbox: None,
             container: None,
         };

@@ -98,7 +98,8 @@ impl Start {
             }
         };
         let (env, container) = (env.into_variables(), None);
-        Ok(stdio::Program { program, args, env, cwd, subreaper, sandbox, container })
+        let open_files = self.around.descriptors.before;
+        Ok(stdio::Program { program, args, env, cwd, subreaper, open_files, sandbox, container })
     }
 
     /// Finds the program that a command names. `dirs` may be the PATH of its entry.
@@ -177,7 +178,16 @@ impl Start {
         let container = Some(Orphan { name, engine: engine.program.clone(), env });
         client.extend(variables);
         let (program, env, cwd) = (engine.program, client.into_variables(), home);
-        Ok(stdio::Program { program, args, env, cwd, subreaper: None, sandbox: None, container })
+        Ok(stdio::Program {
+            program,
+            args,
+            env,
+            cwd,
+            subreaper: None,
+            open_files: None,
+            sandbox: None,
+            container,
+        })
     }
 }
 
