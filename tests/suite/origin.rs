@@ -40,6 +40,9 @@ async fn nothing_that_a_server_started_manages_the_hub() {
     let client = hub.client("one").await;
     home.satchel(&["restart", "github"]).await;
     offered(&client, "github:echo").await;
+    let stolen = hub.connection("one").await;
+    let stolen = json!({ "url": stolen.url, "headers": stolen.headers });
+    std::fs::write(home.file("stolen.json"), stolen.to_string()).expect("a file");
     let (satchel, attacker) = (program("satchel"), program("self-approver"));
     for how in ["child", "daemon", "killer"] {
         let report = home.file(&format!("{how}.json"));
@@ -58,7 +61,7 @@ async fn nothing_that_a_server_started_manages_the_hub() {
                 "{how}: {said}"
             );
         }
-        for attempt in ["raw_read", "raw_approve", "raw_connect"] {
+        for attempt in ["raw_read", "raw_approve", "raw_connect", "as_client"] {
             assert_eq!(said[attempt]["status"], "403", "{how} {attempt}: {said}");
             assert!(said[attempt]["text"].to_string().contains("from_a_server"), "{how} {attempt}: {said}");
         }
@@ -72,6 +75,12 @@ async fn nothing_that_a_server_started_manages_the_hub() {
     };
     // A server that exits is started again, and tries again.
     assert!(log.iter().filter(refused).count() >= 9, "{log:?}");
+    let with_a_token = |(kind, who, subject, why): &&(String, String, String, String)| {
+        let detail = "started by a server, with the token of one";
+        let whose = who.starts_with("program self-approver (pid ");
+        kind == "denied" && whose && subject == "the port for clients" && why == detail
+    };
+    assert!(log.iter().filter(with_a_token).count() >= 3, "{log:?}");
 }
 
 #[tokio::test]

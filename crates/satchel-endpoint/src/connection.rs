@@ -34,9 +34,10 @@ use axum::{
 use futures_util::task::AtomicWaker;
 use hyper::body::{Frame, Incoming, SizeHint};
 use hyper_util::rt::TokioIo;
+use satchel_core::{hub::Hub, model::control::Refusal, upstream::peer::Peer};
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf},
-    sync::{Notify, OwnedSemaphorePermit},
+    sync::{Notify, OnceCell, OwnedSemaphorePermit},
     time::{Instant, Sleep, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
@@ -48,16 +49,16 @@ use crate::{
 
 /// Maximum number of connections, where the system allows enough open files.
 pub(crate) const CONNECTIONS: usize = 512;
-/// Maximum number of connections per client.
 /// Minimum number of them, however few files may be open.
 const FEWEST: usize = 16;
 /// Open files that are not connections of clients: servers' pipes, the hub's own files. Half of the others are for
 /// connections to servers.
 const OTHER_FILES: u64 = 64;
+/// Maximum number of connections per client.
 pub(crate) const PER_CLIENT: usize = 64;
-/// Timeout for a request's head.
 /// The part of all connections that one client can have.
 const SHARE: usize = CONNECTIONS / PER_CLIENT;
+/// Timeout for a request's head.
 const HEADER_TIME: Duration = Duration::from_secs(10);
 /// Idle timeout of a connection. Longer than that of clients (90 s is common), so that clients close first, and no
 /// request meets a closing connection.
@@ -71,8 +72,8 @@ const REFUSING: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Connections {
     state: Mutex<ConnectionState>,
-    shares: Shares,
     places: usize,
+    shares: Shares,
     /// Signalled when a place may have become free.
     moved: Notify,
     /// How many wait for that.
@@ -81,7 +82,6 @@ pub(crate) struct Connections {
 
 impl Default for Connections {
     fn default() -> Self {
-        Self {
         Self::new(CONNECTIONS)
     }
 }
@@ -89,6 +89,7 @@ impl Default for Connections {
 impl Connections {
     /// So many at a time.
     pub(crate) fn new(places: usize) -> Self {
+        Self {
             state: Mutex::default(),
             places,
             shares: Shares::new((places / SHARE).max(1)),
@@ -110,6 +111,9 @@ struct ConnectionState {
 pub(crate) struct ClientConnection {
     number: u64,
     all: Arc<Connections>,
+    peer: Peer,
+    /// Whether the process at the other end may act as a client; found out with the first valid token.
+    admitted: OnceCell<Result<(), Refusal>>,
     stage: Mutex<Stage>,
     /// Cancelled when its place is needed.
     give_way: CancellationToken,
@@ -170,10 +174,6 @@ enum Full {
 #[derive(Debug)]
 pub(crate) struct ConnectionSlot(Arc<ClientConnection>);
 
-impl Connections {
-    /// Takes a place; `None` if all are used by clients.
-    pub(crate) async fn enter(self: &Arc<Self>) -> Option<ConnectionSlot> {
-        let _waiting = Newcomer::of(self);
 /// How many connections fit under the limit of open files.
 pub(crate) fn places(limit: Option<u64>) -> usize {
     let fit =
@@ -181,15 +181,19 @@ pub(crate) fn places(limit: Option<u64>) -> usize {
     fit.map_or(CONNECTIONS, |fit| fit.clamp(FEWEST, CONNECTIONS))
 }
 
-        loop {
+impl Connections {
     /// Maximum number of connections.
     pub(crate) fn places(&self) -> usize {
         self.places
     }
 
+    /// Takes a place; `None` if all are used by clients.
+    pub(crate) async fn enter(self: &Arc<Self>, peer: Peer) -> Option<ConnectionSlot> {
+        let _waiting = Newcomer::of(self);
+        loop {
             let mut moved = pin!(self.moved.notified());
             moved.as_mut().enable();
-            match self.enter_now() {
+            match self.enter_now(peer) {
                 Ok(place) => return Some(place),
                 Err(Full::OfClients) => return None,
                 Err(Full::ForNow) => moved.await,
@@ -197,7 +201,7 @@ pub(crate) fn places(limit: Option<u64>) -> usize {
         }
     }
 
-    fn enter_now(self: &Arc<Self>) -> Result<ConnectionSlot, Full> {
+    fn enter_now(self: &Arc<Self>, peer: Peer) -> Result<ConnectionSlot, Full> {
         let mut state = self.state();
         if state.open.len() >= self.places {
             let number = state.first_to_go()?;
@@ -216,6 +220,8 @@ pub(crate) fn places(limit: Option<u64>) -> usize {
         let connection = Arc::new(ClientConnection {
             number: state.last,
             all: self.clone(),
+            peer,
+            admitted: OnceCell::new(),
             stage: Mutex::new(stage),
             give_way: CancellationToken::new(),
             ending: AtomicBool::new(state.ending),
@@ -297,6 +303,19 @@ impl Drop for ConnectionSlot {
 }
 
 impl ClientConnection {
+    /// Maximum number of connections of one client.
+    pub(crate) fn per_client(&self) -> usize {
+        self.all.shares.most()
+    }
+
+    /// May the process at the other end act as a client? Looked at once per connection.
+    pub(crate) async fn admitted(&self, hub: &Hub, client: &str) -> Result<(), Refusal> {
+        if self.peer == Peer::Unknown {
+            return Ok(());
+        }
+        self.admitted.get_or_init(async || hub.admit_client(client, self.peer).await).await.clone()
+    }
+
     /// Assigns the connection to this client; false if the client has reached its maximum and all its connections stay
     /// busy for a while.
     pub(crate) async fn is_of(&self, client: &str) -> bool {
@@ -630,7 +649,7 @@ mod tests {
     fn open(all: &Arc<Connections>) -> (DuplexStream, tokio::task::JoinHandle<()>) {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let answers: Answers = Arc::new(|_| Box::pin(async { Response::new("served".into()) }));
-        let place = all.enter_now().unwrap();
+        let place = all.enter_now(Peer::Unknown).unwrap();
         #[expect(clippy::disallowed_methods, reason = "the test waits for it")]
         let carried = tokio::spawn(carry(theirs, answers, place));
         (ours, carried)
@@ -687,7 +706,7 @@ mod tests {
     }
 
     fn places(all: &Arc<Connections>, count: usize) -> Vec<ConnectionSlot> {
-        (0..count).map(|_| all.enter_now().unwrap()).collect()
+        (0..count).map(|_| all.enter_now(Peer::Unknown).unwrap()).collect()
     }
 
     #[tokio::test]
@@ -699,12 +718,12 @@ mod tests {
         }
         places[0].0.nothing_more_came();
         assert!(!places[0].0.give_way.is_cancelled());
-        let newcomer = all.enter().await.unwrap();
+        let newcomer = all.enter(Peer::Unknown).await.unwrap();
         assert!(places[0].0.give_way.is_cancelled(), "nobody's is the first to go");
         assert!(newcomer.0.is_of("client-0").await);
-        assert!(all.enter().await.is_none(), "clients keep theirs");
+        assert!(all.enter(Peer::Unknown).await.is_none(), "clients keep theirs");
         drop(newcomer);
-        assert!(all.enter().await.is_some());
+        assert!(all.enter(Peer::Unknown).await.is_some());
     }
 
     #[tokio::test(start_paused = true)]
@@ -713,9 +732,9 @@ mod tests {
         let (mut streams, _carried): (Vec<_>, Vec<_>) = (0..CONNECTIONS).map(|_| open(&all)).unzip();
         // Sent before anything was read.
         streams[0].write_all(ASKS).await.unwrap();
-        assert_eq!(all.enter_now().unwrap_err(), Full::ForNow);
+        assert_eq!(all.enter_now(Peer::Unknown).unwrap_err(), Full::ForNow);
         for newcomer in 0..CONNECTIONS {
-            let place = timeout(HEADER_TIME, all.enter()).await.expect("there is room soon");
+            let place = timeout(HEADER_TIME, all.enter(Peer::Unknown)).await.expect("there is room soon");
             std::mem::forget(place.unwrap_or_else(|| panic!("newcomer {newcomer} is let in")));
         }
         assert!(answer(&mut streams[0]).await.starts_with("HTTP/1.1 200"));
@@ -735,7 +754,7 @@ mod tests {
         places.remove(0);
         assert!(places[PER_CLIENT - 1].0.is_of("a").await, "one was given back");
         // The next one has to wait for another to end.
-        let newcomer = all.enter().await.unwrap();
+        let newcomer = all.enter(Peer::Unknown).await.unwrap();
         let ended = places.pop().unwrap();
         let ending = async {
             tokio::time::sleep(RESTING / 2).await;
@@ -745,7 +764,7 @@ mod tests {
         assert!(known && !places[7].0.give_way.is_cancelled());
         // Now one of them is idle, and may be about to be reused, but not for long.
         places[7].0.goes_on_to(Doing::Idle);
-        let newcomer = all.enter().await.unwrap();
+        let newcomer = all.enter(Peer::Unknown).await.unwrap();
         assert!(newcomer.0.is_of("a").await && places[7].0.give_way.is_cancelled());
         // Asked on at this very moment, it takes the place of another idle one, and is refused where there is none.
         places[9].0.goes_on_to(Doing::Idle);
@@ -770,11 +789,15 @@ mod tests {
         for waiting in &mut beyond {
             assert!(timeout(Duration::ZERO, waiting).await.is_err());
         }
-        assert_eq!(all.enter_now().unwrap_err(), Full::ForNow, "nobody knows yet whose the others are");
+        assert_eq!(
+            all.enter_now(Peer::Unknown).unwrap_err(),
+            Full::ForNow,
+            "nobody knows yet whose the others are"
+        );
         for (at, place) in others.iter().enumerate().skip(3) {
             assert!(place.0.is_of(&format!("client-{}", at / PER_CLIENT)).await);
         }
-        let newcomer = all.enter().await.unwrap();
+        let newcomer = all.enter(Peer::Unknown).await.unwrap();
         assert!(newcomer.0.is_of("b").await);
         let last = beyond.pop().unwrap();
         assert!(!timeout(Duration::ZERO, last).await.unwrap(), "it is told at once");

@@ -12,6 +12,7 @@ use axum::{
 use futures_util::StreamExt;
 use satchel_core::{
     hub::{Hub, Scope},
+    model::control::Refusal,
     tasks::{caught, may_fail_here},
 };
 use satchel_mcp::{ErrorObject, Id, Message, ParseError, Raw, RawObject, envelope, era::Era, errors};
@@ -170,6 +171,12 @@ async fn answer(app: Arc<App>, request: Request<Body>) -> Response<Body> {
         return if guessed && app.throttle.refuses_another() { too_many_wrong_tokens() } else { no_token() };
     };
     if let Some(connection) = parts.extensions.get::<Arc<ClientConnection>>()
+        && let Err(refusal) = connection.admitted(&app.hub, &client).await
+    {
+        throw_away(body.into_data_stream()).await;
+        return not_admitted(&refusal);
+    }
+    if let Some(connection) = parts.extensions.get::<Arc<ClientConnection>>()
         && !connection.is_of(&client).await
     {
         throw_away(body.into_data_stream()).await;
@@ -290,6 +297,16 @@ fn too_many_connections(most: usize) -> Response<Body> {
     let error = ErrorObject::new(errors::HUB_REFUSED, message)
         .with_data(&serde_json::json!({ "outcome": "not_sent" }));
     let mut response = reply::error(StatusCode::TOO_MANY_REQUESTS, None, error);
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// The process at the other end may not act as a client.
+fn not_admitted(refusal: &Refusal) -> Response<Body> {
+    let message = format!("{}. {}", refusal.message, refusal.action);
+    let error = ErrorObject::new(errors::HUB_REFUSED, message)
+        .with_data(&serde_json::json!({ "code": refusal.code, "outcome": "not_sent" }));
+    let mut response = reply::error(StatusCode::FORBIDDEN, None, error);
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }

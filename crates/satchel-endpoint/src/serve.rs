@@ -12,6 +12,7 @@ use satchel_core::{
     files::Places,
     hub::{Hub, USUAL_PORT},
     model::{Code, Notice},
+    upstream::peer::Peer,
 };
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
@@ -192,16 +193,17 @@ async fn accept(
     stop: CancellationToken,
     tracker: TaskTracker,
 ) {
-    let admit = async |stream: TcpStream| {
+    let admit = async |stream: TcpStream, theirs: SocketAddr| {
         let _ = stream.set_nodelay(true);
-        match connections.enter().await {
+        let peer = stream.local_addr().map_or(Peer::Unknown, |ours| Peer::Tcp { theirs, ours });
+        match connections.enter(peer).await {
             Some(place) => {
                 tracker.spawn(connection::carry(stream, answers.clone(), place));
             }
             None => {
+                let places = connections.places();
                 tracker.spawn(async move {
                     let message = format!("{places} connections are open; close some first");
-                let places = connections.places();
                     connection::refuse(stream, "503 Service Unavailable", &message).await;
                 });
             }
@@ -212,7 +214,7 @@ async fn accept(
         let mut at_this_turn = 0;
         loop {
             match listener.accept().await {
-                Ok((stream, _)) => admit(stream).await,
+                Ok((stream, theirs)) => admit(stream, theirs).await,
                 Err(error) => {
                     // Out of file descriptors, for example: retrying immediately would only waste CPU.
                     tracing::warn!(%error, "cannot accept a connection");

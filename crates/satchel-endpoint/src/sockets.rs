@@ -19,6 +19,7 @@ use satchel_core::{
     hub::Hub,
     model::{Code, Notice},
     platform::Environment,
+    upstream::{ancestry::Caller, peer::Peer},
 };
 use tokio::net::{UnixListener, UnixStream};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -147,7 +148,8 @@ async fn accept(
                 continue;
             }
         };
-        match connections.enter().await {
+        let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());
+        match connections.enter(Peer::Process(Caller::of(peer))).await {
             Some(place) => {
                 tracker.spawn(connection::carry(stream, answers.clone(), place));
             }

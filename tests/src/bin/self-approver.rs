@@ -2,11 +2,14 @@
 //! `child`, as the hub started it; `daemon`, in a process of a new session, with an empty environment, whose parents have
 //! ended; `killer`, as a daemon that ended everything between itself and the hub besides.
 //!
+//! It also acts as a client, with the address and token in `stolen.json` of HOME.
+//!
 //! What came of it is written to REPORT, as JSON: by the command line, and by speaking to the hub's socket itself.
 
 use std::{
     fs,
     io::{Read, Write},
+    net::TcpStream,
     os::unix::net::UnixStream,
     path::Path,
     process::{Command, Stdio},
@@ -102,9 +105,43 @@ fn attack(how: &str, home: &str, satchel: &str, report: &str) {
         "raw_read": ask(&socket, &json!({ "do": "status" })),
         "raw_approve": ask(&socket, &json!({ "do": "looked_at", "server": "github" })),
         "raw_connect": ask(&socket, &json!({ "do": "connect", "client": "evil", "ephemeral": true })),
+        "as_client": as_client(&Path::new(home).join("stolen.json")),
     });
     let _ = fs::write(format!("{report}.new"), said.to_string());
     let _ = fs::rename(format!("{report}.new"), report);
+}
+
+/// What the port for clients answers to the token of a client.
+fn as_client(stolen: &Path) -> Value {
+    let answered = || {
+        let stolen: Value = serde_json::from_slice(&fs::read(stolen)?)?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let url = text(&stolen["url"]);
+        let (host, path) = url.trim_start_matches("http://").split_once('/').unwrap_or_default();
+        let params = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": { "elicitation": {} },
+            "clientInfo": { "name": "one", "version": "1" },
+        });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }).to_string();
+        let headers: String = stolen["headers"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| format!("{name}: {}\r\n", text(value)))
+            .collect();
+        let request = format!(
+            "POST /{path} HTTP/1.1\r\nHost: {host}\r\n{headers}Content-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let mut stream = TcpStream::connect(host)?;
+        stream.write_all(request.as_bytes())?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text)?;
+        Ok::<_, std::io::Error>(text)
+    };
+    said(answered())
 }
 
 /// The status and body of the response.
@@ -123,7 +160,11 @@ fn ask(socket: &Path, message: &Value) -> Value {
         stream.read_to_string(&mut text)?;
         Ok::<_, std::io::Error>(text)
     };
-    match answered() {
+    said(answered())
+}
+
+fn said(answered: std::io::Result<String>) -> Value {
+    match answered {
         Ok(text) => json!({ "status": text.get(9..12), "text": text }),
         Err(error) => json!({ "status": null, "text": error.to_string() }),
     }

@@ -21,11 +21,16 @@ use crate::{
         setup::SetupSource,
         shell,
     },
-    upstream::ancestry::{Caller, Process},
+    upstream::{
+        ancestry::{Caller, Process},
+        peer::{Holder, Peer},
+    },
 };
 
 /// The audit log's subject for a rejected request on the control channel.
 const CHANNEL: &str = "the control channel";
+/// The same for a connection of a client.
+const PORT: &str = "the port for clients";
 
 /// Determines who sends the requests of a process on the control channel. `asked` is its claim that it asked a
 /// person at its terminal; it counts only if the process has one. Blocks.
@@ -47,6 +52,33 @@ pub(super) fn origin_of(hub: &Hub, caller: Caller, asked: bool) -> Result<Origin
             Err(of_a_server())
         }
         None => Err(turned_away_gone(hub)),
+    }
+}
+
+/// Refuses clients that a server started: it would use a token that it read from a client's file, and answer the
+/// questions about its own calls.
+///
+/// # Errors
+/// A [`Refusal`] if a server started the process at the other end, or if it has closed the connection already.
+pub(super) async fn admit_client(hub: &Hub, client: &str, peer: Peer) -> Result<(), Refusal> {
+    let around = &hub.inner.around;
+    let watchdog = around.watchdog.clone();
+    match around.peers.holder(peer, std::process::id(), move |pid| watchdog.holds(pid)).await {
+        Holder::Other => Ok(()),
+        Holder::Server(process) => {
+            let why = format!("started by a server, with the token of {client}");
+            audit::turned_away_from(hub, &program(process).to_string(), &why, PORT);
+            let message = "a process that an MCP server of Satchel started may not use Satchel as a client";
+            Err(Refusal::new(
+                Code::FromAServer,
+                message,
+                "Start the client yourself, outside of any MCP server.",
+            ))
+        }
+        Holder::Gone => {
+            let message = "the client closed its connection before it could be identified";
+            Err(Refusal::new(Code::FromAServer, message, "Try again."))
+        }
     }
 }
 

@@ -120,6 +120,7 @@ use crate::{
         Ending, Engines, ServerNotification, Surroundings, ancestry,
         environment::SearchPath,
         oauth::{accounts::Accounts, sign_in::Callbacks},
+        peer::{Peer, Peers},
     },
 };
 
@@ -229,8 +230,9 @@ impl Hub {
             own_program: options.own_program.clone(),
             watchdog,
             environment: Environment::of_this_process(),
-            search_path: SearchPath::default(),
+            peers: Peers::default(),
             descriptors: Descriptors::raised(),
+            search_path: SearchPath::default(),
             engines: Engines::default(),
             notifications: tokio::sync::broadcast::channel(NOTIFICATIONS).0,
             tracker: tracker.clone(),
@@ -383,22 +385,22 @@ impl Hub {
         self.inner.life.window_requests()
     }
 
-    /// Begins the shutdown: idle servers stop now, the others when their calls end or after a grace period. For
-    /// programs that let calls finish before [`Hub::shutdown`].
     /// How many files the hub may have open.
     pub fn descriptors(&self) -> Descriptors {
         self.inner.around.descriptors
     }
 
+    /// Begins the shutdown: idle servers stop now, the others when their calls end or after a grace period. For
+    /// programs that let calls finish before [`Hub::shutdown`].
     pub fn begin_to_end(&self) {
         drop(self.end_servers());
     }
 
     fn end_servers(&self) -> Vec<JoinHandle<()>> {
         self.inner.around.ending.begin();
+        self.inner.around.accounts.end();
         let end = |server: &Registered| {
             let upstream = server.upstream.clone();
-        self.inner.around.accounts.end();
             self.inner.life.spawn(async move { upstream.close().await })
         };
         self.servers().values().map(end).collect()
@@ -413,16 +415,16 @@ impl Hub {
             }
             self.inner.around.watchdog.sweep().await;
             // No calls arrive any more, and all their records have been sent.
+            self.inner.around.accounts.end();
             self.recorder().close_door();
             self.recorder().end();
-            self.inner.around.accounts.end();
             self.inner.life.watchdog_end().cancel();
             self.inner.life.tasks_ended().await;
         };
         if tokio::time::timeout(SHUTDOWN, all).await.is_err() {
+            self.recorder().written().await;
             tracing::warn!("the shutdown did not finish in time");
             self.recorder().end();
-            self.recorder().written().await;
             self.inner.life.watchdog_end().cancel();
         }
         self.inner.life.unlock();
@@ -557,6 +559,14 @@ impl Hub {
     /// The name of a catalog server that this answer's query asks for and that is not here, if suggestions are enabled.
     pub async fn suggested_server(&self, query: &str, answer: &Answer) -> Option<String> {
         search::suggested_server(self, query, answer).await
+    }
+
+    /// May the other end of a connection act as a client? Not if an MCP server started it.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if a server started it, or if it cannot be told because it has gone.
+    pub async fn admit_client(&self, client: &str, peer: Peer) -> Result<(), Refusal> {
+        authorize::admit_client(self, client, peer).await
     }
 
     /// Answers a client's search, and remembers it until one of the tools is used.

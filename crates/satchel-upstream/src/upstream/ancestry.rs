@@ -132,18 +132,21 @@ fn lineage(pid: u32, platform: Platform, look_at: impl Fn(u32) -> Option<SeenPro
 
 /// The relevant facts about a process.
 #[derive(Clone, Copy)]
-struct SeenProcess {
-    parent: u32,
+pub(super) struct SeenProcess {
+    pub(super) parent: u32,
     /// In the system's own unit.
-    started: u64,
+    pub(super) started: u64,
     dead: bool,
 }
 
 #[cfg(target_os = "linux")]
-mod system {
-    use std::{fs, path::Path};
+pub(super) mod system {
+    use std::{fs, io::Read, path::Path};
 
     use super::SeenProcess;
+
+    /// Longer than any `/proc/PID/stat`.
+    const STAT: usize = 1_024;
 
     /// The fields of `/proc/PID/stat` after the name, which is in parentheses and may contain anything.
     fn stat(pid: u32) -> Option<Vec<String>> {
@@ -152,12 +155,19 @@ mod system {
         Some(stat.rsplit_once(") ")?.1.split_whitespace().map(ToOwned::to_owned).collect())
     }
 
-    pub(super) fn look_at(pid: u32) -> Option<SeenProcess> {
-        let fields = stat(pid)?;
+    pub(in crate::upstream) fn look_at(pid: u32) -> Option<SeenProcess> {
+        // Read for every process of the computer, so without copies.
+        let mut stat = [0; STAT];
+        let length = fs::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut stat).ok()?;
+        let stat = stat.get(..length)?;
+        let name_ends = stat.iter().rposition(|byte| *byte == b')')?;
+        let fields = str::from_utf8(stat.get(name_ends + 2..)?).ok()?;
+        let mut fields = fields.split_ascii_whitespace();
         Some(SeenProcess {
-            dead: matches!(fields.first()?.as_str(), "Z" | "X"),
-            parent: fields.get(1)?.parse().ok()?,
-            started: fields.get(19)?.parse().ok()?,
+            dead: matches!(fields.next()?, "Z" | "X"),
+            parent: fields.next()?.parse().ok()?,
+            // The 19th of those that follow the parent's id.
+            started: fields.nth(17)?.parse().ok()?,
         })
     }
 
@@ -167,7 +177,7 @@ mod system {
     }
 
     /// Does its initial environment contain this variable?
-    pub(super) fn is_marked(pid: u32, mark: &str) -> bool {
+    pub(in crate::upstream) fn is_marked(pid: u32, mark: &str) -> bool {
         fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
             environment.split(|byte| *byte == 0).any(|variable| {
                 variable.strip_prefix(mark.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))

@@ -25,6 +25,7 @@ mod listen;
 pub mod log;
 pub mod oauth;
 pub mod outgoing;
+pub mod peer;
 mod preflight;
 pub mod reaper;
 mod reason;

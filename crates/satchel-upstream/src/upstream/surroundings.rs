@@ -6,7 +6,7 @@ use tokio::sync::broadcast;
 use tokio_util::task::TaskTracker;
 
 use super::{
-    container::Engines, ending::Ending, environment::SearchPath, oauth::accounts::Accounts,
+    container::Engines, ending::Ending, environment::SearchPath, oauth::accounts::Accounts, peer::Peers,
     watchdog::Watchdog,
 };
 use crate::{
@@ -32,6 +32,8 @@ pub struct Surroundings {
     pub watchdog: Watchdog,
     /// The hub's own environment at its start.
     pub environment: Environment,
+    /// Whose the connections of clients are.
+    pub peers: Peers,
     /// How many files the hub may have open, and its servers.
     pub descriptors: Descriptors,
     /// Where programs are searched.
