@@ -62,7 +62,7 @@ async fn a_call_of_several_rounds_is_allowed_once_and_its_server_asks_as_before(
 }
 
 #[tokio::test]
-async fn a_user_who_declines_has_said_no() {
+async fn a_client_that_declines_has_said_no() {
     let home = asking();
     let hub = home.start_hub().await;
     for era in [Era::Legacy, Era::Modern] {
@@ -72,7 +72,8 @@ async fn a_user_who_declines_has_said_no() {
             let told = client.call("test_simple_text", json!({})).await;
             assert_eq!(ours(&told).len(), 1, "{told:?}");
             assert_eq!(told.result()["isError"], true, "{era:?} {server}: {told:?}");
-            assert!(told.text().contains("did not allow"), "{}", told.text());
+            // At once, so it asked nobody.
+            assert!(told.text().contains("without asking its user"), "{}", told.text());
         }
     }
 }

@@ -105,6 +105,9 @@ struct Book {
     records: BTreeMap<String, ConnectionRecord>,
     steps: Vec<Step>,
     choices: BTreeMap<String, Choices>,
+    /// When each client first said that it can ask its user, in milliseconds since the Unix epoch.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    asks: BTreeMap<String, u64>,
 }
 
 /// The client ledger of a data directory.
@@ -118,6 +121,8 @@ pub struct Ledger {
     writing: Mutex<()>,
     /// Clients that made their first request, and when, until the file says so.
     seen: Mutex<BTreeMap<String, u64>>,
+    /// The same for clients that said that they can ask their users.
+    asks: Mutex<BTreeMap<String, u64>>,
 }
 
 impl Ledger {
@@ -141,7 +146,17 @@ impl Ledger {
             }
         };
         let (copies, book) = (data.join("copies"), Mutex::new(book));
-        (Self { file, copies, book, writing: Mutex::default(), seen: Mutex::default() }, trouble)
+        (
+            Self {
+                file,
+                copies,
+                book,
+                writing: Mutex::default(),
+                seen: Mutex::default(),
+                asks: Mutex::default(),
+            },
+            trouble,
+        )
     }
 
     /// The record of a client.
@@ -281,7 +296,27 @@ impl Ledger {
         first
     }
 
-    /// Writes down which clients have made a request. Waits for the disk.
+    /// Notes, in memory, that a client says it can ask its user. Returns whether it is the first time;
+    /// [`Self::write_seen`] is due then.
+    pub fn saw_asking(&self, client: &str) -> bool {
+        if self.book().asks.contains_key(client) {
+            return false;
+        }
+        let mut asks = self.asks.lock();
+        let first = !asks.contains_key(client);
+        if first {
+            asks.insert(client.to_owned(), now_ms());
+        }
+        first
+    }
+
+    /// Since when a client says that it can ask its user, in milliseconds since the Unix epoch.
+    pub fn asks_since(&self, client: &str) -> Option<u64> {
+        let written = self.book().asks.get(client).copied();
+        written.or_else(|| self.asks.lock().get(client).copied())
+    }
+
+    /// Writes down which clients have made a request, and which say that they can ask. Waits for the disk.
     pub fn write_seen(&self) {
         if let Err(error) = self.change(|_| ()) {
             // The next change writes them too.
@@ -307,11 +342,15 @@ impl Ledger {
     fn change(&self, change: impl FnOnce(&mut Book)) -> io::Result<()> {
         let _turn = self.writing.lock();
         let (mut next, seen) = (self.book().clone(), self.seen.lock().clone());
+        let asks = self.asks.lock().clone();
         change(&mut next);
         for (client, first_ms) in &seen {
             if let Some(record) = next.records.get_mut(client) {
                 record.seen_ms.get_or_insert(*first_ms);
             }
+        }
+        for (client, first_ms) in &asks {
+            next.asks.entry(client.clone()).or_insert(*first_ms);
         }
         let surplus = next.steps.len().saturating_sub(STEPS);
         next.steps.drain(..surplus);
@@ -319,6 +358,7 @@ impl Ledger {
         files::replace(&self.file, &bytes)?;
         *self.book() = next;
         self.seen.lock().retain(|client, _| !seen.contains_key(client));
+        self.asks.lock().retain(|client, _| !asks.contains_key(client));
         Ok(())
     }
 
@@ -348,6 +388,20 @@ mod tests {
         assert_eq!((again.last(), again.record("cursor")), (Some(gone.clone()), None));
         again.forget(&gone).unwrap();
         assert_eq!(again.last(), None);
+    }
+
+    #[test]
+    fn since_when_a_client_can_ask_its_user_is_remembered() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ledger, _) = Ledger::open(dir.path());
+        assert_eq!(ledger.asks_since("cursor"), None);
+        assert!(ledger.saw_asking("cursor") && !ledger.saw_asking("cursor"));
+        let since = ledger.asks_since("cursor");
+        assert!(since.is_some(), "known before it is written");
+        ledger.write_seen();
+        let (again, _) = Ledger::open(dir.path());
+        assert_eq!(again.asks_since("cursor"), since);
+        assert!(!again.saw_asking("cursor") && again.asks_since("zed").is_none());
     }
 
     #[test]

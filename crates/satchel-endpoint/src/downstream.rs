@@ -105,6 +105,8 @@ pub(crate) fn notified(client: &str, era: Era, method: &str) {
 pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Option<&Raw>) -> Reply {
     let hub = &hub.seen_by(&asker.caller.client);
     hub.client_seen(&asker.caller.client, None);
+    hub.client_asks(&asker.caller);
+    let Some(known) = served(&asker.surface, asker.caller.era, method) else { return unknown_method(method) };
     let mut params = match params.map(RawObject::parse) {
         None => RawObject::new(),
         Some(Ok(params)) => params,

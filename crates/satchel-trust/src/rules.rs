@@ -7,7 +7,7 @@ use crate::{
     },
     model::{
         ToolPath,
-        nature::{Effect, Nature, Permit, Safety, UsualRule, UsualTools},
+        nature::{AskedIn, Effect, Nature, Permit, Safety, UsualRule, UsualTools},
     },
 };
 
@@ -67,6 +67,17 @@ impl Rules<'_> {
         let meant =
             self.list.iter().rev().filter(move |rule| rule.is_for(path) && rule.is_for_client(client));
         meant.filter_map(|rule| Some((rule, rule.permit?)))
+    }
+
+    /// Where a person is asked about a call of the tool, if that was decided: the last rule that says so counts, and of
+    /// rules that nobody has accepted the restriction.
+    pub fn asked_in(&self, path: &ToolPath, client: Option<&str>) -> Option<AskedIn> {
+        let text = path.to_string();
+        let meant = self.list.iter().rev().filter(|rule| rule.is_for(&text) && rule.is_for_client(client));
+        let decided = meant.filter_map(|rule| rule.consent).next().or(self.defaults.consent);
+        let restricts =
+            self.others().is_some_and(|others| others.asked_in(path, client) == Some(AskedIn::Window));
+        if restricts { Some(AskedIn::Window) } else { decided }
     }
 
     /// The rule that switches the tool off for this client, if any, whether or not the tool exists.
@@ -333,6 +344,31 @@ mod tests {
             let list: Vec<ToolRule> = serde_json::from_value(rules.clone()).unwrap();
             let rules_of = Rules { list: &list, defaults: &Defaults::default(), unaccepted: None };
             assert_eq!(rules_of.server_off("mail", client).is_some(), off, "{rules} {client:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_rule_says_where_a_person_is_asked_and_unaccepted_ones_only_restrict() {
+        let read = |rules: serde_json::Value| -> Vec<ToolRule> { serde_json::from_value(rules).unwrap() };
+        let accepted = read(json!([
+            { "tool": "bank:*", "consent": "window" },
+            { "tool": "bank:pay", "client": "zed", "consent": "client" },
+        ]));
+        let laxer = read(json!([{ "tool": "*", "consent": "client" }]));
+        let stricter = read(json!([{ "tool": "*:list", "consent": "window" }]));
+        let (nothing, window) =
+            (Defaults::default(), Defaults { consent: Some(AskedIn::Window), ..Defaults::default() });
+        for (unaccepted, defaults, path, client, expected) in [
+            (&laxer, &nothing, "bank:pay", "cursor", Some(AskedIn::Window)),
+            (&laxer, &nothing, "bank:pay", "zed", Some(AskedIn::Client)),
+            (&laxer, &nothing, "mail:send", "zed", None),
+            (&laxer, &window, "mail:send", "zed", Some(AskedIn::Window)),
+            (&stricter, &nothing, "mail:list", "zed", Some(AskedIn::Window)),
+        ] {
+            let rules =
+                Rules { list: &accepted, defaults, unaccepted: Some((unaccepted.as_slice(), &nothing)) };
+            let path: ToolPath = path.parse().unwrap();
+            assert_eq!(rules.asked_in(&path, Some(client)), expected, "{path} {client}");
         }
     }
 }

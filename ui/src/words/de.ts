@@ -125,7 +125,7 @@ const usualTools: Record<UsualRule["tools"], string> = {
   unstated: "Werkzeuge, die nicht sagen, ob sie löschen",
 };
 const usualPermits: Record<UsualRule["permit"], string> = { allow: "erlaubt", ask: "erst fragen", off: "aus" };
-const consents: Record<CallConsent, string> = { once: "einmal erlaubt", session: "für diese Sitzung erlaubt", always: "von nun an erlaubt" };
+const consents: Record<CallConsent, string> = { once: "einmal erlaubt", session: "für diese Sitzung erlaubt", always: "von nun an erlaubt", client_once: "einmal erlaubt, wie der Client sagt", client_session: "für diese Sitzung erlaubt, wie der Client sagt" };
 
 /** Why credentials cannot be stored. */
 const stores: Partial<Record<Code, string>> = {

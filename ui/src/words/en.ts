@@ -69,7 +69,7 @@ const usualTools: Record<UsualRule["tools"], string> = {
   unstated: "Tools that do not say whether they delete",
 };
 const usualPermits: Record<UsualRule["permit"], string> = { allow: "allowed", ask: "ask first", off: "off" };
-const consents: Record<CallConsent, string> = { once: "allowed once", session: "allowed for this session", always: "allowed from now on" };
+const consents: Record<CallConsent, string> = { once: "allowed once", session: "allowed for this session", always: "allowed from now on", client_once: "allowed once, as the client says", client_session: "allowed for this session, as the client says" };
 
 /** What the hub calls a keychain is a keyring in the window. */
 const keyrings: Partial<Record<Code, string>> = {

@@ -14,7 +14,11 @@ use super::{
     rules::{Defaults, ToolRule},
     settings::History,
 };
-use crate::model::{ServerConfig, Startup, control::Change, nature::Permit};
+use crate::model::{
+    ServerConfig, Startup,
+    control::Change,
+    nature::{AskedIn, Permit},
+};
 
 /// What a configuration says that may loosen a protection, as written. What an entry runs is not part of it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -507,7 +511,8 @@ fn are_stricter(before: &[ToolRule], after: &[ToolRule]) -> bool {
         let rewrites = rule.rename.is_some()
             || rule.description.is_some()
             || rule.category.is_some()
-            || !rule.annotations.is_empty();
+            || !rule.annotations.is_empty()
+            || rule.consent == Some(AskedIn::Client);
         let permits = match rule.permit {
             None | Some(Permit::Off) => true,
             Some(Permit::Ask) => !off_before,
@@ -536,6 +541,7 @@ fn permit_no_more(before: &Defaults, after: &Defaults) -> bool {
         && within(destructive(before), destructive(after), allowed)
         && within(before.deletes, after.deletes, None)
         && within(before.unstated, after.unstated, None)
+        && (after.consent == before.consent || after.consent == Some(AskedIn::Window))
 }
 
 impl Config {
@@ -590,6 +596,9 @@ mod tests {
             (json!({}), rules(&[&off]), true),
             (json!({}), rules(&[&ask, &hide]), true),
             (json!({}), rules(&[&allow]), false),
+            (json!({}), rules(&[&json!({ "tool": "*", "consent": "window" })]), true),
+            (json!({}), rules(&[&json!({ "tool": "*", "consent": "client" })]), false),
+            (json!({}), json!({ "toolDefaults": { "consent": "client" } }), false),
             (json!({}), rules(&[&rename]), false),
             (rules(&[&off]), json!({}), false),
             (rules(&[&off]), rules(&[&off, &hide]), true),
@@ -763,12 +772,14 @@ mod tests {
                 rule(json!({ "tool": "a:x", "permit": "off", "client": "zed" })),
             ),
             ("toolRules[].permit", json!({}), rule(json!({ "tool": "a:x", "permit": "allow" }))),
+            ("toolRules[].consent", json!({}), rule(json!({ "tool": "a:x", "consent": "client" }))),
             ("toolDefaults", defaults("reads", "off"), json!({})),
             ("toolDefaults.reads", defaults("reads", "ask"), json!({})),
             ("toolDefaults.writes", defaults("writes", "off"), defaults("writes", "ask")),
             ("toolDefaults.destructive", defaults("destructive", "ask"), json!({})),
             ("toolDefaults.deletes", json!({}), defaults("deletes", "allow")),
             ("toolDefaults.unstated", json!({}), defaults("unstated", "allow")),
+            ("toolDefaults.consent", defaults("consent", "window"), defaults("consent", "client")),
         ]
     }
 

@@ -7,12 +7,22 @@ use serde_json::{Map, Value};
 use crate::model::{
     ServerName,
     name::{TOOL_SEPARATOR, in_path},
-    nature::Permit,
+    nature::{AskedIn, Permit},
 };
 
 /// The keys of a rule.
-const KEYS: [&str; 9] =
-    ["tool", "except", "hide", "rename", "description", "annotations", "category", "client", "permit"];
+const KEYS: [&str; 10] = [
+    "tool",
+    "except",
+    "hide",
+    "rename",
+    "description",
+    "annotations",
+    "category",
+    "client",
+    "permit",
+    "consent",
+];
 
 /// A rule for the tools that match `tool`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -38,12 +48,15 @@ pub struct ToolRule {
     /// The category; added to `_meta` as `dev.satchel/category`.
     #[serde(default)]
     pub category: Option<String>,
-    /// Only for clients whose name matches, with `*` and `?` as in `tool`. Such a rule can only set `permit`.
+    /// Only for clients whose name matches, with `*` and `?` as in `tool`. Such a rule can only set `permit` and `consent`.
     #[serde(default)]
     pub client: Option<String>,
     /// The permission.
     #[serde(default)]
     pub permit: Option<Permit>,
+    /// Where a person is asked, if the call needs one.
+    #[serde(default)]
+    pub consent: Option<AskedIn>,
     /// It stands in for a rule that is invalid. Such a rule only restricts: what it matches is permitted at most as much
     /// as the rules before it permit.
     #[serde(skip)]
@@ -94,7 +107,9 @@ impl ToolRule {
             }
         };
         let permit = if is_named && (hides || could_be_off) { Permit::Off } else { Permit::Ask };
-        Self { tool, except, client, permit: Some(permit), invalid: true, ..Self::default() }
+        // Only a person whom Satchel asks itself can allow what it could be about.
+        let consent = Some(AskedIn::Window);
+        Self { tool, except, client, permit: Some(permit), consent, invalid: true, ..Self::default() }
     }
 
     /// The rule that stands in for a list of rules that is none: every call asks.
@@ -158,7 +173,7 @@ impl ToolRule {
             || !self.annotations.is_empty()
             || self.category.is_some();
         (self.client.is_some() && edits)
-            .then_some("a rule with \"client\" may have no other key than \"permit\"")
+            .then_some("a rule with \"client\" may have no other key than \"permit\" and \"consent\"")
     }
 }
 
@@ -182,6 +197,10 @@ pub struct Defaults {
     /// Tools of unknown effect.
     #[serde(default)]
     pub unstated: Option<Permit>,
+    /// Where a person is asked. Without a value: in the client if it can, except for tools that delete or run something,
+    /// as long as the client is not known to be able to.
+    #[serde(default)]
+    pub consent: Option<AskedIn>,
 }
 
 impl Defaults {
@@ -190,8 +209,9 @@ impl Defaults {
     pub(super) fn in_place_of(defaults: &Raw) -> Self {
         let fields = all_fields(defaults.get());
         let known = ["reads", "writes", "destructive", "deletes", "unstated"];
+        let every = [&known[..], &["consent"]].concat();
         let is_unknown =
-            |fields: &Vec<(String, &Raw)>| fields.iter().any(|(key, _)| !known.contains(&key.as_str()));
+            |fields: &Vec<(String, &Raw)>| fields.iter().any(|(key, _)| !every.contains(&key.as_str()));
         let unset = fields.as_ref().map_or(true, is_unknown).then_some(Permit::Ask);
         let fields = fields.unwrap_or_default();
         let one = |key| match written(&fields, key) {
@@ -200,7 +220,12 @@ impl Defaults {
             Written::Unreadable => Some(Permit::Off),
         };
         let [reads, writes, destructive, deletes, unstated] = known.map(one);
-        Self { reads, writes, destructive, deletes, unstated }
+        let consent = match written(&fields, "consent") {
+            Written::Read(consent) => consent,
+            Written::Absent => None,
+            Written::Unreadable => Some(AskedIn::Window),
+        };
+        Self { reads, writes, destructive, deletes, unstated, consent }
     }
 
     /// Does any of them switch tools off?
@@ -409,7 +434,7 @@ mod tests {
     fn invalid_defaults_restrict_every_tool_they_could_apply_to() {
         use Permit::{Allow, Ask, Off};
         let read = |text: &str| {
-            let Defaults { reads, writes, destructive, deletes, unstated } =
+            let Defaults { reads, writes, destructive, deletes, unstated, consent: _ } =
                 Defaults::in_place_of(&raw(text));
             [reads, writes, destructive, deletes, unstated]
         };

@@ -114,7 +114,17 @@ impl fmt::Display for UsualRule {
     }
 }
 
-/// How a person allowed a call.
+/// Where a person is asked about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AskedIn {
+    /// In the client, if it can ask its user.
+    Client,
+    /// In Satchel's own window, or at its command line.
+    Window,
+}
+
+/// How a call was allowed: by a person whom Satchel asked, or by the word of a client that says it asked one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "CallConsent"))]
 #[serde(rename_all = "snake_case")]
@@ -125,22 +135,38 @@ pub enum Consent {
     Session,
     /// From now on.
     Always,
+    /// This call only, as the client says.
+    ClientOnce,
+    /// For this session, as the client says.
+    ClientSession,
 }
 
 impl Consent {
+    const ALL: [Self; 5] = [Self::Once, Self::Session, Self::Always, Self::ClientOnce, Self::ClientSession];
+
     /// In a record, after the rule.
     pub fn as_str(self) -> &'static str {
         match self {
             Consent::Once => "allowed once",
             Consent::Session => "allowed for this session",
             Consent::Always => "allowed from now on",
+            Consent::ClientOnce => "allowed once, as the client says",
+            Consent::ClientSession => "allowed for this session, as the client says",
+        }
+    }
+
+    /// Is it only the client that says so?
+    pub fn is_the_clients_word(self) -> bool {
+        match self {
+            Consent::ClientOnce | Consent::ClientSession => true,
+            Consent::Once | Consent::Session | Consent::Always => false,
         }
     }
 
     /// The consent that the text of a record ends with.
     pub fn read(text: &str) -> Option<Self> {
         let (_, consent) = text.rsplit_once("; ")?;
-        [Consent::Once, Consent::Session, Consent::Always].into_iter().find(|one| one.as_str() == consent)
+        Self::ALL.into_iter().find(|one| one.as_str() == consent)
     }
 }
 
@@ -222,6 +248,7 @@ mod tests {
             ),
             ("every tool of a server that is on", Some(UsualRule::EVERY), None),
             ("git:*: ask; allowed for this session", None, Some(Consent::Session)),
+            ("git:*: ask; allowed once, as the client says", None, Some(Consent::ClientOnce)),
             ("git:push for cur*: allow", None, None),
             ("", None, None),
         ] {

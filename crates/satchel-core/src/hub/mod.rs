@@ -375,14 +375,14 @@ impl Hub {
         self.inner.faces.counted();
     }
 
+    /// Notes that a client says it can ask its user, if it does.
+    pub fn client_asks(&self, caller: &Caller) {
+        permission::note_asking(self, caller);
+    }
+
     /// Resolves when someone asks the hub to stop.
     pub async fn quit_requested(&self) {
         self.inner.life.quit().cancelled().await;
-    }
-
-    /// Requests to show the app's window, each with the link to show in it, if any. Only the app subscribes.
-    pub fn window_requests(&self) -> broadcast::Receiver<Option<String>> {
-        self.inner.life.window_requests()
     }
 
     /// How many files the hub may have open.
@@ -390,15 +390,20 @@ impl Hub {
         self.inner.around.descriptors
     }
 
+    /// Requests to show the app's window, each with the link to show in it, if any. Only the app subscribes.
+    pub fn window_requests(&self) -> broadcast::Receiver<Option<String>> {
+        self.inner.life.window_requests()
+    }
+
     /// Begins the shutdown: idle servers stop now, the others when their calls end or after a grace period. For
     /// programs that let calls finish before [`Hub::shutdown`].
     pub fn begin_to_end(&self) {
+        self.inner.around.accounts.end();
         drop(self.end_servers());
     }
 
     fn end_servers(&self) -> Vec<JoinHandle<()>> {
         self.inner.around.ending.begin();
-        self.inner.around.accounts.end();
         let end = |server: &Registered| {
             let upstream = server.upstream.clone();
             self.inner.life.spawn(async move { upstream.close().await })
@@ -410,19 +415,19 @@ impl Hub {
     pub async fn shutdown(&self) {
         let all = async {
             self.inner.life.end().cancel();
+            self.inner.around.accounts.end();
             for closed in self.end_servers() {
                 let _ = closed.await;
             }
             self.inner.around.watchdog.sweep().await;
             // No calls arrive any more, and all their records have been sent.
-            self.inner.around.accounts.end();
             self.recorder().close_door();
+            self.recorder().written().await;
             self.recorder().end();
             self.inner.life.watchdog_end().cancel();
             self.inner.life.tasks_ended().await;
         };
         if tokio::time::timeout(SHUTDOWN, all).await.is_err() {
-            self.recorder().written().await;
             tracing::warn!("the shutdown did not finish in time");
             self.recorder().end();
             self.inner.life.watchdog_end().cancel();
@@ -556,17 +561,17 @@ impl Hub {
         authorize::origin_of(self, caller, asked)
     }
 
-    /// The name of a catalog server that this answer's query asks for and that is not here, if suggestions are enabled.
-    pub async fn suggested_server(&self, query: &str, answer: &Answer) -> Option<String> {
-        search::suggested_server(self, query, answer).await
-    }
-
     /// May the other end of a connection act as a client? Not if an MCP server started it.
     ///
     /// # Errors
     /// A [`Refusal`] if a server started it, or if it cannot be told because it has gone.
     pub async fn admit_client(&self, client: &str, peer: Peer) -> Result<(), Refusal> {
         authorize::admit_client(self, client, peer).await
+    }
+
+    /// The name of a catalog server that this answer's query asks for and that is not here, if suggestions are enabled.
+    pub async fn suggested_server(&self, query: &str, answer: &Answer) -> Option<String> {
+        search::suggested_server(self, query, answer).await
     }
 
     /// Answers a client's search, and remembers it until one of the tools is used.

@@ -10,18 +10,30 @@ use tokio::time::Instant;
 use super::{CallFailure, Hub, failure::denied, question::shown, route::Route, ruled};
 use crate::{
     bridge::{Caller, Question},
+    catalog::ToolEntry,
+    clock::now_ms,
     model::{
         Code, ToolPath,
         asks::{Ask, AskAnswer, AskArgument},
         control::{Change, Refusal},
-        nature::{Consent, Effect, Permit, UsualRule},
+        nature::{AskedIn, Consent, Effect, Nature, Permit, Safety, UsualRule},
     },
-    prompts::{PATIENCE, SILENT, Ticket},
+    prompts::{NOBODY, PATIENCE, SILENT, Ticket},
     trust::rules::Decision,
 };
 
 /// Timeout for clients, which show questions in their own way.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(120);
+/// Nobody reads a question and declines it so fast: the client did, without asking.
+const BY_ITSELF: Duration = Duration::from_millis(400);
+/// How long a client has to have been able to ask its user before its word counts for what deletes or runs something. A
+/// program that reads a token may say that it can, in the name of a client that cannot.
+const KNOWN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+/// Why a call was not allowed, where the client declined by itself.
+const NOT_ASKED: &str =
+    "the client declined without asking its user, and no user is there to be asked otherwise";
+/// The same where the client says that its user declined.
+const DECLINED_THERE: &str = "the client says that its user did not allow it";
 /// Maximum length of each argument in characters: in a client's question, and in total in Satchel's own.
 const IN_A_MESSAGE: usize = 500;
 const ONE_ARGUMENT: usize = 2_000;
@@ -37,25 +49,29 @@ pub(super) struct Permission {
     rule: String,
     ask: Ask,
     began: Instant,
+    /// The client can ask its user, but its word does not count.
+    discounted: bool,
     asked: Asked,
 }
 
 #[derive(Debug)]
 enum Asked {
-    /// The client asks its own user.
-    Client { question: Option<Question>, until: Instant },
+    /// The client asks its own user, since then.
+    Client { question: Option<Question>, since: Instant },
     /// Satchel asks; queued once there is a ticket.
     Faces(Option<Ticket>),
-    /// The decision, or the reason why there is none.
+    /// A person's decision, or the reason why there is none.
     Said(Result<AskAnswer, &'static str>),
+    /// The decision of a person, as the client says.
+    ClientSaid(AskAnswer),
 }
 
 /// The rules' decision on a call.
 pub(super) enum Permitted {
     /// Allowed without asking.
     Freely,
-    /// A repeated call with an answer for its server; a person has already allowed it.
-    Again,
+    /// A repeated call with an answer for its server, already allowed in this way.
+    Again(Consent),
     /// Allowed only after asking.
     Asking(Box<Permission>),
 }
@@ -64,8 +80,8 @@ pub(super) enum Permitted {
 pub(super) enum Word {
     /// Ask the client.
     Ask(Question),
-    /// Allowed, by this rule and after this wait.
-    Yes(String, Duration),
+    /// Allowed in this way, by this rule and after this wait.
+    Yes(Consent, String, Duration),
     /// Refused, after this wait.
     No(CallFailure, Duration),
 }
@@ -75,12 +91,13 @@ impl Permission {
     pub(super) async fn next(&mut self, hub: &Hub) -> Word {
         loop {
             match &mut self.asked {
-                Asked::Client { question, until } => {
+                Asked::Client { question, since } => {
                     if let Some(question) = question.take() {
+                        *since = Instant::now();
                         hub.context.observer.asked();
                         return Word::Ask(question);
                     }
-                    tokio::time::sleep_until(*until).await;
+                    tokio::time::sleep_until(*since + CLIENT_PATIENCE).await;
                     self.asked = Asked::Said(Err(SILENT));
                 }
                 Asked::Faces(None) => {
@@ -97,39 +114,81 @@ impl Permission {
                     self.asked = Asked::Said(said);
                 }
                 Asked::Said(said) => {
-                    let waited = self.began.elapsed();
-                    let why = match *said {
-                        Ok(answer) if answer.is_yes() => return Word::Yes(self.rule_after(answer), waited),
-                        Ok(_) => "the user did not allow it",
-                        Err(why) => why,
+                    let consent = |answer| match answer {
+                        AskAnswer::Session => Consent::Session,
+                        AskAnswer::Always => Consent::Always,
+                        AskAnswer::Once | AskAnswer::No | AskAnswer::Mute => Consent::Once,
                     };
-                    return Word::No(denied(&self.path, why), waited);
+                    return match *said {
+                        Ok(answer) if answer.is_yes() => self.yes(consent(answer)),
+                        Ok(_) => self.no("the user did not allow it"),
+                        Err(why) => self.no(why),
+                    };
+                }
+                Asked::ClientSaid(answer) => {
+                    return match answer {
+                        AskAnswer::Session => self.yes(Consent::ClientSession),
+                        AskAnswer::Once | AskAnswer::Always => self.yes(Consent::ClientOnce),
+                        AskAnswer::No | AskAnswer::Mute => self.no(DECLINED_THERE),
+                    };
                 }
             }
         }
     }
 
-    fn rule_after(&self, answer: AskAnswer) -> String {
-        let consent = match answer {
-            AskAnswer::Session => Consent::Session,
-            AskAnswer::Always => Consent::Always,
-            AskAnswer::Once | AskAnswer::No | AskAnswer::Mute => Consent::Once,
-        };
-        format!("{}; {}", self.rule, consent.as_str())
+    fn yes(&self, consent: Consent) -> Word {
+        Word::Yes(consent, format!("{}; {}", self.rule, consent.as_str()), self.began.elapsed())
     }
 
-    /// Takes the client's answer. Only explicit consent counts as approval; if the client cannot ask, Satchel asks.
+    fn no(&self, why: &str) -> Word {
+        let hint = "; a rule with \"consent\": \"client\" lets this client ask its own user";
+        let hint = if self.discounted && why == NOBODY { hint } else { "" };
+        Word::No(denied(&self.path, &format!("{why}{hint}")), self.began.elapsed())
+    }
+
+    /// Takes the client's answer. Only explicit consent counts as approval; if the client cannot ask, or declines without
+    /// asking, Satchel asks.
     pub(super) fn answered(&mut self, hub: &Hub, result: Option<&Raw>) {
-        let Asked::Client { until, .. } = self.asked else { return };
-        let Some(result) = result else {
-            self.asked = Asked::Faces(None);
-            return;
+        let Asked::Client { since, .. } = self.asked else { return };
+        let took = since.elapsed();
+        self.asked = match result.map(consent) {
+            None => Asked::Faces(None),
+            Some(_) if took > CLIENT_PATIENCE => Asked::Said(Err(SILENT)),
+            Some(AskAnswer::No) if took < BY_ITSELF && hub.inner.prompts.is_attended() => Asked::Faces(None),
+            Some(AskAnswer::No) if took < BY_ITSELF => Asked::Said(Err(NOT_ASKED)),
+            Some(answer) => {
+                if answer == AskAnswer::Session {
+                    hub.inner.prompts.grant(&self.client, &self.path);
+                }
+                Asked::ClientSaid(answer)
+            }
         };
-        let answer = if Instant::now() > until { Err(SILENT) } else { Ok(consent(result)) };
-        if answer == Ok(AskAnswer::Session) {
-            hub.inner.prompts.grant(&self.client, &self.path);
+    }
+}
+
+/// Notes that a client says it can ask its user.
+pub(super) fn note_asking(hub: &Hub, caller: &Caller) {
+    let asks = caller.capabilities.get("elicitation").is_some_and(|modes| modes.get().starts_with('{'));
+    if asks && hub.inner.clients.edits.saw_asking(&caller.client) {
+        let hub = hub.clone();
+        hub.clone().inner.life.tracker().spawn_blocking(move || hub.inner.clients.edits.write_seen());
+    }
+}
+
+/// Does the client's word count, if it says that it asked its user about a call of this tool?
+fn counts(hub: &Hub, client: &str, path: &ToolPath, tool: Option<&ToolEntry>) -> bool {
+    let acts = |nature: &Nature| {
+        nature.commands || nature.effect == Effect::Deletes || nature.safety == Safety::Dangerous
+    };
+    match ruled::asked_in(hub, path, tool) {
+        Some(AskedIn::Client) => true,
+        Some(AskedIn::Window) => false,
+        None if !tool.is_some_and(|tool| acts(tool.nature())) => true,
+        None => {
+            hub.inner.clients.edits.asks_since(client).is_some_and(|since_ms| {
+                Duration::from_millis(now_ms().saturating_sub(since_ms)) >= KNOWN_AFTER
+            })
         }
-        self.asked = Asked::Said(answer);
     }
 }
 
@@ -163,7 +222,8 @@ pub(super) fn permission(
         Permit::Ask => {}
     }
     let client = &caller.client;
-    if let Some(permitted) = consented(hub, client, path, params, &rule) {
+    let counts = counts(hub, client, path, route.tool());
+    if let Some(permitted) = consented(hub, client, path, params, (&rule, counts)) {
         return Ok(permitted);
     }
     let admitted = hub.inner.prompts.admit_question(client, path.server.as_str());
@@ -171,31 +231,41 @@ pub(super) fn permission(
     let given = params.get("arguments").map_or("{}", Raw::get);
     let ask = ask_about(client, route, given, &rule);
     let question = question(&ask);
-    let asked = match caller.can_answer(&question.method, question.params.as_deref()) {
-        Ok(()) => Asked::Client { question: Some(question), until: Instant::now() + CLIENT_PATIENCE },
-        Err(_) => Asked::Faces(None),
+    let can_ask = caller.can_answer(&question.method, question.params.as_deref());
+    let discounted = can_ask.is_ok() && !counts;
+    let asked = match can_ask {
+        Ok(()) if counts => Asked::Client { question: Some(question), since: Instant::now() },
+        Ok(()) | Err(_) => Asked::Faces(None),
     };
     let (client, path) = (client.clone(), path.clone());
     let began = Instant::now();
-    Ok(Permitted::Asking(Box::new(Permission { client, path, rule, ask, began, asked })))
+    Ok(Permitted::Asking(Box::new(Permission { client, path, rule, ask, began, discounted, asked })))
 }
 
-/// The consent that a call already has: a person makes it, or allowed it before.
-fn consented(hub: &Hub, client: &str, path: &ToolPath, params: &RawObject, rule: &str) -> Option<Permitted> {
+/// The consent that a call already has: a person makes it, or allowed it before. `counts`: the client's word is one.
+fn consented(
+    hub: &Hub,
+    client: &str,
+    path: &ToolPath,
+    params: &RawObject,
+    (rule, counts): (&str, bool),
+) -> Option<Permitted> {
     let decided = |by: &str| hub.context.observer.decided(&format!("{rule}; {by}"));
     // A person who makes a call has consented to it.
     if hub.context.is_by_hand() {
         decided("called by hand");
         return Some(Permitted::Freely);
     }
-    if hub.inner.prompts.is_granted(client, path) {
-        decided(Consent::Session.as_str());
+    let is_enough = |consent: &Consent| counts || !consent.is_the_clients_word();
+    if let Some(granted) = hub.inner.prompts.is_granted(client, path).filter(is_enough) {
+        decided(granted.as_str());
         return Some(Permitted::Freely);
     }
     let answers = params.get("requestState").is_some() || params.get("inputResponses").is_some();
-    (answers && hub.inner.prompts.is_back(client, path, &arguments(params))).then(|| {
-        decided(Consent::Once.as_str());
-        Permitted::Again
+    let back = || hub.inner.prompts.is_back(client, path, &arguments(params)).filter(is_enough);
+    answers.then(back).flatten().map(|consent| {
+        decided(consent.as_str());
+        Permitted::Again(consent)
     })
 }
 
@@ -226,8 +296,14 @@ async fn always_allow(hub: &Hub, client: &str, path: &ToolPath) -> Result<(), Re
 }
 
 /// Remembers an allowed call that its server answered with a question, so that its repetition needs no permission.
-pub(super) fn remember_round(hub: &Hub, caller: &Caller, path: &ToolPath, params: &RawObject) {
-    hub.inner.prompts.expect_back(&caller.client, path, arguments(params));
+pub(super) fn remember_round(
+    hub: &Hub,
+    caller: &Caller,
+    path: &ToolPath,
+    params: &RawObject,
+    consent: Consent,
+) {
+    hub.inner.prompts.expect_back(&caller.client, path, arguments(params), consent);
 }
 
 /// The question about a call.

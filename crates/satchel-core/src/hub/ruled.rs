@@ -6,7 +6,11 @@ use super::{CallFailure, Hub, approved, failure::denied, scope};
 use crate::{
     catalog::{Catalog, ToolEntry},
     config::{Config, profiles::Lens},
-    model::{Code, ServerName, ToolPath, approvals::Kind, nature::Permit},
+    model::{
+        Code, ServerName, ToolPath,
+        approvals::Kind,
+        nature::{AskedIn, Permit},
+    },
     trust::{
         clean, nature,
         rules::{Decision, Rules},
@@ -109,6 +113,13 @@ pub(super) fn decision_about(hub: &Hub, path: &ToolPath, tool: Option<&ToolEntry
             rules(&config).decide(path, hub.context.ruled(), &nothing)
         }
     }
+}
+
+/// Where a person is asked about a call of the tool, if a rule says so.
+pub(super) fn asked_in(hub: &Hub, path: &ToolPath, tool: Option<&ToolEntry>) -> Option<AskedIn> {
+    let config = hub.config();
+    let own = tool.map_or_else(|| path.clone(), |tool| own(&path.server, tool));
+    rules(&config).asked_in(&own, hub.context.ruled())
 }
 
 fn rules(config: &Config) -> Rules<'_> {

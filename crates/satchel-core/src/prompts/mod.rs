@@ -29,6 +29,7 @@ use crate::{
         Code, ServerName, ToolPath,
         asks::{Ask, AskAnswer, AskList, QuestionAnswer, Wanted},
         control::Refusal,
+        nature::Consent,
     },
 };
 
@@ -86,16 +87,26 @@ struct QueueState {
     muted_servers: BTreeSet<String>,
     /// When servers' questions were queued.
     faced: HashMap<String, VecDeque<Instant>>,
-    /// Session permissions with the time of their last use, by client and tool.
-    granted: HashMap<(String, ToolPath), Instant>,
+    /// Session permissions with the time of their last use and who gave them, by client and tool.
+    granted: HashMap<(String, ToolPath), (Instant, Consent)>,
     /// When questions were asked, by client.
     asked: HashMap<String, VecDeque<Instant>>,
     /// When servers asked questions.
     questions: HashMap<String, VecDeque<Instant>>,
     /// Allowed calls that are expected back with an answer to their server.
-    rounds: VecDeque<(Instant, String, ToolPath, Value)>,
+    rounds: VecDeque<AllowedRound>,
     last_look: Option<Instant>,
     number: u64,
+}
+
+/// An allowed call that its server answered with a question.
+#[derive(Debug)]
+struct AllowedRound {
+    since: Instant,
+    client: String,
+    path: ToolPath,
+    arguments: Value,
+    consent: Consent,
 }
 
 #[derive(Debug)]
@@ -444,7 +455,8 @@ impl Prompts {
         let (client, path) = state.asked_about(id, answer)?;
         match answer {
             AskAnswer::Session => {
-                state.granted.insert((client.clone(), path.clone()), Instant::now());
+                let granted = (Instant::now(), Consent::Session);
+                state.granted.insert((client.clone(), path.clone()), granted);
             }
             AskAnswer::Mute => {
                 state.muted.insert((client.clone(), path.server.to_string()));
@@ -526,45 +538,41 @@ impl Prompts {
         self.tell();
     }
 
-    /// Did a person allow this client's calls of the tool for the session?
-    pub fn is_granted(&self, client: &str, path: &ToolPath) -> bool {
+    /// How this client's calls of the tool were allowed for the session, if they were.
+    pub fn is_granted(&self, client: &str, path: &ToolPath) -> Option<Consent> {
         let mut state = self.lock();
         let now = Instant::now();
-        state.granted.retain(|_, used| now - *used < SESSION);
-        match state.granted.get_mut(&(client.to_owned(), path.clone())) {
-            Some(used) => {
-                *used = now;
-                true
-            }
-            None => false,
-        }
+        state.granted.retain(|_, (used, _)| now - *used < SESSION);
+        let (used, consent) = state.granted.get_mut(&(client.to_owned(), path.clone()))?;
+        *used = now;
+        Some(*consent)
     }
 
-    /// Records that a person allowed this client's calls of the tool through the client itself.
+    /// Records that the client says its user allowed its calls of the tool for this session.
     pub fn grant(&self, client: &str, path: &ToolPath) {
-        self.lock().granted.insert((client.to_owned(), path.clone()), Instant::now());
+        let granted = (Instant::now(), Consent::ClientSession);
+        self.lock().granted.insert((client.to_owned(), path.clone()), granted);
     }
 
     /// Expects an allowed call back once, because its server answered with a question; it needs no further permission.
-    pub fn expect_back(&self, client: &str, path: &ToolPath, arguments: Value) {
+    pub fn expect_back(&self, client: &str, path: &ToolPath, arguments: Value, consent: Consent) {
+        let (since, client, path) = (Instant::now(), client.to_owned(), path.clone());
         let mut state = self.lock();
         if state.rounds.len() >= ROUNDS {
             state.rounds.pop_front();
         }
-        state.rounds.push_back((Instant::now(), client.to_owned(), path.clone(), arguments));
+        state.rounds.push_back(AllowedRound { since, client, path, arguments, consent });
     }
 
-    /// Is it such a call?
-    pub fn is_back(&self, client: &str, path: &ToolPath, arguments: &Value) -> bool {
+    /// How such a call was allowed; `None` if it is none.
+    pub fn is_back(&self, client: &str, path: &ToolPath, arguments: &Value) -> Option<Consent> {
         let mut state = self.lock();
-        state.rounds.retain(|(since, ..)| since.elapsed() < COMES_BACK);
-        let meant = |(_, of, tool, given): &(Instant, String, ToolPath, Value)| {
-            of == client && tool == path && given == arguments
+        state.rounds.retain(|round| round.since.elapsed() < COMES_BACK);
+        let meant = |round: &AllowedRound| {
+            round.client == client && round.path == *path && round.arguments == *arguments
         };
-        match state.rounds.iter().position(meant) {
-            Some(at) => state.rounds.remove(at).is_some(),
-            None => false,
-        }
+        let at = state.rounds.iter().position(meant)?;
+        state.rounds.remove(at).map(|round| round.consent)
     }
 }
 
@@ -729,11 +737,11 @@ mod tests {
         assert_eq!(room.answer_ask(other.id, AskAnswer::No).unwrap_err().code, Code::NotAsked);
         for _ in 0..3 {
             tokio::time::advance(SESSION / 2).await;
-            assert!(room.is_granted("a", &tool("t")));
+            assert_eq!(room.is_granted("a", &tool("t")), Some(Consent::Session));
         }
-        assert!(!room.is_granted("a", &tool("u")) && !room.is_granted("b", &tool("t")));
+        assert!(room.is_granted("a", &tool("u")).is_none() && room.is_granted("b", &tool("t")).is_none());
         tokio::time::advance(SESSION).await;
-        assert!(!room.is_granted("a", &tool("t")));
+        assert!(room.is_granted("a", &tool("t")).is_none());
     }
 
     #[tokio::test(start_paused = true)]
@@ -773,13 +781,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_allowed_call_comes_back_once() {
         let (room, arguments) = (room(), serde_json::json!({ "a": 1 }));
-        room.expect_back("a", &tool("t"), arguments.clone());
-        assert!(!room.is_back("b", &tool("t"), &arguments));
-        assert!(!room.is_back("a", &tool("t"), &serde_json::json!({ "a": 2 })));
-        assert!(room.is_back("a", &tool("t"), &arguments));
-        assert!(!room.is_back("a", &tool("t"), &arguments));
-        room.expect_back("a", &tool("t"), arguments.clone());
+        room.expect_back("a", &tool("t"), arguments.clone(), Consent::Once);
+        assert!(room.is_back("b", &tool("t"), &arguments).is_none());
+        assert!(room.is_back("a", &tool("t"), &serde_json::json!({ "a": 2 })).is_none());
+        assert_eq!(room.is_back("a", &tool("t"), &arguments), Some(Consent::Once));
+        assert!(room.is_back("a", &tool("t"), &arguments).is_none());
+        room.expect_back("a", &tool("t"), arguments.clone(), Consent::Once);
         tokio::time::advance(COMES_BACK).await;
-        assert!(!room.is_back("a", &tool("t"), &arguments));
+        assert!(room.is_back("a", &tool("t"), &arguments).is_none());
     }
 }

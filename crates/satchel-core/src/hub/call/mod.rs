@@ -29,7 +29,7 @@ use crate::{
         links::Goes,
         pause, permission, refresh, route, search,
     },
-    model::{Code, ServerName, ToolPath, audit::AuditKind},
+    model::{Code, ServerName, ToolPath, audit::AuditKind, nature::Consent},
     recorder::Observer,
     upstream::{CallError, Event, Lease, Outcome, link},
 };
@@ -47,8 +47,8 @@ pub struct Running {
     stage: Stage,
     /// Post-processing of its result; `None` passes it through.
     finish: Option<Finish>,
-    /// A person has allowed it.
-    allowed: bool,
+    /// How it was allowed, if that was necessary.
+    allowed: Option<Consent>,
     /// The sign-in pages its user was sent to, each once: after signing in, further consent may be necessary.
     visited: Vec<Code>,
 }
@@ -221,15 +221,18 @@ async fn run(
         conversation: Conversation::default(),
         stage: Stage::Begin,
         finish: None,
-        allowed: !matches!(permission, Permitted::Freely),
+        allowed: None,
         visited: vec![],
     };
     match permission {
+    if let Permitted::Again(consent) = permission {
+        running.allowed = Some(consent);
+    }
         // Start and send nothing until a person has allowed it.
         Permitted::Asking(permission) => running.stage = Stage::Permission(permission),
         // Reports the progress of the start.
-        Permitted::Freely | Permitted::Again if running.attempt.is_slow() => {}
-        Permitted::Freely | Permitted::Again => {
+        Permitted::Freely | Permitted::Again(_) if running.attempt.is_slow() => {}
+        Permitted::Freely | Permitted::Again(_) => {
             if let Err(failure) = running.begin().await {
                 running.visit(failure)?;
             }
@@ -284,13 +287,13 @@ impl Running {
     /// Waits for a person's decision.
     async fn ask_permission(&mut self) -> Option<Step> {
         let Stage::Permission(permission) = &mut self.stage else { return None };
-        let (rule, waited) = match permission.next(&self.hub).await {
+        let (consent, rule, waited) = match permission.next(&self.hub).await {
             Word::Ask(question) => return Some(Step::Question(question)),
             Word::No(failure, waited) => {
                 self.hub.context.observer.decision_took(waited);
                 return Some(self.fail(failure));
             }
-            Word::Yes(rule, waited) => (rule, waited),
+            Word::Yes(consent, rule, waited) => (consent, rule, waited),
         };
         self.hub.context.observer.decided(&rule);
         self.hub.context.observer.decision_took(waited);
@@ -301,6 +304,7 @@ impl Running {
         self.stage = Stage::Begin;
         // Much may have changed while the person decided.
         self.attempt.still_possible(&self.hub).err().map(|failure| self.fail(failure))
+        self.allowed = Some(consent);
     }
 
     async fn wake_and_send(&mut self) -> Option<Step> {
@@ -501,10 +505,10 @@ impl Running {
         if let Some(path) = &self.attempt.tool {
             search::learn_shape(&self.hub, path, &result, self.attempt.registered.upstream.log());
         }
-        if let Some(tool) =
-            self.attempt.tool.as_ref().filter(|_| self.allowed && meta::asks_for_input(&result))
+        if let Some((tool, consent)) = self.attempt.tool.as_ref().zip(self.allowed)
+            && meta::asks_for_input(&result)
         {
-            permission::remember_round(&self.hub, &self.caller, tool, &self.attempt.params);
+            permission::remember_round(&self.hub, &self.caller, tool, &self.attempt.params, consent);
         }
         let failed = || RawObject::parse(&result).is_ok_and(|fields| fields.read("isError") == Some(true));
         if self.caller.era.is_stateless()

@@ -1,6 +1,8 @@
 //! Rules: which tools a client may call, and which a person is asked about.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
+
+use satchel_mcp::{Raw, RawObject};
 
 use serde_json::json;
 
@@ -8,13 +10,21 @@ use super::{
     house::House,
     server::{TestServer, annotated, tool},
 };
-use crate::model::{
-    Code,
-    asks::AskAnswer,
-    control::Change,
-    nature::Permit,
-    request::{AnswerAsk, GetStatus, ListAsks, ListTools, SetHidden},
+use crate::{
+    bridge::Caller,
+    hub::{Failed, Step},
+    model::{
+        Code,
+        asks::AskAnswer,
+        audit::AuditQuery,
+        control::Change,
+        nature::Permit,
+        request::{AnswerAsk, GetStatus, ListAsks, ListTools, SetHidden},
+    },
 };
+
+/// Longer than a client that asks nobody takes to answer.
+const READING: Duration = Duration::from_millis(500);
 
 async fn files() -> (House, TestServer) {
     let server = TestServer::start(vec![
@@ -242,4 +252,91 @@ async fn a_setting_that_cannot_be_read_is_cautious_and_told_and_its_servers_go_o
         matches!(told[..], [message] if message.contains("\"resultCap\"") && message.contains("\"record\"")),
         "{told:?}"
     );
+}
+
+/// A client that can ask its user, and what it answers after this time.
+async fn call_asking(
+    house: &House,
+    path: &str,
+    answer: &str,
+    after: Duration,
+) -> (Result<String, String>, usize) {
+    let raw = |json: &str| Raw::from_string(json.to_owned()).unwrap();
+    let capabilities = Arc::new(RawObject::parse(&raw(r#"{"elicitation":{}}"#)).unwrap());
+    let caller = Caller { capabilities, ..Caller::alone("editor") };
+    let mut params = RawObject::new();
+    params.set("arguments", raw("{}"));
+    let mut running = match house.hub.execute_tool(&caller, path, params).await {
+        Ok(running) => running,
+        Err(failure) => return (Err(Failed::Hub(failure).to_string()), 0),
+    };
+    let mut questions = 0;
+    loop {
+        match running.next().await {
+            Step::Question(question) => {
+                questions += 1;
+                tokio::time::sleep(after).await;
+                running.answer(&question.key, Ok(raw(answer)));
+            }
+            Step::Note { .. } => {}
+            Step::End(end) => {
+                return (
+                    end.map(|result| result.to_string()).map_err(|failed| failed.to_string()),
+                    questions,
+                );
+            }
+        }
+    }
+}
+
+const ACCEPTED: &str = r#"{"action":"accept","content":{"allow":"session"}}"#;
+const DECLINED: &str = r#"{"action":"decline"}"#;
+
+#[tokio::test]
+async fn consent_that_a_client_asked_for_is_recorded_as_its_word() {
+    let (house, server) = files().await;
+    house.change(permit("files:echo", None, Some(Permit::Ask))).await;
+    let (called, questions) = call_asking(&house, "files:echo", ACCEPTED, READING).await;
+    assert_eq!((called.is_ok(), questions), (true, 1));
+    let again = call_asking(&house, "files:echo", DECLINED, READING).await;
+    assert_eq!((again.0.is_ok(), again.1, server.called().len()), (true, 0, 2), "for this session");
+    let query = AuditQuery { after: 0, limit: 0 };
+    let mut records = house.ask(query).await.unwrap().records;
+    records.retain(|record| record.kind == "consent");
+    assert!(records[0].detail.ends_with("; allowed for this session, as the client says"), "{records:?}");
+    // Such a word is not enough where Satchel asks itself.
+    let rules = json!([{ "tool": "files:echo", "permit": "ask", "consent": "window" }]);
+    house.change(Change::TakeSetting { key: "toolRules".into(), value: Some(rules) }).await;
+    let no = async {
+        let id = question(&house).await;
+        house.ask(AnswerAsk { id, answer: AskAnswer::No }).await.unwrap();
+    };
+    let (called, ()) = tokio::join!(call_asking(&house, "files:echo", ACCEPTED, READING), no);
+    assert_eq!((called.0.is_err(), called.1), (true, 0));
+}
+
+#[tokio::test]
+async fn satchel_asks_itself_about_what_deletes_while_a_client_is_new() {
+    let (house, server) = files().await;
+    let no = async {
+        let id = question(&house).await;
+        house.ask(AnswerAsk { id, answer: AskAnswer::No }).await.unwrap();
+    };
+    let (called, ()) = tokio::join!(call_asking(&house, "files:delete", ACCEPTED, READING), no);
+    assert_eq!((called.0.is_err(), called.1, server.called().len()), (true, 0, 0));
+    let defaults = json!({ "consent": "client" });
+    house.change(Change::TakeSetting { key: "toolDefaults".into(), value: Some(defaults) }).await;
+    let (called, questions) = call_asking(&house, "files:delete", ACCEPTED, READING).await;
+    assert_eq!((called.is_ok(), questions), (true, 1));
+}
+
+#[tokio::test]
+async fn nobody_declines_within_a_moment_so_satchel_asks() {
+    let (house, server) = files().await;
+    house.change(permit("files:echo", None, Some(Permit::Ask))).await;
+    let yes = say_yes(&house, AskAnswer::Once);
+    let (called, ()) = tokio::join!(call_asking(&house, "files:echo", DECLINED, Duration::ZERO), yes);
+    assert_eq!((called.0.is_ok(), called.1, server.called().len()), (true, 1, 1));
+    let (refused, _) = call_asking(&house, "files:echo", DECLINED, READING).await;
+    assert!(refused.unwrap_err().contains("the client says that its user did not allow it"));
 }

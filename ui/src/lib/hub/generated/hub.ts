@@ -104,9 +104,9 @@ export type BindClient = { client: string, profile: string | null, };
 export type By = "client" | "server" | "tool" | "day";
 
 /**
- * How a person allowed a call.
+ * How a call was allowed: by a person whom Satchel asked, or by the word of a client that says it asked one.
  */
-export type CallConsent = "once" | "session" | "always";
+export type CallConsent = "once" | "session" | "always" | "client_once" | "client_session";
 
 /**
  * Everything known about one call.
