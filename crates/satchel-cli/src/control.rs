@@ -263,6 +263,11 @@ impl HttpAnswer {
         self.response.headers().get(name)?.to_str().ok()
     }
 
+    /// The length of the body in bytes, where it is known.
+    pub(crate) fn length(&self) -> Option<usize> {
+        self.response.content_length().and_then(|length| usize::try_from(length).ok())
+    }
+
     /// The next bytes; `None` at the end.
     pub(crate) async fn piece(&mut self) -> Result<Option<Vec<u8>>, PostError> {
         let piece =

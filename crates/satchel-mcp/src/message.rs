@@ -161,7 +161,7 @@ impl Message {
 
     /// Serializes the message on one line, without a line end.
     pub fn to_json(&self) -> String {
-        let mut json = String::with_capacity(ENVELOPE + self.body().map_or(0, |body| body.get().len()));
+        let mut json = String::with_capacity(self.length());
         json.push_str(r#"{"jsonrpc":"2.0""#);
         let mut field = |key: &str, value: &str| {
             json.push_str(key);
@@ -191,6 +191,11 @@ impl Message {
         }
         json.push('}');
         one_line(json)
+    }
+
+    /// About how long its text is, in bytes.
+    pub fn length(&self) -> usize {
+        ENVELOPE + self.body().map_or(0, |body| body.get().len())
     }
 
     /// Its largest part.

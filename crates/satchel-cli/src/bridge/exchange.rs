@@ -4,14 +4,12 @@
 
 use std::{path::Path, sync::Arc};
 
-use satchel_mcp::{ErrorObject, Id, Message, errors, limits, sse};
-use tokio::sync::mpsc;
-
-use super::headers;
+use super::{
+    headers,
+    room::{LARGE, Out},
+};
 use crate::control::{Endpoint, HttpAnswer, PostError};
-
-/// Lines for standard output.
-pub(super) type Out = mpsc::Sender<String>;
+use satchel_mcp::{ErrorObject, Id, Message, errors, limits, sse};
 
 /// The present connection to the hub.
 #[derive(Debug, Clone)]
@@ -104,6 +102,8 @@ pub(super) async fn read_stream(
     out: &Out,
 ) -> Result<Option<Message>, String> {
     let (mut reader, mut events) = (sse::Reader::default(), Vec::new());
+    // How much was read since the last event, and the turn to read a large one.
+    let (mut read, mut turn) = (0, None);
     loop {
         let Some(piece) = stream.piece().await.map_err(|lost| lost.to_string())? else {
             return match wanted {
@@ -111,17 +111,25 @@ pub(super) async fn read_stream(
                 None => Ok(None),
             };
         };
+        read += piece.len();
+        if read > LARGE && turn.is_none() {
+            turn = out.large().await;
+        }
         reader.push(&piece, &mut events).map_err(|large| large.to_string())?;
+        let any = !events.is_empty();
         for event in events.drain(..).filter(|event| !event.data.is_empty()) {
             match Message::parse(&event.data) {
                 Ok(message) => {
-                    write(out, &message).await;
+                    out.write(&message).await;
                     if answers(&message, wanted) {
                         return Ok(Some(message));
                     }
                 }
                 Err(wrong) => tracing::warn!("the hub sent an event that is not a valid message: {wrong}"),
             }
+        }
+        if any {
+            (read, turn) = (0, None);
         }
     }
 }
@@ -133,6 +141,8 @@ fn answers(message: &Message, wanted: Option<&Id>) -> bool {
 /// Writes the message that is the whole body.
 async fn read_body(answer: HttpAnswer, wanted: &Id, out: &Out) -> Result<Option<Message>, String> {
     let status = answer.status();
+    // Held until the message is on its way to the client.
+    let _turn = if answer.length().is_none_or(|length| length > LARGE) { out.large().await } else { None };
     let body = answer.whole(limits::MESSAGE_BYTES).await.map_err(|lost| lost.to_string())?;
     let message = match Message::parse(&String::from_utf8_lossy(&body)) {
         Ok(message @ Message::Response { .. }) if answers(&message, Some(wanted)) => message,
@@ -145,7 +155,7 @@ async fn read_body(answer: HttpAnswer, wanted: &Id, out: &Out) -> Result<Option<
             refused(wanted, text)
         }
     };
-    write(out, &message).await;
+    out.write(&message).await;
     Ok(Some(message))
 }
 
@@ -162,9 +172,4 @@ async fn read_receipt(answer: HttpAnswer) -> Result<Option<Message>, String> {
 /// The bridge's own response to a request that the hub did not answer.
 pub(super) fn refused(id: &Id, text: impl Into<String>) -> Message {
     Message::error(Some(id.clone()), ErrorObject::new(errors::HUB_REFUSED, text))
-}
-
-/// Writes one message. If standard output is closed, the bridge is ending anyway.
-pub(super) async fn write(out: &Out, message: &Message) {
-    let _ = out.send(message.to_json()).await;
 }

@@ -13,8 +13,9 @@ use tokio_util::task::TaskTracker;
 
 use super::{
     Connecting,
-    exchange::{ExchangeReply, Link, Out, Outcome, exchange, read_stream, refused, write},
+    exchange::{ExchangeReply, Link, Outcome, exchange, read_stream, refused},
     headers, hub,
+    room::Out,
 };
 use crate::control::{Endpoint, PostError};
 
@@ -195,17 +196,18 @@ impl Keeping {
             why = match state {
                 LinkState::Up(link) => match exchange(&link, &message, &self.out).await {
                     Outcome::Done(reply) => return self.opened(&link, message, reply),
-                    Outcome::Unknown(why) => return write(&self.out, &refused(id, why)).await,
+                    Outcome::Unknown(why) => return self.out.write(&refused(id, why)).await,
                     Outcome::NotExecuted(why) => {
                         self.seek().await;
                         why
                     }
                 },
-                LinkState::Down { why, .. } => return write(&self.out, &refused(id, why)).await,
+                LinkState::Down { why, .. } => return self.out.write(&refused(id, why)).await,
                 LinkState::Seeking => continue,
             };
         }
-        write(&self.out, &refused(id, format!("the hub was not reached in {OPENING_TRIES} attempts: {why}")))
+        self.out
+            .write(&refused(id, format!("the hub was not reached in {OPENING_TRIES} attempts: {why}")))
             .await;
     }
 
@@ -256,7 +258,7 @@ impl Keeping {
 
 /// Repeats an opening; its responses are not forwarded.
 async fn replay(fresh: Link, opening: &Opening) -> Result<Link, String> {
-    let (nowhere, _) = mpsc::channel(1);
+    let (nowhere, _) = Out::new();
     let link = match exchange(&fresh, &opening.initialize, &nowhere).await {
         Outcome::Done(reply) => match agreed(&reply) {
             Some(revision) => Link { session: reply.session, revision: Some(revision), ..fresh },

@@ -9,11 +9,13 @@ mod exchange;
 mod headers;
 mod hub;
 mod keeper;
+mod room;
 
 use std::{collections::HashMap, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
-use exchange::{Out, Outcome, exchange, refused, write};
+use exchange::{Outcome, exchange, refused};
 use keeper::Keeper;
+use room::{Input, Line, Out};
 use satchel_core::files::Places;
 use satchel_mcp::{
     ErrorObject, Id, Message, ParseError, RawObject, envelope, errors,
@@ -31,8 +33,6 @@ use tokio_util::task::TaskTracker;
 const TRIES: usize = 3;
 /// Maximum number of requests in flight. The hub rejects far more of one client; here they just wait.
 const REQUESTS: usize = 64;
-/// Capacity of the queue for standard output.
-const OUT_LINES: usize = 64;
 /// How long requests may take after the input ended. Scripts close it right after the last request.
 const DRAIN_TIME: Duration = Duration::from_secs(30);
 /// How long the last output may take.
@@ -60,12 +60,14 @@ pub(crate) struct ClientSocket {
 
 pub(crate) async fn run(places: &Places, caller: Connecting) -> anyhow::Result<ExitCode> {
     let tracker = TaskTracker::new();
-    let (out, lines) = mpsc::channel(OUT_LINES);
+    let (out, lines) = Out::new();
     let mut writer = tracker.spawn(write_lines(lines));
     let keeper = Keeper::start(&tracker, places.clone(), caller, out.clone());
     let places_left = Arc::new(Semaphore::new(REQUESTS));
     let bridge = Bridge {
         requests: TaskTracker::new(),
+        room: Input::default(),
+        answers_room: Input::default(),
         places_left,
         keeper,
         out,
@@ -83,11 +85,11 @@ pub(crate) async fn run(places: &Places, caller: Connecting) -> anyhow::Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-async fn write_lines(mut lines: mpsc::Receiver<String>) {
+async fn write_lines(mut lines: mpsc::Receiver<Line>) {
     let mut stdout = tokio::io::stdout();
     while let Some(mut line) = lines.recv().await {
-        line.push('\n');
-        if stdout.write_all(line.as_bytes()).await.is_err() || stdout.flush().await.is_err() {
+        line.text.push('\n');
+        if stdout.write_all(line.text.as_bytes()).await.is_err() || stdout.flush().await.is_err() {
             return;
         }
     }
@@ -95,6 +97,10 @@ async fn write_lines(mut lines: mpsc::Receiver<String>) {
 
 struct Bridge {
     requests: TaskTracker,
+    /// For requests that are not answered yet.
+    room: Input,
+    /// For the client's answers on their way to the hub, which requests may wait for.
+    answers_room: Input,
     /// A permit per request in flight.
     places_left: Arc<Semaphore>,
     keeper: Keeper,
@@ -140,7 +146,7 @@ impl Bridge {
             Frame::Noise(text) => {
                 tracing::warn!("the client sent an invalid message: {}", shortened(&text));
                 if let Some(answer) = answer_to_invalid(&text) {
-                    write(&self.out, &answer).await;
+                    self.out.write(&answer).await;
                 }
             }
             // Its text is reported as noise too.
@@ -148,12 +154,13 @@ impl Bridge {
             Frame::TooLong { bytes, head } => {
                 let text = format!("a message may be at most {bytes} bytes long");
                 let error = ErrorObject::new(errors::INVALID_REQUEST, text);
-                write(&self.out, &Message::error(id_in(&head), error)).await;
+                self.out.write(&Message::error(id_in(&head), error)).await;
             }
         }
     }
 
     async fn pass(&mut self, message: Message) {
+        let length = message.length();
         match &message {
             // Everything after it depends on its response.
             Message::Request { id, .. } if headers::is_opening(&message) => {
@@ -165,8 +172,10 @@ impl Bridge {
                 let listens = is_listening(&message);
                 let request = request(self.keeper.clone(), message, id.clone(), self.out.clone());
                 let places_left = self.places_left.clone();
+                // Until there is room, nothing more is read from the client.
+                let room = self.room.take(length).await;
                 let in_turn = async move {
-                    let _place = places_left.acquire().await;
+                    let (_room, _place) = (room, places_left.acquire().await);
                     request.await;
                 };
                 let task = self.requests.spawn(in_turn).abort_handle();
@@ -191,7 +200,12 @@ impl Bridge {
                 }
             }
             Message::Response { .. } => {
-                self.requests.spawn(tell(self.keeper.clone(), message, self.out.clone()));
+                let room = self.answers_room.take(length).await;
+                let telling = tell(self.keeper.clone(), message, self.out.clone());
+                self.requests.spawn(async move {
+                    let _room = room;
+                    telling.await;
+                });
             }
         }
     }
@@ -208,7 +222,7 @@ impl Bridge {
 /// Handles one request. It always gets a response.
 async fn request(keeper: Keeper, message: Message, id: Id, out: Out) {
     if let Err(why) = deliver(keeper, &message, &out).await {
-        write(&out, &refused(&id, why)).await;
+        out.write(&refused(&id, why)).await;
     }
 }
 
