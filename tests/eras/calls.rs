@@ -1,11 +1,15 @@
 //! What belongs to one call: how far it is, what it logs, and that it can be given up.
 
-use satchel_tests::eventually;
+use std::sync::Arc;
+
+use satchel_tests::{Home, eventually};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::{
     client::{Era, Told},
-    pairs::with_every_pair,
+    pairs::{client_at, with_every_pair},
+    station::{Asked, Speaks, Station, held, text},
 };
 
 /// The parameters of the notifications of one method, in order.
@@ -117,4 +121,29 @@ async fn a_stateless_call_without_a_log_level_gets_no_log_messages() {
         told.result();
     })
     .await;
+}
+
+#[tokio::test]
+async fn the_response_to_a_long_call_begins_before_the_server_answers() {
+    let release = Arc::new(Notify::new());
+    let held_back = release.clone();
+    let station = Station::start(Speaks::Both, move |asked: &Asked| {
+        let is_call = asked.method() == "tools/call";
+        is_call.then(|| held(asked.result(&text("at last")), held_back.clone()))
+    })
+    .await;
+    let home = Home::with_servers(json!({ "far": { "url": station.url } }));
+    let hub = home.start_hub().await;
+    for era in [Era::Legacy, Era::Modern] {
+        let mut client = client_at(&hub, "/server/far", era).await;
+        client.open().await;
+        // Returns when the response has begun.
+        let mut reply = client.send("tools/call", json!({ "name": "work", "arguments": {} })).await;
+        release.notify_one();
+        let mut last = Value::Null;
+        while let Some(message) = reply.next().await {
+            last = message;
+        }
+        assert_eq!(last["result"]["content"][0]["text"], "at last", "{era:?}: {last}");
+    }
 }

@@ -13,12 +13,13 @@ use satchel_core::{
 };
 use satchel_mcp::{ErrorObject, Id, Message, Raw, RawObject, errors};
 use serde_json::json;
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use crate::{
     downstream::{self, Asker, Kind, Reply},
     session::{InFlight, PendingQuestion, Session},
-    stream::Outlet,
+    stream::{FIRST_BYTE, Outlet},
     surface::Surface,
 };
 
@@ -163,8 +164,8 @@ pub(crate) async fn watch_again(
 
 /// Handles a notification.
 pub(crate) fn notified(hub: &Hub, session: &Session, method: &str, params: Option<&Raw>) {
-    // The only client notification that concerns shared servers: it contains no ids.
     downstream::notified(&session.client, session.era, method);
+    // The only client notification that concerns shared servers: it contains no ids.
     if let Surface::Server(server) = &session.surface()
         && method == "notifications/roots/list_changed"
     {
@@ -192,8 +193,15 @@ impl Call {
     /// Runs until something has to be sent before the response; the rest runs independently of the connection, because
     /// a broken connection does not cancel the request (`2025-11-25/basic/transports.mdx`).
     async fn begin(mut self, events: bool, tracker: &TaskTracker) -> Answer {
+        let late = Instant::now() + FIRST_BYTE;
         loop {
-            let first = match self.running.next().await {
+            let step = tokio::select! {
+                step = self.running.next() => step,
+                () = tokio::time::sleep_until(late), if events => {
+                    return self.begin_stream(First::Nothing, tracker);
+                }
+            };
+            let first = match step {
                 Step::End(end) => return Answer::Done(self.response(end)),
                 Step::Note { method, params } if events => {
                     let note = downstream::note(self.token.as_deref(), &method, params.as_deref());
@@ -209,13 +217,17 @@ impl Call {
                 Step::Note { .. } => None,
             };
             let Some(first) = first else { continue };
-            let outlet = self.session.open_stream();
-            if self.session.era.primes_streams() && !self.session.one_stream {
-                outlet.prime();
-            }
-            tracker.spawn(self.stream(first, outlet.clone()));
-            return Answer::Stream(outlet);
+            return self.begin_stream(first, tracker);
         }
+    }
+
+    fn begin_stream(self, first: First, tracker: &TaskTracker) -> Answer {
+        let outlet = self.session.open_stream();
+        if self.session.era.primes_streams() && !self.session.one_stream {
+            outlet.prime();
+        }
+        tracker.spawn(self.stream(first, outlet.clone()));
+        Answer::Stream(outlet)
     }
 
     async fn stream(mut self, first: First, outlet: Arc<Outlet>) {
@@ -223,6 +235,7 @@ impl Call {
         match first {
             First::Message(message) => outlet.push(message.to_json()),
             First::Question(question) => asked.push(self.ask(question, &outlet)),
+            First::Nothing => {}
         }
         let cancelled = self.in_flight.cancelled.clone();
         let mut abandoned = pin!(outlet.abandoned());
@@ -281,7 +294,10 @@ impl Call {
     }
 }
 
+/// What begins a stream.
 enum First {
+    /// The response takes long.
+    Nothing,
     Message(Message),
     Question(Question),
 }

@@ -28,12 +28,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     downstream::{self, Asker, Kind, Reply},
-    http::{App, Place, VERSION},
+    http::{App, Place, VERSION, accepts_events},
     notifications::{self, Follower, Told},
     observe,
     parked::{Belongs, Parked, Resumed},
     reply,
-    stream::{KEEP_ALIVE, STILL_HERE},
+    stream::{FIRST_BYTE, KEEP_ALIVE, STILL_HERE},
     surface::{FRESH, Surface, info_of},
 };
 
@@ -159,7 +159,7 @@ pub(crate) async fn answer(
                 server,
                 kept: (method == "resources/read").then_some(Ttl(0)),
             };
-            call.respond().await
+            call.respond(accepts_events(http)).await
         }
     }
 }
@@ -186,22 +186,33 @@ enum Happened {
 }
 
 impl Call {
-    async fn respond(mut self) -> Response<Body> {
-        match self.next().await {
+    async fn respond(mut self, events: bool) -> Response<Body> {
+        let first = tokio::select! {
+            first = self.next() => first,
+            () = tokio::time::sleep(FIRST_BYTE), if events => return self.stream(Ok(STILL_HERE)),
+        };
+        match first {
             None => reply::empty(StatusCode::INTERNAL_SERVER_ERROR),
             Some(Happened::End(outcome)) => finish(self.id, outcome, &self.server, self.kept),
-            Some(Happened::Note(note)) => {
-                let first = stream::once(async move { event(&note) });
-                let rest = stream::unfold(self, |mut call| async {
-                    let message = match call.next().await? {
-                        Happened::Note(note) => note,
-                        Happened::End(outcome) => shaped(call.id.clone(), outcome, &call.server, call.kept),
-                    };
-                    Some((event(&message), call))
-                });
-                reply::events(Body::from_stream(first.chain(rest)))
-            }
+            Some(Happened::Note(note)) => self.stream(event(&note)),
         }
+    }
+
+    /// The response as a stream that begins with this.
+    fn stream(self, first: Result<Bytes, Infallible>) -> Response<Body> {
+        let first = stream::once(async move { first });
+        let rest = stream::unfold(self, |mut call| async {
+            let happened = tokio::select! {
+                happened = call.next() => happened?,
+                () = tokio::time::sleep(KEEP_ALIVE) => return Some((Ok(STILL_HERE), call)),
+            };
+            let message = match happened {
+                Happened::Note(note) => note,
+                Happened::End(outcome) => shaped(call.id.clone(), outcome, &call.server, call.kept),
+            };
+            Some((event(&message), call))
+        });
+        reply::events(Body::from_stream(first.chain(rest)))
     }
 
     /// The next item to send; `None` after the end.

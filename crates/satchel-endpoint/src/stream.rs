@@ -13,6 +13,9 @@ use tokio_util::sync::CancellationToken;
 
 /// The interval of comments that keep proxies and clients from closing a quiet stream.
 pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(25);
+/// How long a call may take before its response begins as a stream, where the client accepts one: the HTTP libraries of
+/// Node.js and Bun give up after five minutes without a byte.
+pub(crate) const FIRST_BYTE: Duration = Duration::from_secs(5);
 /// That comment.
 pub(crate) const STILL_HERE: Bytes = Bytes::from_static(b": still here\n\n");
 /// How long a stream without a reader continues.

@@ -14,7 +14,7 @@ use crate::model::{
     oauth::{OAuth, Resource},
     server::{
         ContainerEngine, ContainerSandbox, DISCOVERY_TIMEOUT, EraSetting, IDLE_TIMEOUT, REFRESH_INTERVAL,
-        REFRESH_INTERVAL_FLOOR, REQUEST_TIMEOUT, REQUEST_TIMEOUT_FLOOR, Sandbox,
+        REFRESH_INTERVAL_FLOOR, REQUEST_TIMEOUT_FLOOR, Sandbox,
     },
 };
 
@@ -130,8 +130,7 @@ impl<'a> ConfigReader<'a> {
                 .max(REFRESH_INTERVAL_FLOOR),
             idle_timeout: duration(ServerKey::IdleTimeout)?.unwrap_or(IDLE_TIMEOUT),
             request_timeout: duration(ServerKey::RequestTimeout)?
-                .unwrap_or(REQUEST_TIMEOUT)
-                .max(REQUEST_TIMEOUT_FLOOR),
+                .map(|timeout| timeout.max(REQUEST_TIMEOUT_FLOOR)),
             tool_timeouts: field(&[ServerKey::ToolTimeouts]).map_or(
                 Ok(BTreeMap::new()),
                 |(key, value)| {
@@ -288,10 +287,10 @@ mod tests {
         let entry = r#"{"command": "x", "requestTimeout": 1, "toolTimeouts": {"slow": "5m", "hasty": 2}}"#;
         let config = server(entry);
         let seconds = |timeout: Option<&Duration>| timeout.map(Duration::as_secs);
-        assert_eq!(config.request_timeout, REQUEST_TIMEOUT_FLOOR);
+        assert_eq!(config.request_timeout, Some(REQUEST_TIMEOUT_FLOOR));
         assert_eq!(seconds(config.tool_timeouts.get("slow")), Some(300));
         assert_eq!(seconds(config.tool_timeouts.get("hasty")), Some(5));
-        assert_eq!(server(r#"{"command": "x"}"#).request_timeout, Duration::from_secs(60));
+        assert_eq!(server(r#"{"command": "x"}"#).request_timeout, None);
         let wrong = fault(r#"{"command": "x", "toolTimeouts": {"a": "soon"}}"#);
         assert!(wrong.message.contains("\"a\" must be a number of seconds"));
     }
@@ -395,7 +394,7 @@ mod tests {
             assert_eq!(idle(value), Duration::from_millis(millis), "{value}");
         }
         let floor = server(r#"{"command": "x", "requestTimeout": 1}"#).request_timeout;
-        assert_eq!(floor, REQUEST_TIMEOUT_FLOOR);
+        assert_eq!(floor, Some(REQUEST_TIMEOUT_FLOOR));
     }
 
     #[test]

@@ -171,8 +171,8 @@ pub struct ServerConfig {
     pub refresh_interval: Duration,
     /// Idle time after which it is stopped.
     pub idle_timeout: Duration,
-    /// Timeout of a request without progress.
-    pub request_timeout: Duration,
+    /// Timeout of a request without progress, if the entry has one.
+    pub request_timeout: Option<Duration>,
     /// The same for individual tools, by name.
     pub tool_timeouts: BTreeMap<String, Duration>,
     /// Are the arguments and results of its calls stored in the history?

@@ -12,6 +12,7 @@ use crate::{
         asks::{QuestionAnswer, ServerQuestion, Wanted},
         audit::AuditKind,
         control::Refusal,
+        server::REQUEST_TIMEOUT,
     },
     prompts::Said,
     secrets::Secret,
@@ -88,7 +89,7 @@ async fn lease_of(hub: &Hub, registered: &Registered) -> Result<Lease, LeaseErro
     let awake = registered.upstream.is_connected();
     let asked = Instant::now();
     // Slightly less than the client's own timeout, so that it receives the reason.
-    let wait = registered.config.request_timeout.mul_f64(5.0 / 6.0);
+    let wait = registered.config.request_timeout.unwrap_or(REQUEST_TIMEOUT).mul_f64(5.0 / 6.0);
     let leased = match tokio::time::timeout(wait, registered.upstream.lease()).await {
         Ok(leased) => leased,
         Err(_) => Err(LeaseError::StillStarting {

@@ -45,17 +45,19 @@ use crate::model::cause::FailureCause;
 
 /// A request may continue as long as it reports progress, up to this limit.
 pub const LONGEST_CALL: Duration = Duration::from_secs(600);
+/// A server that says nothing about a request for this long is suspect, although it may still answer.
+pub const SUSPECT: Duration = Duration::from_secs(60);
 /// A timer that fires this late means that the computer slept.
 const OVERSLEPT: Duration = Duration::from_secs(1);
 /// How long to read what arrived in the meantime.
 const CATCHING_UP: Duration = Duration::from_secs(2);
 /// Maximum number of cancelled calls whose answers are recognized.
 const CANCELLED: usize = 64;
-
-/// What happened to a failed call, as far as known. Sent to clients as `error.data.outcome`.
 /// How many different methods that Satchel does not know are logged, and how much of each name, in characters.
 const UNKNOWN_METHODS: usize = 16;
 const UNKNOWN_NAME: usize = 100;
+
+/// What happened to a failed call, as far as known. Sent to clients as `error.data.outcome`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -170,6 +172,8 @@ pub enum Event {
         /// Its parameters.
         params: Option<Box<Raw>>,
     },
+    /// The server has said nothing about it for [`SUSPECT`]. Once for each silence.
+    Silent,
     /// The result.
     Final(Result<Box<Raw>, CallError>),
 }
@@ -265,12 +269,12 @@ struct LinkInner {
     pending: Mutex<HashMap<u64, Pending>>,
     /// The newest calls that were cancelled: their servers may answer all the same.
     cancelled: Mutex<VecDeque<u64>>,
+    /// The methods that were refused and logged.
+    unknown: Mutex<BTreeSet<String>>,
     next: AtomicU64,
     ended: watch::Sender<Option<EndReason>>,
     ending: AtomicBool,
     changed: Box<dyn OnChange>,
-    /// The methods that were refused and logged.
-    unknown: Mutex<BTreeSet<String>>,
     log: ServerLog,
     dialect: RwLock<Option<Arc<Dialect>>>,
     /// The lowest severity that the server was asked to log; above all severities if it was not asked.
@@ -301,6 +305,10 @@ pub struct Call {
     open: Vec<Id>,
     may_cancel: bool,
     done: bool,
+    /// Since when the server has said nothing about it, or waited for an answer.
+    quiet_since: Instant,
+    /// That was reported.
+    silent: bool,
 }
 
 impl Link {
@@ -319,6 +327,7 @@ impl Link {
             at_once: OnceLock::new(),
             pending: Mutex::default(),
             cancelled: Mutex::default(),
+            unknown: Mutex::default(),
             next: AtomicU64::new(first),
             ended,
             ending: AtomicBool::new(false),
@@ -327,7 +336,6 @@ impl Link {
             dialect: RwLock::default(),
             logs_from: AtomicU8::new(u8::MAX),
         };
-            unknown: Mutex::default(),
         (Self { inner: Arc::new(inner) }, queue)
     }
 
@@ -379,7 +387,7 @@ impl Link {
     pub async fn begin(&self, request: Request, wait: Duration) -> Result<Call, CallError> {
         let Request { method, params, owner, headers } = request;
         let id = self.inner.next.fetch_add(1, Ordering::Relaxed);
-        let params = self.in_our_words(with_token(params, id)?)?;
+        let params = self.in_our_words(with_token(params, id, owner.is_some())?)?;
         let named = headers::named_by(&method)
             .filter(|_| self.is_stateless())
             .and_then(|key| RawObject::parse(params.as_deref()?).ok()?.text(key));
@@ -387,7 +395,9 @@ impl Link {
         let sent = Sent::of(&flight);
         self.pending().insert(id, Pending { flight: flight.clone(), owner });
         let may_cancel = method != "initialize";
-        let call = Call { link: self.clone(), id, flight, open: vec![], may_cancel, done: false };
+        let (link, quiet_since) = (self.clone(), Instant::now());
+        let (open, done, silent) = (vec![], false, false);
+        let call = Call { link, id, flight, open, may_cancel, done, quiet_since, silent };
         let json = Message::request(id, &method, params).to_json();
         let outgoing = Outgoing {
             json,
@@ -444,7 +454,7 @@ impl Link {
                 Event::Final(outcome) => return outcome,
                 // This request has no client that could be asked.
                 Event::Question { id, method, .. } => call.answer(id, unasked(&method)),
-                Event::Note { .. } => {}
+                Event::Note { .. } | Event::Silent => {}
             }
         }
     }
@@ -600,16 +610,6 @@ impl Link {
         cancelled.push_back(id);
     }
 
-    fn noted(&self, call: Option<u64>, method: String, params: Option<Box<Raw>>) {
-        if method == "notifications/progress" {
-            let token = params.as_deref().and_then(|params| RawObject::parse(params).ok());
-            let token =
-                token.and_then(|params| params.read::<Id>("progressToken")).and_then(|id| id.as_ours());
-            // An unknown token is dropped: the notification must never reach another caller.
-            if let Some(call) = token.and_then(|token| self.flight(token)) {
-                call.note(Event::Note { method, params });
-            }
-            return;
     /// Logs, once for each name, that the server sent what has no row in the table of methods.
     fn refused_unknown(&self, method: &str) {
         let name: String = method.chars().take(UNKNOWN_NAME).collect();
@@ -620,10 +620,20 @@ impl Link {
         }
     }
 
-        }
+    fn noted(&self, call: Option<u64>, method: String, params: Option<Box<Raw>>) {
         let Some(known) = Method::notification(Sender::Server, self.era(), &method) else {
             return self.refused_unknown(&method);
         };
+        if method == "notifications/progress" {
+            let token = params.as_deref().and_then(|params| RawObject::parse(params).ok());
+            let token =
+                token.and_then(|params| params.read::<Id>("progressToken")).and_then(|id| id.as_ours());
+            // An unknown token is dropped: the notification must never reach another caller.
+            if let Some(call) = token.and_then(|token| self.flight(token)) {
+                call.note(Event::Note { method, params });
+            }
+            return;
+        }
         if let Some(list) =
             method.strip_prefix("notifications/").and_then(|rest| rest.strip_suffix("/list_changed"))
         {
@@ -687,6 +697,10 @@ impl Link {
         if method == "ping" {
             return self.respond(id, Ok(RawObject::new().to_raw()));
         }
+        if Method::question(&method).is_none() {
+            self.refused_unknown(&method);
+            return self.respond(id, unasked(&method));
+        }
         match self.meant(call) {
             Some(call) if call.may_ask() => {
                 if !call.tell(Event::Question { id: id.clone(), method: method.clone(), params }) {
@@ -697,10 +711,6 @@ impl Link {
                 let message = format!("more than {QUESTIONS_OPEN} questions of one call are waiting");
                 self.respond(id, Err(ErrorObject::new(errors::INVALID_REQUEST, message)));
             }
-        if Method::question(&method).is_none() {
-            self.refused_unknown(&method);
-            return self.respond(id, unasked(&method));
-        }
             None => self.respond(id, unasked(&method)),
         }
     }
@@ -728,6 +738,9 @@ fn unasked(method: &str) -> Result<Box<Raw>, ErrorObject> {
     match method {
         // Some servers ask right after the handshake; they fall back on their own settings.
         "roots/list" => to_raw_value(&json!({ "roots": [] })).map_err(unreadable_answer),
+        _ if Method::question(method).is_none() => {
+            Err(ErrorObject::new(errors::METHOD_NOT_FOUND, format!("there is no method {method}")))
+        }
         _ => {
             let message = format!("{method} cannot be answered: no client's call waits for it");
             Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message))
@@ -738,9 +751,6 @@ fn unasked(method: &str) -> Result<Box<Raw>, ErrorObject> {
 fn unreadable_answer(error: serde_json::Error) -> ErrorObject {
     ErrorObject::new(errors::INTERNAL_ERROR, error.to_string())
 }
-        _ if Method::question(method).is_none() => {
-            Err(ErrorObject::new(errors::METHOD_NOT_FOUND, format!("there is no method {method}")))
-        }
 
 fn unreadable(error: serde_json::Error) -> CallError {
     CallError::Answered(ErrorObject::new(
@@ -756,31 +766,56 @@ impl Call {
         if self.done {
             return Event::Final(Err(CallError::Ended(self.link.reason(), self.flight.withdrawn())));
         }
-        let due = Instant::now() + quiet;
+        let due = self.quiet_since + quiet;
+        let suspect = self.quiet_since + SUSPECT;
+        if !self.silent && suspect < due {
+            match tokio::time::timeout_at(suspect, self.flight.next()).await {
+                Ok(event) => return self.came(event),
+                Err(_) => {
+                    self.silent = true;
+                    return Event::Silent;
+                }
+            }
+        }
         let mut came = tokio::time::timeout_at(due, self.flight.next()).await;
         if came.is_err() && due.elapsed() > OVERSLEPT {
             came = tokio::time::timeout(CATCHING_UP, self.flight.next()).await;
         }
-        let event = match came {
-            Ok(event) => event,
+        match came {
+            Ok(event) => self.came(event),
             Err(_) => {
                 let error = CallError::TimedOut(quiet.as_secs(), self.flight.withdrawn());
                 self.give_up("the request timed out");
                 Event::Final(Err(error))
             }
-        };
-        match event {
-            Event::Note { .. } => {}
-            Event::Question { ref id, .. } => self.open.push(id.clone()),
+        }
+    }
+
+    fn came(&mut self, event: Event) -> Event {
+        self.heard();
+        match &event {
+            Event::Note { .. } | Event::Silent => {}
+            Event::Question { id, .. } => self.open.push(id.clone()),
             Event::Final(_) => self.done = true,
         }
         event
+    }
+
+    /// From now on its silence counts.
+    fn heard(&mut self) {
+        (self.quiet_since, self.silent) = (Instant::now(), false);
+    }
+
+    /// Has the server said nothing about it for long?
+    pub fn is_suspect(&self) -> bool {
+        self.silent
     }
 
     /// Answers a question of this call.
     pub fn answer(&mut self, id: Id, outcome: Result<Box<Raw>, ErrorObject>) {
         let Some(at) = self.open.iter().position(|open| *open == id) else { return };
         self.open.swap_remove(at);
+        self.heard();
         self.flight.was_answered();
         self.link.respond(id, outcome);
     }
@@ -853,18 +888,21 @@ fn subscription(params: &Raw) -> Option<u64> {
     meta.read::<Id>(meta::SUBSCRIPTION)?.as_ours()
 }
 
-/// Replaces the caller's progress token by the hub's, if the caller wants progress.
-fn with_token(params: Option<Box<Raw>>, token: u64) -> Result<Option<Box<Raw>>, CallError> {
-    let Some(raw) = params else { return Ok(None) };
-    if !raw.get().contains("progressToken") {
-        return Ok(Some(raw));
-    }
+/// Replaces the caller's progress token by the hub's. `always`: also where the caller wants no progress, because progress
+/// is a sign of life.
+fn with_token(params: Option<Box<Raw>>, token: u64, always: bool) -> Result<Option<Box<Raw>>, CallError> {
+    let raw = match params {
+        None if !always => return Ok(None),
+        None => RawObject::new().to_raw(),
+        Some(raw) if !always && !raw.get().contains("progressToken") => return Ok(Some(raw)),
+        Some(raw) => raw,
+    };
     let mut params = RawObject::parse(&raw).map_err(unreadable)?;
-    let Some(own) = params.get("_meta") else { return Ok(Some(raw)) };
-    let mut own = RawObject::parse(own).map_err(unreadable)?;
-    if own.get("progressToken").is_none() {
+    let own = params.get("_meta").map(RawObject::parse).transpose().map_err(unreadable)?;
+    if !always && own.as_ref().is_none_or(|own| own.get("progressToken").is_none()) {
         return Ok(Some(raw));
     }
+    let mut own = own.unwrap_or_default();
     own.put("progressToken", &token);
     params.set("_meta", own.to_raw());
     Ok(Some(params.to_raw()))
@@ -899,6 +937,7 @@ mod tests {
     fn shown(event: &Event) -> String {
         match event {
             Event::Note { params, .. } => params.as_ref().unwrap().get().to_owned(),
+            Event::Silent => "silent".to_owned(),
             Event::Question { id, method, .. } => format!("{id:?} {method}"),
             Event::Final(Ok(result)) => result.get().to_owned(),
             Event::Final(Err(error)) => format!("{:?} {error}", error.outcome()),
@@ -1138,7 +1177,6 @@ mod tests {
             assert!(outbox.recv().await.unwrap().json.contains(part));
         }
     }
-}
 
     /// The notifications that went on, by method.
     #[derive(Debug, Clone, Default)]
@@ -1215,3 +1253,4 @@ mod tests {
         assert!(matches!(call.next(limit).await, Event::Final(Err(CallError::TimedOut(120, _)))));
         assert_eq!(began.elapsed(), limit);
     }
+}

@@ -106,6 +106,7 @@ async fn stream(link: &Link, dirty: &Dirty, wanted: &mut watch::Receiver<BTreeSe
                             Event::Final(Err(CallError::Answered(_) | CallError::Rejected(..) | CallError::SignIn(_))) => break StreamEnd::Refused,
                             Event::Final(_) => break StreamEnd::Lost,
                             Event::Question { .. } | Event::Note { .. } => older.clear(),
+                            Event::Silent => {}
                         },
                         // The server sends no confirmation.
                         () = &mut taken_in, if !older.is_empty() => older.clear(),

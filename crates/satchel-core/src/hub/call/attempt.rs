@@ -122,6 +122,11 @@ impl Attempt {
         (self.quiet, self.deadline)
     }
 
+    /// How long it waits for its turn: no longer than for an answer.
+    fn queueing(&self) -> Duration {
+        self.quiet.min(link::SUSPECT)
+    }
+
     /// Does a timeout count against the server? Not if the caller set a shorter one.
     pub(super) fn is_patient(&self) -> bool {
         self.quiet >= REQUEST_TIMEOUT_FLOOR
@@ -193,7 +198,7 @@ impl Attempt {
                 self.still_offered(hub)?;
             }
             let request = self.request(hub, caller, &lease).await;
-            match lease.link().begin(request, self.quiet).await {
+            match lease.link().begin(request, self.queueing()).await {
                 Ok(call) => {
                     self.waking = Waking::default();
                     return Ok((call, lease));
@@ -243,8 +248,8 @@ impl Attempt {
             CallFailure::not_sent(Some(&self.server), None, message, action)
         };
         // At most as long as this caller waits for a response.
-        let take =
-            async |slots: &Slots| tokio::time::timeout(self.quiet, slots.take(client)).await.ok().flatten();
+        let wait = self.queueing();
+        let take = async |slots: &Slots| tokio::time::timeout(wait, slots.take(client)).await.ok().flatten();
         let of_server = take(&self.registered.calls).await.ok_or_else(busy)?;
         let of_all = take(&hub.calls().slots).await.ok_or_else(busy)?;
         Ok((of_server, of_all))
@@ -300,7 +305,7 @@ impl Attempt {
         // A task may take as long as any call, unless the caller sets a timeout.
         self.quiet = asked_patience(&self.params).unwrap_or(link::LONGEST_CALL);
         self.task = Some(Task::Running(id));
-        lease.link().begin(request, self.quiet).await.map_err(|error| self.explain(&error))
+        lease.link().begin(request, self.queueing()).await.map_err(|error| self.explain(&error))
     }
 
     pub(super) fn tool_called(&self) -> Option<ToolPath> {
@@ -357,9 +362,11 @@ impl Attempt {
         }
         let outcome = error.outcome();
         let action = match outcome {
-            Outcome::NotSent | Outcome::NotExecuted => "It was not run; you may call it again.",
-            Outcome::Unknown => "It may have run; check before you call it again.",
-            Outcome::UpstreamError => "",
+            Outcome::NotSent | Outcome::NotExecuted => "It was not run; you may call it again.".to_owned(),
+            Outcome::Unknown => {
+                format!("It may have run; check before you call it again.{}", self.way_to_wait_longer(error))
+            }
+            Outcome::UpstreamError => String::new(),
         };
         let code = matches!(error, CallError::Ended(..)).then_some(Code::Crashed);
         CallFailure {
@@ -368,8 +375,27 @@ impl Attempt {
             code,
             message: format!("\"{}\" did not answer: {error}", self.server),
             cause: error.cause(),
-            action: action.to_owned(),
+            action,
         }
+    }
+
+    /// The setting that ended the call, and how to change it.
+    fn way_to_wait_longer(&self, error: &CallError) -> String {
+        if !matches!(error, CallError::TimedOut(..)) || self.quiet >= link::LONGEST_CALL {
+            return String::new();
+        }
+        if asked_patience(&self.params).is_some() {
+            return format!(" The client asked for this limit (\"{TIMEOUT_META}\").");
+        }
+        let setting = match &self.tool {
+            Some(tool) => format!("\"toolTimeouts\": {{{:?}: \"9m\"}}", tool.tool),
+            None => "\"requestTimeout\": \"9m\"".to_owned(),
+        };
+        format!(
+            " The user can have Satchel wait longer (up to 10 min) with {setting} in the entry of \"{}\", or without a \
+             limit of its own by removing \"requestTimeout\" there.",
+            self.server
+        )
     }
 
     /// The server asked a question that could not be answered.
@@ -397,13 +423,14 @@ fn lists_of(method: &str) -> u8 {
 }
 
 /// The call's timeout without progress: the caller's (`_meta`, in seconds), otherwise the configured one of the tool,
-/// otherwise that of the server.
+/// otherwise that of the server, otherwise as long as the caller waits.
 pub(super) fn patience(params: &RawObject, config: &ServerConfig, tool: Option<&str>) -> Duration {
     let configured = || tool.and_then(|tool| config.tool_timeouts.get(tool)).copied();
     match asked_patience(params) {
         Some(asked) => asked,
         None => {
-            configured().unwrap_or(config.request_timeout).clamp(REQUEST_TIMEOUT_FLOOR, link::LONGEST_CALL)
+            let configured = configured().or(config.request_timeout).unwrap_or(link::LONGEST_CALL);
+            configured.clamp(REQUEST_TIMEOUT_FLOOR, link::LONGEST_CALL)
         }
     }
 }
@@ -440,6 +467,9 @@ mod tests {
             patience(&params, &config, Some(tool)).as_secs()
         };
         assert_eq!((seconds("{}", "usual"), seconds("{}", "slow")), (30, 300));
+        let unset =
+            Config::parse(r#"{"mcpServers": {"s": {"command": "x"}}}"#).unwrap().servers()["s"].clone();
+        assert_eq!(patience(&RawObject::new(), &unset, Some("slow")), link::LONGEST_CALL);
         for (asked, expected) in
             [("120", 120), ("0.5", 1), ("3", 3), ("600", 600), ("601", 600), ("-1", 300), ("\"x\"", 300)]
         {

@@ -412,6 +412,13 @@ impl Running {
                 }
                 None
             }
+            Event::Silent => {
+                let what = self.attempt.tool.as_ref().map_or(&self.attempt.method, |path| &path.tool);
+                let seconds = link::SUSPECT.as_secs();
+                let log = self.attempt.registered.upstream.log();
+                log.hub(&format!("has said nothing about {what} for {seconds} s; still waiting for it"));
+                None
+            }
             Event::Final(Ok(result)) => self.answered(result).await,
             Event::Final(Err(error)) => self.not_answered(error),
         }
@@ -453,7 +460,13 @@ impl Running {
             }
             error => error,
         };
-        if matches!(error, CallError::TimedOut(_, Outcome::Unknown)) && self.attempt.is_patient() {
+        let counts = match &error {
+            CallError::TimedOut(_, Outcome::Unknown) => self.attempt.is_patient(),
+            // One that reports progress until then is alive.
+            CallError::Overdue(Outcome::Unknown) => call.is_suspect(),
+            _ => false,
+        };
+        if counts {
             lease.timed_out();
         }
         let incident = lease.link().ended().map(|_| lease.generation());
@@ -677,3 +690,11 @@ impl Drop for Running {
         }
     }
 }
+        // Its caller lost patience, and the server showed no sign of life: that counts as a timeout.
+        if matches!(&self.stage, Stage::Sent(call, _) if call.is_suspect())
+            && let Stage::Sent(call, lease) = std::mem::replace(&mut self.stage, Stage::Over)
+        {
+            drop(call);
+            lease.timed_out();
+            self.record(false, None);
+        }

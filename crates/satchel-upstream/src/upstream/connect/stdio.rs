@@ -557,7 +557,7 @@ mod tests {
             match call.next(wait).await {
                 Event::Final(Err(error)) => return (error.to_string(), error.outcome()),
                 Event::Final(Ok(result)) => panic!("nobody could answer: {result}"),
-                Event::Note { .. } | Event::Question { .. } => {}
+                Event::Note { .. } | Event::Question { .. } | Event::Silent => {}
             }
         }
     }
