@@ -11,6 +11,8 @@ use std::{
     time::Duration,
 };
 
+use tokio::runtime::{Handle, RuntimeFlavor};
+
 /// The first pause before a panicked task is restarted; doubled each time, up to [`MOST`].
 const FIRST: Duration = Duration::from_millis(100);
 const MOST: Duration = Duration::from_secs(60);
@@ -42,6 +44,19 @@ pub async fn kept<F: Future<Output = ()>>(what: &str, mut make: impl FnMut() -> 
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(MOST);
     }
+}
+
+/// From this many bytes on, work on a message may hold up other tasks.
+const LARGE: usize = 256 * 1024;
+
+/// Does work that grows with a message of this length in bytes. Where that is much, other tasks of this thread go on
+/// elsewhere meanwhile.
+pub fn on_message<T>(length: usize, work: impl FnOnce() -> T) -> T {
+    let several = || {
+        let runtime = Handle::try_current();
+        runtime.is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread)
+    };
+    if length >= LARGE && several() { tokio::task::block_in_place(work) } else { work() }
 }
 
 /// From now on, logs the location of a panic, but not its message.
@@ -88,5 +103,21 @@ mod tests {
         .await;
         assert_eq!(times.into_inner(), 4);
         assert_eq!(caught(async { 7 }).await, Ok(7));
+    }
+
+    #[test]
+    fn work_on_a_large_message_leaves_the_thread_to_other_tasks() {
+        let one = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        // The only worker waits for a task that it has to run itself.
+        let waits = || {
+            let (send, receive) = std::sync::mpsc::channel();
+            #[expect(clippy::disallowed_methods, reason = "the work waits for it")]
+            tokio::spawn(async move { send.send(()) });
+            receive.recv().is_ok()
+        };
+        #[expect(clippy::disallowed_methods, reason = "the test waits for it")]
+        let worked = one.block_on(async { tokio::spawn(async move { on_message(LARGE, waits) }).await });
+        assert!(worked.unwrap());
+        assert_eq!(on_message(LARGE, || 7), 7, "without a runtime");
     }
 }

@@ -25,6 +25,7 @@ use crate::{
         self, Blocks, CallRequest, Carry, Finished, Pending, Run, Settlement, StartError, Task, Wrong,
     },
     stats::event::{Redact, Visit},
+    tasks::on_message,
     trust::clean,
 };
 
@@ -423,7 +424,7 @@ impl One {
                     let _ = self.told.send(Step::Question(question)).await;
                 }
                 Step::End(Ok(result)) => {
-                    return self.blocks.lock().value(&result);
+                    return on_message(result.get().len(), || self.blocks.lock().value(&result));
                 }
                 Step::End(Err(Failed::Upstream(error))) => return Settlement::Failure(error.to_string()),
                 Step::End(Err(Failed::Hub(failure))) => return Settlement::Failure(words_of(&failure)),

@@ -14,7 +14,10 @@ use super::{
     Turn,
     process::{Runner, RunnerMessage},
 };
-use crate::upstream::sealed::{self, Limit};
+use crate::{
+    tasks::on_message,
+    upstream::sealed::{self, Limit},
+};
 
 /// Maximum number of concurrent calls of one script.
 const AT_ONCE: usize = 8;
@@ -129,7 +132,11 @@ impl Run {
                     RunnerMessage::Nonsense => return self.finished(Err(Wrong::Thrown("the script's process broke".to_owned()))),
                 },
                 (id, end) = first_to_end(&mut self.open), if quiet => {
-                    self.process.say(&ToScript::Settled { id, end: bounded(end) });
+                    let length = match &end {
+                        Settlement::Value(value) => value.get().len(),
+                        Settlement::Failure(words) => words.len(),
+                    };
+                    on_message(length, || self.process.say(&ToScript::Settled { id, end: bounded(end) }));
                 }
                 () = tokio::time::sleep_until(next) => {}
             }

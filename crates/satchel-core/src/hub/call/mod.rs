@@ -31,6 +31,7 @@ use crate::{
     },
     model::{Code, ServerName, ToolPath, audit::AuditKind, nature::Consent},
     recorder::Observer,
+    tasks::on_message,
     upstream::{CallError, Event, Lease, Outcome, link},
 };
 
@@ -224,10 +225,10 @@ async fn run(
         allowed: None,
         visited: vec![],
     };
-    match permission {
     if let Permitted::Again(consent) = permission {
         running.allowed = Some(consent);
     }
+    match permission {
         // Start and send nothing until a person has allowed it.
         Permitted::Asking(permission) => running.stage = Stage::Permission(permission),
         // Reports the progress of the start.
@@ -239,6 +240,14 @@ async fn run(
         }
     }
     Ok(running)
+}
+
+/// The length of a result, in bytes.
+fn length_of(step: &Step) -> usize {
+    match step {
+        Step::End(Ok(result)) => result.get().len(),
+        Step::End(Err(_)) | Step::Note { .. } | Step::Question(_) => 0,
+    }
 }
 
 /// Records an event; only the end matters.
@@ -258,7 +267,7 @@ impl Running {
     /// The next event. [`Step::End`] is the last one. Cancel safe.
     pub async fn next(&mut self) -> Step {
         let step = self.step().await;
-        tell_step(&self.hub, &step);
+        on_message(length_of(&step), || tell_step(&self.hub, &step));
         step
     }
 
@@ -295,6 +304,7 @@ impl Running {
             }
             Word::Yes(consent, rule, waited) => (consent, rule, waited),
         };
+        self.allowed = Some(consent);
         self.hub.context.observer.decided(&rule);
         self.hub.context.observer.decision_took(waited);
         let path = self.attempt.tool_called().map(|path| path.to_string()).unwrap_or_default();
@@ -304,7 +314,6 @@ impl Running {
         self.stage = Stage::Begin;
         // Much may have changed while the person decided.
         self.attempt.still_possible(&self.hub).err().map(|failure| self.fail(failure))
-        self.allowed = Some(consent);
     }
 
     async fn wake_and_send(&mut self) -> Option<Step> {
@@ -403,6 +412,13 @@ impl Running {
                 let is_wanted = !log || self.caller.wants_log(params.as_deref());
                 is_wanted.then(|| Step::Note { method, params: params.map(hygiene::said) })
             }
+            Event::Silent => {
+                let what = self.attempt.tool.as_ref().map_or(&self.attempt.method, |path| &path.tool);
+                let seconds = link::SUSPECT.as_secs();
+                let log = self.attempt.registered.upstream.log();
+                log.hub(&format!("has said nothing about {what} for {seconds} s; still waiting for it"));
+                None
+            }
             Event::Question { id, method, params } => {
                 let asked = (id, method, params);
                 match self.conversation.questioned(&self.hub, &self.caller, &self.attempt, call, asked) {
@@ -410,13 +426,6 @@ impl Running {
                     Asked::Answered(key, result) => self.answer(&key, Ok(result)),
                     Asked::Settled => {}
                 }
-                None
-            }
-            Event::Silent => {
-                let what = self.attempt.tool.as_ref().map_or(&self.attempt.method, |path| &path.tool);
-                let seconds = link::SUSPECT.as_secs();
-                let log = self.attempt.registered.upstream.log();
-                log.hub(&format!("has said nothing about {what} for {seconds} s; still waiting for it"));
                 None
             }
             Event::Final(Ok(result)) => self.answered(result).await,
@@ -437,7 +446,7 @@ impl Running {
             return self.wait_for_task(&result).await;
         }
         self.attempt.task = None;
-        Some(self.ended(result, era))
+        Some(on_message(result.get().len(), || self.ended(result, era)))
     }
 
     /// Handles an error or a missing response.
@@ -688,8 +697,6 @@ impl Drop for Running {
         if let (Some(Task::Running(id)), Stage::Sent(call, _)) = (&self.attempt.task, &self.stage) {
             call.cancel_task(id);
         }
-    }
-}
         // Its caller lost patience, and the server showed no sign of life: that counts as a timeout.
         if matches!(&self.stage, Stage::Sent(call, _) if call.is_suspect())
             && let Stage::Sent(call, lease) = std::mem::replace(&mut self.stage, Stage::Over)
@@ -698,3 +705,5 @@ impl Drop for Running {
             lease.timed_out();
             self.record(false, None);
         }
+    }
+}
