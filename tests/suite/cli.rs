@@ -132,9 +132,9 @@ async fn an_import_says_what_a_server_still_needs_before_its_start() {
     let block = json!({ "mcpServers": {
         "mail": { "command": "npx", "args": ["-y", "mail-mcp@1.0.0"], "env": { "KEY": "${input:mail_key}" } },
     } });
-    let imported = home.satchel(&["import", &block.to_string()]).await;
+    let imported = home.satchel_agreeing(&["import", &block.to_string()]).await;
     let way = "`satchel secrets set mail.mail_key`";
-    assert!(imported.succeeded().stderr.contains(way), "{imported:?}");
+    assert!(imported.succeeded().stdout.contains(way), "{imported:?}");
     let looked = home.satchel(&["doctor"]).await;
     assert!(looked.stdout.contains("Needs mail_key") && looked.stdout.contains(way), "{looked:?}");
 }

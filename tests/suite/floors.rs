@@ -140,7 +140,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("rquickjs", &["crates/satchel-script/src/engine.rs"]),
     ("reqwest", HTTP_CLIENTS),
     ("rustix", &["crates/satchel-base/src/files/spot.rs"]),
-    ("rpassword", &["crates/satchel-cli/src/commands/secrets.rs"]),
+    ("rpassword", &["crates/satchel-cli/src/output.rs"]),
     ("rustls", HTTP_CLIENTS),
     ("ruzstd", &[DECODING]),
     ("semver", &["crates/satchel-core/src/updates/", "src-tauri/src/updates.rs"]),
@@ -165,7 +165,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("tower*", &["crates/satchel-endpoint/"]),
     ("tracing_appender", LOGS),
     ("tracing_subscriber", LOGS),
-    ("unicode_width", &["crates/satchel-cli/src/output.rs"]),
+    ("unicode_width", &["crates/satchel-cli/src/lines.rs"]),
     (
         "url",
         &[
@@ -389,6 +389,52 @@ fn only_files_of_the_system_are_read_without_looking_what_they_are() {
     let others: Vec<&&str> = found.iter().filter(|path| !MAY.contains(path)).collect();
     assert!(others.is_empty(), "read it by `files`, or say here what it is: {others:?}");
     assert!(MAY.iter().all(|path| found.contains(path)), "these read nothing any more: {found:?}");
+}
+
+/// Whatever the command line prints goes through one file, where nothing can hide in it.
+#[test]
+fn the_command_line_prints_in_one_place() {
+    const PAST_IT: &[&str] = &[
+        "print!(",
+        "println!(",
+        "eprint!(",
+        "eprintln!(",
+        "dbg!(",
+        "io::stdout",
+        "io::stderr",
+        " stdout()",
+        " stderr()",
+        "/dev/tty",
+        "/dev/stdout",
+        "/dev/stderr",
+        ".print()",
+    ];
+    let past = |source: &Source| {
+        let code = source.text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let line = code.into_iter().find(|line| {
+            // Whether it is a terminal may be asked anywhere.
+            let line =
+                line.replace("std::io::stderr().is_terminal()", "").replace(" stderr().is_terminal()", "");
+            PAST_IT.iter().any(|way| line.contains(way))
+        });
+        line.map(|line| format!("{}: {}", source.path, line.trim()))
+    };
+    let planted = |text: &str| Source { path: String::new(), text: text.into() };
+    for way in [
+        "println!(\"{name}\")",
+        "    write!(std::io::stdout(), \"x\")",
+        "let out = stderr();",
+        "std::io::stderr().lock()",
+        "error.print()",
+    ] {
+        assert!(past(&planted(way)).is_some(), "{way}");
+    }
+    assert_eq!(past(&planted("// println!()\nstdin().is_terminal() && stderr().is_terminal()")), None);
+    let sources = rust_files(&["crates/satchel-cli/src"]);
+    assert!(sources.len() > 20, "the source files are found");
+    let sink = "crates/satchel-cli/src/output.rs";
+    let found: Vec<_> = sources.iter().filter(|source| source.path != sink).filter_map(past).collect();
+    assert!(found.is_empty(), "print with {sink}: {found:#?}");
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod pinned;
 mod questions;
 mod resources;
 mod results;
+mod reviews;
 mod scripts;
 mod secrets;
 mod setups;

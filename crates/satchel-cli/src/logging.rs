@@ -1,15 +1,29 @@
 //! Configures logging: to standard error, and for a hub also to a file that is kept for a week.
 
-use std::{io::IsTerminal, path::Path};
+use std::{fmt::Debug, io::IsTerminal, path::Path};
 
 use anyhow::Context;
+use tracing::field::Field;
 use tracing_appender::{
     non_blocking::{NonBlockingBuilder, WorkerGuard},
     rolling::{RollingFileAppender, Rotation},
 };
-use tracing_subscriber::{Layer, filter::Targets, fmt, layer::SubscriberExt, util::SubscriberInitExt};
+use tracing_subscriber::{
+    Layer,
+    field::MakeExt,
+    filter::Targets,
+    fmt::{
+        self,
+        format::{FormatFields, Writer, debug_fn},
+    },
+    layer::SubscriberExt,
+    util::SubscriberInitExt,
+};
 
-use crate::args::LogFormat;
+use crate::{
+    args::LogFormat,
+    output::{self, Lines},
+};
 
 /// Number of daily log files kept.
 const KEPT_FILES: usize = 7;
@@ -24,7 +38,7 @@ pub(crate) fn for_hub(logs: &Path, format: LogFormat) -> anyhow::Result<WorkerGu
         .with_context(|| format!("cannot create the log directory {}", logs.display()))?;
     let (file, guard) =
         NonBlockingBuilder::default().buffered_lines_limit(BUFFERED_LINES).finish(rotating_file(logs)?);
-    let to_file = fmt::layer().with_ansi(false).with_writer(file);
+    let to_file = fmt::layer().with_ansi(false).fmt_fields(fields()).with_writer(file);
     tracing_subscriber::registry().with(filter("info")).with(to_stderr(format)).with(to_file).init();
     Ok(guard)
 }
@@ -53,12 +67,28 @@ fn to_stderr<S>(format: LogFormat) -> Option<Box<dyn Layer<S> + Send + Sync>>
 where
     S: tracing::Subscriber + for<'span> tracing_subscriber::registry::LookupSpan<'span>,
 {
-    let layer = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    let layer = fmt::layer();
     match format {
-        LogFormat::Human => Some(layer.with_target(false).boxed()),
-        LogFormat::Json => Some(layer.json().boxed()),
+        LogFormat::Human => {
+            let ansi = std::io::stderr().is_terminal();
+            let layer = layer.with_target(false).with_ansi(ansi).fmt_fields(fields());
+            Some(layer.with_writer(output::aside).boxed())
+        }
+        LogFormat::Json => Some(layer.json().with_writer(output::json_aside).boxed()),
         LogFormat::None => None,
     }
+}
+
+/// The values of a record, in which nothing can hide; the style of its time and level is the layer's own.
+fn fields() -> impl for<'writer> FormatFields<'writer> + Send + Sync + 'static {
+    let field = |writer: &mut Writer<'_>, field: &Field, value: &dyn Debug| {
+        let value = Lines::line(format!("{value:?}"));
+        match field.name() {
+            "message" => write!(writer, "{value}"),
+            name => write!(writer, "{name}={value}"),
+        }
+    };
+    debug_fn(field).delimited(" ")
 }
 
 fn filter(usual: &str) -> Targets {

@@ -7,6 +7,7 @@ mod bridge;
 mod commands;
 mod control;
 mod keyboard;
+mod lines;
 mod logging;
 mod output;
 mod reach;
@@ -16,6 +17,7 @@ mod tips;
 use std::process::ExitCode;
 
 use args::{Args, Audit, AuditAct, Command};
+use output::Lines;
 use satchel_core::{files::Places, model::Code};
 
 fn main() -> ExitCode {
@@ -60,6 +62,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
     let json = args.json;
     if !matches!(args.command, Command::Serve(_)) {
         logging::for_command();
+        satchel_core::tasks::report_panics();
     }
     match args.command {
         Command::Serve(serve) => commands::serve::run(&places, &serve, json).await,
@@ -138,32 +141,26 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
 #[error("{0}")]
 struct Usage(String);
 
-/// Prints the error and the action on standard error. Prints clap's messages: help and version on standard output,
-/// errors on standard error.
+/// Prints clap's message; the exit code that goes with it.
 fn usage(told: &clap::Error) -> ExitCode {
-    if told.use_stderr() {
-        // The other side may have closed the pipe.
-        let _ = told.print();
-    } else {
-        output::written(told.print());
-    }
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    output::say_usage(told, &words);
     let code = u8::try_from(told.exit_code()).unwrap_or(2);
     if output::all_written() { ExitCode::from(code) } else { ExitCode::FAILURE }
 }
 
 fn complain(error: &anyhow::Error, json: bool) -> ExitCode {
     let refusal = reach::refusal(error);
-    let message = output::harmless(&format!("{error:#}"));
-    let action = refusal.map(|refusal| output::harmless(&refusal.action)).unwrap_or_default();
-    let text = match json {
-        true => {
-            let code = refusal.map_or("failed", |refusal| refusal.code.as_str());
-            serde_json::json!({"error": {"code": code, "message": message, "action": action}}).to_string()
-        }
-        false if action.is_empty() => format!("satchel: {message}"),
-        false => format!("satchel: {message}\n  {action}"),
-    };
-    output::say_aside(&text);
+    let message = format!("{error:#}");
+    let action = refusal.map(|refusal| refusal.action.clone()).unwrap_or_default();
+    if json {
+        let code = refusal.map_or("failed", |refusal| refusal.code.as_str());
+        let error = serde_json::json!({"error": {"code": code, "message": message, "action": action}});
+        output::say_json_aside(&error);
+    } else {
+        let action = (!action.is_empty()).then(|| Lines::line(format!("  {action}")));
+        output::say_aside(Lines::line(format!("satchel: {message}")).and(action.unwrap_or_default()));
+    }
     // An unknown client is a usage error.
     let misnamed = refusal.is_some_and(|refusal| refusal.code == Code::UnknownClient);
     ExitCode::from(if error.is::<Usage>() || misnamed { 2 } else { 1 })

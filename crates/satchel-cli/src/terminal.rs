@@ -1,6 +1,6 @@
 //! Prompts at the terminal. Without a terminal there is no prompt, and nothing counts as an answer.
 
-use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
+use std::io::{BufRead, IsTerminal, stderr, stdin};
 
 use anyhow::Context;
 
@@ -11,13 +11,14 @@ pub(crate) fn is_there() -> bool {
 
 /// Asks a person for approval. Only a typed word counts, not an empty line, end of input, or a program.
 pub(crate) fn agrees(question: &str) -> anyhow::Result<bool> {
-    // Standard output may be redirected.
-    let mut shown = stderr().lock();
-    write!(shown, "{} [y/N] ", crate::output::harmless(question))
-        .and_then(|()| shown.flush())
-        .context("cannot write to the terminal")?;
-    drop(shown);
+    let answer = asked(&format!("{question} [y/N]"))?;
+    Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Asks for a line.
+pub(crate) fn asked(question: &str) -> anyhow::Result<String> {
+    crate::output::prompt(question).context("cannot write to the terminal")?;
     let mut answer = String::new();
     stdin().lock().read_line(&mut answer).context("cannot read from the terminal")?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    Ok(answer.trim().to_owned())
 }

@@ -9,7 +9,7 @@ use satchel_mcp::{
     bytes::{all_below, find, find_either},
 };
 
-use crate::model::characters::{is_format, is_selector};
+use crate::model::hidden::{self, flag, is_doubtful, is_right_to_left, stays};
 
 /// Cleans every text in a definition, including keys; borrows it if there is nothing to remove. Numbers, order and
 /// white space stay as written.
@@ -172,47 +172,13 @@ fn cleaned_once(text: &str, keep: bool) -> String {
 
 /// The byte ranges of hidden characters.
 pub fn hidden(text: &str) -> Vec<std::ops::Range<usize>> {
-    if !text.chars().any(is_doubtful) {
-        return Vec::new();
-    }
-    let places: Vec<(usize, char)> = text.char_indices().collect();
-    let chars: Vec<char> = places.iter().map(|(_, c)| *c).collect();
-    let rtl = chars.iter().any(|c| is_right_to_left(*c));
-    let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
-    let mut at = 0;
-    while at < chars.len() {
-        if let Some(length) = flag(&chars[at..]) {
-            at += length;
-            continue;
-        }
-        let c = chars[at];
-        // Line ends, and a byte order mark at the start, hide nothing.
-        let plain = matches!(c, '\r' | '\u{2028}' | '\u{2029}' | '\u{85}') || (c == '\u{feff}' && at == 0);
-        if !plain && !stays(&chars, at, rtl) {
-            let (begin, end) = (places[at].0, places[at].0 + c.len_utf8());
-            match ranges.last_mut() {
-                Some(last) if last.end == begin => last.end = end,
-                _ => ranges.push(begin..end),
-            }
-        }
-        at += 1;
-    }
-    ranges
+    hidden::ranges(text)
 }
 
-/// Escapes hidden characters, so that a person sees all of the text.
+/// Escapes hidden characters, so that a person sees all of the text. Every line end becomes `\n`.
 pub fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let mut copied = 0;
-    for range in hidden(text) {
-        shown.push_str(&text[copied..range.start]);
-        for c in text[range.clone()].chars() {
-            shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(c)));
-        }
-        copied = range.end;
-    }
-    shown.push_str(&text[copied..]);
-    shown.replace("\r\n", "\n").replace(['\r', '\u{2028}', '\u{2029}', '\u{85}'], "\n")
+    let ends = text.replace("\r\n", "\n").replace(['\r', '\u{2028}', '\u{2029}', '\u{85}'], "\n");
+    hidden::shown(&ends).into_owned()
 }
 
 /// Removes terminal sequences with their parameters: `ESC [ 31 m` leaves no `[31m` behind.
@@ -274,107 +240,10 @@ fn ends_soon(rest: std::iter::Peekable<std::str::Chars<'_>>) -> bool {
     false
 }
 
-/// May this character have to be removed? Most texts have none of these.
-fn is_doubtful(c: char) -> bool {
-    match c {
-        '\n' | '\t' => false,
-        ' '..='~' => false,
-        c if c.is_control() => true,
-        c => is_format(c) || is_selector(c) || matches!(c, '\u{2028}' | '\u{2029}'),
-    }
-}
-
-/// Does the doubtful character at `at` stay?
-fn stays(chars: &[char], at: usize, rtl: bool) -> bool {
-    let c = chars[at];
-    if !is_doubtful(c) {
-        return true;
-    }
-    let before = at.checked_sub(1).map(|at| chars[at]);
-    let after = chars.get(at + 1).copied();
-    match c {
-        // A composite emoji, also if the first part has a skin tone or a selector.
-        '\u{200d}' if before.is_some_and(ends_emoji) && after.is_some_and(is_emoji) => true,
-        // Scripts in which joiners connect or separate letters.
-        '\u{200c}' | '\u{200d}' => {
-            before.is_some_and(is_joining) && after.is_none_or(|c| is_joining(c) || c.is_whitespace())
-        }
-        '\u{fe0e}' | '\u{fe0f}' => before.is_some_and(takes_emoji_style),
-        '\u{fe00}'..='\u{fe0d}' => before.is_some_and(|c| is_ideograph(c) || is_mathematical(c)),
-        '\u{e0100}'..='\u{e01ef}' => before.is_some_and(is_ideograph),
-        '\u{180b}'..='\u{180f}' => before.is_some_and(|c| matches!(u32::from(c), 0x1820..=0x18aa)),
-        // Direction marks, if there is right-to-left text.
-        '\u{200e}' | '\u{200f}' | '\u{61c}' => {
-            rtl && before.is_none_or(|c| !is_doubtful(c)) && after.is_none_or(|c| !is_doubtful(c))
-        }
-        // Soft hyphens between two letters.
-        '\u{ad}' => before.is_some_and(char::is_alphabetic) && after.is_some_and(char::is_alphabetic),
-        // Fillers in Old Hangul.
-        '\u{115f}' | '\u{1160}' => {
-            let jamo = |c: char| matches!(u32::from(c), 0x1100..=0x115e | 0x1161..=0x11ff);
-            before.is_some_and(jamo) || after.is_some_and(jamo)
-        }
-        '\u{34f}' => before.is_some_and(is_combining) || after.is_some_and(is_combining),
-        _ => false,
-    }
-}
-
-/// The three flags that are encoded with tags: England, Scotland, Wales.
-fn flag(chars: &[char]) -> Option<usize> {
-    const BLACK_FLAG: char = '\u{1f3f4}';
-    if chars.first() != Some(&BLACK_FLAG) {
-        return None;
-    }
-    ["gbeng", "gbsct", "gbwls"].iter().find_map(|region| {
-        let tags = region.chars().filter_map(|c| char::from_u32(0xe0000 + u32::from(c)));
-        let sequence = tags.chain(['\u{e007f}']);
-        chars[1..].iter().copied().take(6).eq(sequence).then_some(7)
-    })
-}
-
-fn is_emoji(c: char) -> bool {
-    matches!(u32::from(c), 0x1f000..=0x1faff | 0x2190..=0x21ff | 0x2300..=0x23ff | 0x2600..=0x27bf
-        | 0x2934..=0x2935 | 0x2b00..=0x2bff | 0xa9 | 0xae | 0x203c | 0x2049 | 0x2122 | 0x2139 | 0x24c2
-        | 0x25aa..=0x25fe | 0x3030 | 0x303d | 0x3297 | 0x3299)
-}
-
-fn ends_emoji(c: char) -> bool {
-    is_emoji(c) || c == '\u{fe0f}'
-}
-
-fn takes_emoji_style(c: char) -> bool {
-    is_emoji(c) || c.is_ascii_digit() || matches!(c, '#' | '*')
-}
-
-fn is_ideograph(c: char) -> bool {
-    matches!(u32::from(c), 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x323af)
-}
-
-fn is_mathematical(c: char) -> bool {
-    matches!(u32::from(c), 0x2200..=0x22ff | 0x2a00..=0x2aff | 0x30)
-}
-
-fn is_combining(c: char) -> bool {
-    matches!(u32::from(c), 0x300..=0x34e | 0x350..=0x36f | 0x591..=0x5bd | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff)
-}
-
-/// Letters and marks of scripts in which a joiner changes the appearance.
-fn is_joining(c: char) -> bool {
-    matches!(u32::from(c),
-        0x600..=0x6ff | 0x700..=0x74f | 0x750..=0x77f | 0x780..=0x7bf | 0x7c0..=0x7ff | 0x840..=0x86f
-        | 0x8a0..=0x8ff | 0x900..=0xdff | 0xe00..=0xfff | 0x1000..=0x109f | 0x1780..=0x17dd | 0x1800..=0x18aa
-        | 0x1a20..=0x1aad | 0x1b00..=0x1bff | 0xa800..=0xa82f | 0xa8e0..=0xa8ff | 0xfb50..=0xfdff
-        | 0xfe70..=0xfefc | 0x11000..=0x11fff | 0x1e900..=0x1e95f)
-}
-
-fn is_right_to_left(c: char) -> bool {
-    matches!(u32::from(c), 0x590..=0x5ff | 0x600..=0x61b | 0x61d..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfefc
-        | 0x10800..=0x10fff | 0x1e800..=0x1efff)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::characters::{is_format, is_selector};
 
     fn tags(text: &str) -> String {
         text.chars().filter_map(|c| char::from_u32(0xe0000 + u32::from(c))).collect()

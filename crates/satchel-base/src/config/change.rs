@@ -24,6 +24,16 @@ pub enum ChangeError {
     /// A server with that name exists.
     #[error("there is already a server \"{0}\"; remove it first, or replace it")]
     Exists(String),
+    /// The name is written with letters that only look like those of another server's.
+    #[error(
+        "the name \"{name}\" looks like that of the server \"{other}\" and is another; choose one that does not"
+    )]
+    Alike {
+        /// The new name.
+        name: String,
+        /// The server that it looks like.
+        other: String,
+    },
     /// The name is invalid.
     #[error(transparent)]
     Name(#[from] NameError),
@@ -67,9 +77,17 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
     };
     // A faulty entry can still be corrected or removed.
     let written = |name: &str| there(name).then_some(()).ok_or_else(|| ChangeError::Unknown(name.to_owned()));
+    // A name that may stand beside the others.
+    let fresh = |name: &str| -> Result<(), ChangeError> {
+        let parsed: ServerName = name.parse()?;
+        let other = config.servers().keys().find(|other| parsed.looks_like(other));
+        let alike =
+            |other: &ServerName| ChangeError::Alike { name: name.to_owned(), other: other.to_string() };
+        other.map_or(Ok(()), |other| Err(alike(other)))
+    };
     match change {
         Change::Add { name, target, startup, era, replace } => {
-            name.parse::<ServerName>()?;
+            fresh(name)?;
             if there(name) && !replace {
                 return Err(ChangeError::Exists(name.clone()));
             }
@@ -85,7 +103,7 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
             })?)
         }
         Change::Put { name, entry, replace, rules } => {
-            name.parse::<ServerName>()?;
+            fresh(name)?;
             if there(name) && !replace {
                 return Err(ChangeError::Exists(name.clone()));
             }
@@ -121,7 +139,7 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
         }
         Change::Duplicate { name, to } => {
             known(name)?;
-            to.parse::<ServerName>()?;
+            fresh(to)?;
             if there(to) {
                 return Err(ChangeError::Exists(to.clone()));
             }

@@ -1,6 +1,6 @@
 //! Reads the servers' entries one by one, so that an invalid one keeps no other from being used.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use satchel_mcp::{Raw, object::all_fields};
 
@@ -10,7 +10,7 @@ use super::{
     reader::{ConfigReader, kind},
 };
 use crate::model::{
-    ServerConfig, ServerName, Startup, TransportConfig,
+    ServerConfig, ServerName, Startup, TransportConfig, characters,
     oauth::{OAuth, Resource},
     server::{
         ContainerEngine, ContainerSandbox, DISCOVERY_TIMEOUT, EraSetting, IDLE_TIMEOUT, REFRESH_INTERVAL,
@@ -27,7 +27,7 @@ impl<'a> ConfigReader<'a> {
         let all = all.map_err(|_| {
             self.at(block.get(), format!("\"{SERVERS}\" must be an object, but is {}", kind(block.get())))
         })?;
-        let (mut servers, mut faults) = (BTreeMap::new(), BTreeMap::new());
+        let (mut servers, mut faults, mut spots) = (BTreeMap::new(), BTreeMap::new(), HashMap::new());
         for (name, entry) in all {
             // Parsers disagree on which duplicate counts.
             if servers.remove(name.as_str()).is_some() || faults.contains_key(&name) {
@@ -37,11 +37,43 @@ impl<'a> ConfigReader<'a> {
             }
             let parsed = name.parse::<ServerName>().map_err(|error| self.at(entry.get(), error.to_string()));
             match parsed.and_then(|parsed| Ok((parsed, self.server(&name, entry)?))) {
-                Ok((parsed, server)) => drop(servers.insert(parsed, server)),
+                Ok((parsed, server)) => {
+                    spots.insert(parsed.clone(), entry);
+                    servers.insert(parsed, server);
+                }
                 Err(fault) => drop(faults.insert(name, fault)),
             }
         }
+        self.refuse_imitations(&spots, &mut servers, &mut faults);
         Ok((servers, faults))
+    }
+
+    /// Of two names that look the same, the one in plain letters is the original, wherever it stands in the file.
+    fn refuse_imitations(
+        &self,
+        spots: &HashMap<ServerName, &Raw>,
+        servers: &mut BTreeMap<ServerName, ServerConfig>,
+        faults: &mut BTreeMap<String, ConfigError>,
+    ) {
+        let mut originals: HashMap<String, &ServerName> = HashMap::new();
+        for name in servers.keys() {
+            let known = originals.entry(characters::skeleton(name.as_str())).or_insert(name);
+            if characters::imitations(name.as_str()) < characters::imitations(known.as_str()) {
+                *known = name;
+            }
+        }
+        let imitation = |name: &ServerName| {
+            let original = originals.get(&characters::skeleton(name.as_str()))?;
+            original.looks_like(name).then(|| (name.clone(), original.to_string()))
+        };
+        let imitations: Vec<_> = servers.keys().filter_map(imitation).collect();
+        for (name, original) in imitations {
+            let message =
+                format!("the name \"{name}\" looks like \"{original}\" and is another; write it differently");
+            let part = spots.get(&name).map_or("", |entry| entry.get());
+            faults.insert(name.to_string(), self.at(part, message));
+            servers.remove(&name);
+        }
     }
 
     fn server(&self, name: &str, entry: &'a Raw) -> Result<ServerConfig, ConfigError> {

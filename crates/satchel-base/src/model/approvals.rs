@@ -183,6 +183,11 @@ pub struct ApprovalItem {
     pub kept: bool,
     /// The difference from what was approved; everything if nothing was.
     pub diff: Vec<Part>,
+    /// Where in the diff the rest begins, which may be folded: variables and headers of an entry. What comes before says
+    /// what runs, where it goes and what it may reach, and is shown whole before a yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+    pub folds_from: Option<usize>,
     /// Suspicious passages.
     pub findings: Vec<Finding>,
 }

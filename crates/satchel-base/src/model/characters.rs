@@ -1,4 +1,55 @@
-//! Invisible characters that act on text, and characters that look like others.
+//! Invisible characters that act on text, and characters that look like others; what that means for a name.
+
+use super::hidden;
+
+/// Does the name have a character that cannot be seen, or a blank that only looks like one?
+pub fn hides(name: &str) -> bool {
+    !hidden::unseen(name).is_empty() || name.chars().any(is_odd_blank)
+}
+
+/// A blank other than the usual one, and the empty braille pattern, which looks like it.
+fn is_odd_blank(c: char) -> bool {
+    (c.is_whitespace() && c != ' ') || c == '\u{2800}'
+}
+
+/// The letters that look like Latin ones and stand in one word with Latin ones.
+pub fn posing(name: &str) -> Vec<char> {
+    let words = name.split(|c: char| !c.is_alphanumeric() && !is_posing(c));
+    let mixed = words.filter(|word| word.contains(|c: char| c.is_ascii_alphabetic()));
+    mixed.flat_map(|word| word.chars().filter(|c| is_posing(*c))).collect()
+}
+
+fn is_posing(c: char) -> bool {
+    look_alike(c).is_some() || styled(c).is_some()
+}
+
+/// How many of its letters look like Latin ones and are none.
+pub fn imitations(name: &str) -> usize {
+    name.chars().filter(|c| is_posing(*c)).count()
+}
+
+/// The name with everything that hides or poses written out: `g⟨U+0456⟩thub`.
+pub fn spelled(name: &str) -> String {
+    let posing = posing(name);
+    let shown = hidden::shown(name);
+    let each = shown.chars().map(|c| match is_odd_blank(c) || c.is_control() || posing.contains(&c) {
+        true => hidden::code_point(c),
+        false => c.to_string(),
+    });
+    each.collect()
+}
+
+/// What the name looks like in Latin letters. Names with one skeleton look the same.
+pub fn skeleton(name: &str) -> String {
+    let mut plain = String::with_capacity(name.len());
+    for c in name.chars() {
+        match look_alike(c).or_else(|| styled(c)) {
+            Some(latin) => plain.push_str(latin),
+            None => plain.extend(c.to_lowercase()),
+        }
+    }
+    plain
+}
 
 /// Is this character invisible (Unicode `Cf` and `Default_Ignorable_Code_Point`)? Excludes the visible ones among
 /// them: the Arabic, Syriac and Kaithi signs that enclose numbers.

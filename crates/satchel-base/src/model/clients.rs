@@ -209,6 +209,10 @@ pub struct Findings {
     pub skipped: Vec<Left>,
     /// Files that could not be read, and why.
     pub troubles: Vec<Left>,
+    /// The fingerprint of what the servers run. An import that names another one is refused.
+    #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
+    pub seen: String,
 }
 
 /// One server found in other programs' files.
@@ -277,6 +281,10 @@ pub struct Need {
 pub struct Imported {
     /// Names of the servers that were added.
     pub added: Vec<String>,
+    /// Those of them that wait for approval, because nobody was asked about what they run.
+    #[serde(default)]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
+    pub waiting: Vec<String>,
     /// Names of those that already existed.
     pub known: Vec<String>,
     /// How many credentials went into the keychain.

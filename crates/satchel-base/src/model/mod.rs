@@ -13,6 +13,7 @@ pub mod code;
 pub mod control;
 pub mod doctor;
 pub mod event;
+pub mod hidden;
 pub mod ledger;
 pub mod left;
 pub mod listing;

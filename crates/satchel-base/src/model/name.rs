@@ -7,7 +7,7 @@ use std::{borrow::Cow, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use super::shell;
+use super::{characters, shell};
 
 /// Separates server and tool in a [`ToolPath`].
 pub const TOOL_SEPARATOR: char = ':';
@@ -35,6 +35,15 @@ pub enum NameError {
         /// The offending character.
         character: char,
     },
+    /// The name contains a character that cannot be seen, or a blank that is not the usual one.
+    #[error("the server name \"{}\" contains a character that is not seen; write it without", characters::spelled(.0))]
+    Unseen(String),
+    /// Letters of the name look like Latin ones, beside Latin ones.
+    #[error(
+        "the server name \"{}\" has letters beside Latin ones that only look like Latin ones; write it with one alphabet",
+        characters::spelled(.0)
+    )]
+    LookAlike(String),
     /// The name begins or ends with whitespace.
     #[error("the server name {0:?} begins or ends with a blank")]
     Blank(String),
@@ -48,7 +57,8 @@ pub enum NameError {
     },
 }
 
-/// The name of a configured server: 1 to 255 characters, no control characters, no whitespace at its ends. Allows
+/// The name of a configured server: 1 to 255 characters, no control characters, nothing that cannot be seen, no word in
+/// which another alphabet imitates Latin, no whitespace at its ends. So two names that look the same are the same. Allows
 /// names such as `@scope/package` and `io.github.user/server`, which are in common use.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -63,6 +73,12 @@ impl ServerName {
     /// The name as a word of a command, quoted where a shell needs it.
     pub fn in_shell(&self) -> Cow<'_, str> {
         shell::word(&self.0)
+    }
+
+    /// Is it written with letters that only look like those of the other name? Upper and lower case do not count.
+    pub fn looks_like(&self, other: &Self) -> bool {
+        let plain = |name: &str| name.to_lowercase();
+        plain(&self.0) != plain(&other.0) && characters::skeleton(&self.0) == characters::skeleton(&other.0)
     }
 
     /// The name with separators escaped, for use in a path.
@@ -124,6 +140,12 @@ impl FromStr for ServerName {
         }
         if name.trim() != name {
             return Err(NameError::Blank(name.to_owned()));
+        }
+        if characters::hides(name) {
+            return Err(NameError::Unseen(name.to_owned()));
+        }
+        if !characters::posing(name).is_empty() {
+            return Err(NameError::LookAlike(name.to_owned()));
         }
         Ok(Self(name.to_owned()))
     }
@@ -270,6 +292,54 @@ mod tests {
             assert_eq!(resource.to_string().parse::<ResourcePath>().unwrap(), resource);
         }
         assert!("x".repeat(255).parse::<ServerName>().is_ok());
+    }
+
+    #[test]
+    fn a_name_that_reads_like_another_is_refused_and_spelled_out() {
+        for (name, spelled) in [
+            ("github\u{200b}", "github⟨U+200B⟩"),
+            ("\u{202e}gbuh", "⟨U+202E⟩gbuh"),
+            ("git\u{ad}hub", "git⟨U+00AD⟩hub"),
+            ("git\u{2060}hub", "git⟨U+2060⟩hub"),
+            ("github\u{e0041}", "github⟨U+E0041⟩"),
+            ("1\u{fe0f}", "1⟨U+FE0F⟩"),
+            ("my\u{a0}files", "my⟨U+00A0⟩files"),
+            ("my\u{2800}files", "my⟨U+2800⟩files"),
+            ("g\u{456}thub", "g⟨U+0456⟩thub"),
+            ("погода s\u{441}ope", "погода s⟨U+0441⟩ope"),
+            ("gith\u{ff55}b", "gith⟨U+FF55⟩b"),
+            ("pay\u{3c1}al", "pay⟨U+03C1⟩al"),
+        ] {
+            let refused = name.parse::<ServerName>().unwrap_err().to_string();
+            assert!(refused.contains(&format!("\"{spelled}\"")), "{refused}");
+        }
+        for kept in [
+            "погода",
+            "погода weather",
+            "東京天気",
+            "größe",
+            "日本 ＡＢＣ",
+            "Δ-server",
+            "🗄\u{fe0f} files",
+            "می\u{200c}خواهم",
+        ] {
+            assert!(kept.parse::<ServerName>().is_ok(), "{kept}");
+        }
+    }
+
+    #[test]
+    fn names_that_differ_only_by_alphabet_look_alike() {
+        let name = |name: &str| name.parse::<ServerName>().unwrap();
+        for (one, other, alike) in [
+            ("ѕсоре", "scope", true),
+            ("ｇｉｔｈｕｂ", "GitHub", true),
+            ("scope", "Scope", false),
+            ("погода", "pogoda", false),
+            ("scope", "scope", false),
+        ] {
+            assert_eq!(name(one).looks_like(&name(other)), alike, "{one} {other}");
+            assert_eq!(name(other).looks_like(&name(one)), alike, "{other} {one}");
+        }
     }
 
     #[test]

@@ -569,6 +569,10 @@ requests! {
     "find_servers": FindServers {
         /// Where to look.
         from: From,
+        /// Values of inputs, by their ids in [`Findings`].
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(optional, type = "Record<string, unknown>"))]
+        answers: BTreeMap<String, Value>,
         /// Environment variables of the caller.
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
@@ -592,7 +596,8 @@ requests! {
         replace: bool,
     } -> Done;
 
-    /// Imports servers and moves their credentials to the keychain.
+    /// Imports servers and moves their credentials to the keychain. What a stranger wrote waits for approval unless a person
+    /// was asked.
     "import_servers": ImportServers {
         /// Where to look.
         from: From,
@@ -604,6 +609,10 @@ requests! {
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional, type = "Record<string, unknown>"))]
         answers: BTreeMap<String, Value>,
+        /// [`Findings::seen`] of what a person was shown; anything else is refused.
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(optional = nullable))]
+        seen: Option<String>,
         /// Also remove them from the client's own file. Only for a connected client.
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]

@@ -52,6 +52,11 @@ pub struct SetupDifference {
     pub standing: SetupStanding,
     /// The diff from here to there, as JSON.
     pub diff: Vec<Part>,
+    /// Where in the diff the rest begins, which may be folded: variables and headers of a server. What comes before says
+    /// what runs, where it goes and what it may reach, and is shown whole before a yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional, type = "number"))]
+    pub folds_from: Option<usize>,
     /// Warnings to show before applying it.
     pub warnings: Vec<String>,
     /// The fingerprint of both versions. Applying is refused if either has changed.

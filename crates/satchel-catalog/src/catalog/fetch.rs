@@ -109,7 +109,8 @@ pub async fn read(
                 });
             }
             offer.tools = tools;
-            offer.skipped = [list.skipped, skipped].concat();
+            offer.skipped.retain(|reason| reason.starts_with(validate::PROMPT));
+            offer.skipped.extend(list.skipped.into_iter().chain(skipped));
         }
         "resources" => {
             let list = link.list("resources/list", "resources").await?;
@@ -124,8 +125,12 @@ pub async fn read(
             tell(repair::resources(&mut offer.templates));
         }
         _ => {
-            offer.prompts = link.list("prompts/list", "prompts").await?.unframed("prompts/list", offer).items;
-            tell(repair::prompts(&mut offer.prompts));
+            let mut items = link.list("prompts/list", "prompts").await?.unframed("prompts/list", offer).items;
+            tell(repair::prompts(&mut items));
+            let (prompts, skipped) = validate::prompts(items);
+            offer.prompts = prompts;
+            offer.skipped.retain(|reason| !reason.starts_with(validate::PROMPT));
+            offer.skipped.extend(skipped);
         }
     }
     offer.lists.insert(list.to_owned());

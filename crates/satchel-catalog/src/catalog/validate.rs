@@ -9,7 +9,7 @@ use super::{
     schema::{Mended, mend},
 };
 use crate::{
-    model::characters::{look_alike, styled},
+    model::characters::{self, look_alike, styled},
     trust::clean,
 };
 
@@ -45,6 +45,27 @@ pub fn tools(items: Vec<Box<Raw>>) -> (Vec<ToolEntry>, Vec<String>) {
         }
     }
     (tools, skipped)
+}
+
+/// What begins the reason for leaving out a prompt.
+pub(super) const PROMPT: &str = "prompt ";
+
+/// Prompts whose names are what they look like, and the reason for each one left out.
+pub(super) fn prompts(items: Vec<Box<Raw>>) -> (Vec<Box<Raw>>, Vec<String>) {
+    let (mut prompts, mut skipped) = (Vec::new(), Vec::new());
+    for raw in items {
+        let name = RawObject::parse(&raw).ok().and_then(|fields| fields.text("name")).unwrap_or_default();
+        let why = match (characters::hides(&name), characters::posing(&name).is_empty()) {
+            (true, _) => "a character that is not seen",
+            (false, false) => "letters that only look like Latin ones",
+            (false, true) => {
+                prompts.push(raw);
+                continue;
+            }
+        };
+        skipped.push(format!("{PROMPT}\"{}\": its name has {why}", characters::spelled(&name)));
+    }
+    (prompts, skipped)
 }
 
 fn tool(raw: Box<Raw>) -> Result<ToolEntry, String> {
@@ -169,6 +190,24 @@ mod tests {
             let list = format!(r#"[{{"name":"{name}","inputSchema":{{"type":"object"}}}}]"#);
             assert_eq!(check(&list), (vec![name.to_owned()], vec![]));
         }
+    }
+
+    #[test]
+    fn a_prompt_whose_name_reads_like_another_is_left_out() {
+        let (kept, skipped) = prompts(
+            serde_json::from_str("[{\"name\":\"sum up\"},{\"name\":\"sum\u{200b}up\"},{\"name\":\"s\u{443}m\"},{\"name\":\"итоги\"}]").unwrap(),
+        );
+        assert_eq!(
+            kept.iter().map(|raw| raw.get()).collect::<Vec<_>>(),
+            ["{\"name\":\"sum up\"}", "{\"name\":\"итоги\"}"]
+        );
+        assert_eq!(
+            skipped,
+            [
+                "prompt \"sum⟨U+200B⟩up\": its name has a character that is not seen",
+                "prompt \"s⟨U+0443⟩m\": its name has letters that only look like Latin ones",
+            ]
+        );
     }
 
     #[test]

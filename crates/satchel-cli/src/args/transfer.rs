@@ -100,6 +100,9 @@ pub(crate) struct Import {
     /// Value of an input of a bundle or description; repeatable
     #[arg(long, value_name = "ID=VALUE", value_parser = variable)]
     pub(crate) set: Vec<(String, String)>,
+    /// Show what would run and do not ask; has no effect without a terminal
+    #[arg(long)]
+    pub(crate) yes: bool,
     /// Also remove the servers from the client's own configuration
     #[arg(long = "move", requires = "from", conflicts_with_all = ["dry_run", "source"])]
     pub(crate) take_out: bool,

@@ -86,7 +86,7 @@ pub(crate) async fn run(places: &Places, caller: Connecting) -> anyhow::Result<E
 }
 
 async fn write_lines(mut lines: mpsc::Receiver<Line>) {
-    let mut stdout = tokio::io::stdout();
+    let mut stdout = crate::output::messages();
     while let Some(mut line) = lines.recv().await {
         line.text.push('\n');
         if stdout.write_all(line.text.as_bytes()).await.is_err() || stdout.flush().await.is_err() {

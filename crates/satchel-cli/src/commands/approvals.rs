@@ -1,7 +1,7 @@
 //! `approvals` and `approve`: shows what waits for approval and records a person's decision.
 
 mod group;
-mod text;
+pub(super) mod text;
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use satchel_core::{
     },
 };
 
-use self::text::{As, items_shown, settings_shown, shown};
+use self::text::{As, Rest, items_shown, settings_shown, shown};
 use super::done;
 use crate::{
     Usage,
@@ -39,13 +39,13 @@ pub(crate) async fn list(
         say("Nothing is waiting for approval.");
     }
     if let Some(change) = &list.settings {
-        say(format!("{}\n", settings_shown(change)));
+        say(settings_shown(change).and(""));
     }
     for (at, server) in list.servers.iter().enumerate() {
         if at > 0 {
             say("");
         }
-        say(shown(server, by));
+        say(shown(server, by, Rest::Whole));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -68,7 +68,7 @@ async fn accept_settings(hub: &Reached, approve: &Approve, json: bool) -> anyhow
         return done("No settings in the configuration file are waiting for approval.", &Done {}, json);
     };
     if terminal::is_there() {
-        say_aside(&settings_shown(&change));
+        say_aside(settings_shown(&change));
         if !approve.yes && !terminal::agrees("Accept these settings?")? {
             return done("Nothing was changed.", &Done {}, json);
         }
@@ -87,7 +87,7 @@ async fn decide_all(hub: &Reached, approve: &Approve, json: bool) -> anyhow::Res
     }
     if terminal::is_there() {
         for server in &servers {
-            say_aside(&shown(server, As::Groups));
+            say_aside(shown(server, As::Groups, Rest::Folded));
         }
         let verb = if approve.keep { "Keep back" } else { "Approve" };
         let of = if servers.len() == 1 { "1 server" } else { &format!("{} servers", servers.len()) };
@@ -143,7 +143,7 @@ async fn decide(hub: &Reached, approve: Approve, json: bool) -> anyhow::Result<E
         // Named definitions are shown in full.
         let by = if approve.names.is_empty() { As::Groups } else { As::Each };
         if !meant.is_empty() {
-            say_aside(&items_shown(&name, meant.iter().copied(), by));
+            say_aside(items_shown(&name, meant.iter().copied(), by, Rest::Folded));
         }
         let verb = if approve.keep { "Keep back" } else { "Approve" };
         let question = format!("{verb} {} of \"{}\"?", counted(meant.len()), name);

@@ -1,10 +1,6 @@
 //! `asks` and `answer`: calls that wait for permission, and servers' questions ([`super::questions`]).
 
-use std::{
-    io::{Write, stdout},
-    process::ExitCode,
-    time::Duration,
-};
+use std::{process::ExitCode, time::Duration};
 
 use anyhow::{Context, anyhow};
 use satchel_core::{
@@ -22,7 +18,7 @@ use crate::{
     Usage,
     args::AnswerWord,
     keyboard::{Keyboard, Typed},
-    output::{harmless, say, say_aside, say_json},
+    output::{self, Lines, say, say_aside, say_json},
     reach::{Reached, running},
     terminal,
 };
@@ -47,7 +43,7 @@ pub(crate) async fn run(places: &Places, watch: bool, json: bool) -> anyhow::Res
         say("Nothing waits.");
     }
     list.asks.iter().for_each(|ask| say(shown(ask)));
-    how_to_answer(&list.asks).iter().for_each(say);
+    how_to_answer(&list.asks).into_iter().for_each(say);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -84,13 +80,14 @@ async fn watched(hub: &Reached) -> anyhow::Result<ExitCode> {
             },
         };
         if let Err(refused) = said {
+            say("");
             say(format!("{refused:#}"));
         }
     }
 }
 
 fn over(id: u64, why: &str) -> anyhow::Error {
-    anyhow!("\n{id}: {why}")
+    anyhow!("{id}: {why}")
 }
 
 /// Prompts for a question while it is open.
@@ -107,7 +104,7 @@ impl Prompt<'_> {
     /// If the terminal or the hub fails.
     pub(super) async fn line(&mut self, prompt: &str) -> anyhow::Result<Typed<String>> {
         if self.keyboard.owes() {
-            show("   Press Enter first: what was typed before this question does not count. ")?;
+            show("   Press Enter first: what was typed before this question does not count.")?;
             match self.keyboard.line(gone(self.hub, self.ask)).await? {
                 Typed::Said(_) => {}
                 other => return Ok(other),
@@ -119,8 +116,7 @@ impl Prompt<'_> {
 }
 
 fn show(prompt: &str) -> anyhow::Result<()> {
-    print!("{prompt}");
-    stdout().flush().context("cannot write to the terminal")
+    output::prompt(prompt).context("cannot write to the terminal")
 }
 
 /// Waits until the question is over.
@@ -149,7 +145,7 @@ pub(crate) async fn answer(
     let ask = list.asks.iter().find(|ask| ask.id == id);
     // A person who is asked has to see what for.
     if let Some(ask) = ask.filter(|_| terminal::is_there()) {
-        say_aside(&shown(ask));
+        say_aside(shown(ask));
     }
     if let Some(question) = ask.and_then(|ask| ask.question.as_ref()) {
         let answer = questions::meant(question, word, fields)?;
@@ -171,7 +167,7 @@ pub(crate) async fn answer(
     done(words, &said, json)
 }
 
-fn shown(ask: &Ask) -> String {
+fn shown(ask: &Ask) -> Lines {
     if let Some(question) = &ask.question {
         return questions::shown(ask, question);
     }
@@ -182,25 +178,14 @@ fn shown(ask: &Ask) -> String {
         (Effect::Writes, _) => "it writes",
         (Effect::Unstated, _) => "its effects are not declared",
     };
-    let mut lines = vec![format!(
-        "{}: {} wants to call {}:{} ({does})",
-        ask.id,
-        harmless(&ask.client),
-        ask.server,
-        harmless(&ask.tool)
-    )];
-    lines.extend(
-        ask.arguments
-            .iter()
-            .map(|argument| format!("   {}: {}", harmless(&argument.title), harmless(&argument.value))),
-    );
-    lines.push(format!("   asked because of: {}", harmless(&ask.rule)));
-    lines.join("\n")
+    let wants = format!("{}: {} wants to call {}:{} ({does})", ask.id, ask.client, ask.server, ask.tool);
+    let arguments = ask.arguments.iter().map(|argument| format!("   {}: {}", argument.title, argument.value));
+    Lines::line(wants).and(arguments.collect::<Lines>()).and(format!("   asked because of: {}", ask.rule))
 }
 
 /// Only a typed word counts as approval, not an empty line.
 async fn asked(prompt: &mut Prompt<'_>) -> anyhow::Result<Typed<AskAnswer>> {
-    let heard = prompt.line("   Allow it? yes (this once), session, always, mute, or no: [no] ").await?;
+    let heard = prompt.line("   Allow it? yes (this once), session, always, mute, or no: [no]").await?;
     Ok(heard.map(|line| match line.to_lowercase().as_str() {
         "y" | "yes" => AskAnswer::Once,
         "session" => AskAnswer::Session,

@@ -13,7 +13,7 @@ use satchel_core::{
 use super::{history::ago, now_ms};
 use crate::{
     args::Table,
-    output::{counted, say, say_json, shortened, table},
+    output::{Lines, counted, say, say_json, shortened, table},
     reach::reach,
 };
 
@@ -70,7 +70,7 @@ pub(crate) async fn verify(
     Ok(if verdict.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn shown(records: &[AuditRecord], now_ms: u64) -> String {
+fn shown(records: &[AuditRecord], now_ms: u64) -> Lines {
     let row = |record: &AuditRecord| {
         [
             record.seq.to_string(),
@@ -85,11 +85,11 @@ fn shown(records: &[AuditRecord], now_ms: u64) -> String {
     table(["NUMBER", "WHEN", "WHAT", "WHO", "ABOUT", "DETAIL"], &rows)
 }
 
-fn judged(verdict: &AuditVerdict) -> String {
+fn judged(verdict: &AuditVerdict) -> Lines {
     let head = verdict.head.as_ref();
-    let mut said = match head {
-        Some(head) if verdict.problems.is_empty() => format!(
-            "{}, {} to {}, {}.\nStore this head elsewhere to verify the log later: {head}",
+    let mut said: Lines = match head {
+        Some(head) if verdict.problems.is_empty() => Lines::line(format!(
+            "{}, {} to {}, {}.",
             if verdict.records == 1 {
                 "The one record".to_owned()
             } else {
@@ -98,14 +98,15 @@ fn judged(verdict: &AuditVerdict) -> String {
             verdict.first,
             head.seq,
             if verdict.records == 1 { "is intact" } else { "are intact" }
-        ),
-        None if verdict.problems.is_empty() => "Nothing is recorded yet.".to_owned(),
+        ))
+        .and(format!("Store this head elsewhere to verify the log later: {head}")),
+        None if verdict.problems.is_empty() => "Nothing is recorded yet.".into(),
         Some(_) | None => {
-            format!("The audit log was altered ({}):", counted(verdict.records, "record", "records"))
+            format!("The audit log was altered ({}):", counted(verdict.records, "record", "records")).into()
         }
     };
     for problem in &verdict.problems {
-        said.push_str(&format!("\n  {problem}"));
+        said.push(format!("  {problem}"));
     }
     said
 }
@@ -118,14 +119,14 @@ mod tests {
     fn a_verdict_lists_faults_and_notes() {
         let head = AuditHead { seq: 9, hash: "ab".repeat(32) };
         let whole = AuditVerdict { records: 9, first: 1, head: Some(head), problems: vec![] };
-        let said = judged(&whole);
+        let said = judged(&whole).to_string();
         assert!(said.starts_with("All 9 records, 1 to 9, are intact."), "{said}");
         assert!(said.ends_with(&format!("9:{}", "ab".repeat(32))), "{said}");
         let cut = AuditVerdict { problems: vec!["record 3 is not as it was written".into()], ..whole };
         assert_eq!(
-            judged(&cut),
+            judged(&cut).to_string(),
             "The audit log was altered (9 records):\n  record 3 is not as it was written"
         );
-        assert_eq!(judged(&AuditVerdict::default()), "Nothing is recorded yet.");
+        assert_eq!(judged(&AuditVerdict::default()).to_string(), "Nothing is recorded yet.");
     }
 }

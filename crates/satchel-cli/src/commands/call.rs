@@ -14,7 +14,7 @@ use super::read_input;
 use crate::{
     Usage,
     args::CallArgs,
-    output::{say_foreign, say_json_text},
+    output::{Lines, say, say_json_text},
     reach::once,
 };
 
@@ -27,7 +27,7 @@ pub(crate) async fn run(places: &Places, call: CallArgs, json: bool) -> anyhow::
     let result: Value = serde_json::from_str(&text)?;
     match json {
         true => say_json_text(&text),
-        false => say_foreign(&in_words(&result, &text)),
+        false => say(Lines::block("", &in_words(&result, &text))),
     }
     Ok(if result["isError"] == true { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -13,7 +13,7 @@ use satchel_core::{
 use super::{history::ago, now_ms};
 use crate::{
     args::Table,
-    output::{say, say_json, shortened, table},
+    output::{Lines, say, say_json, shortened, table},
     reach::reach,
 };
 
@@ -52,7 +52,7 @@ pub(crate) async fn run(places: &Places, asked: &Table, json: bool) -> anyhow::R
     Ok(ExitCode::SUCCESS)
 }
 
-fn shown(lines: &[CallLogLine], now_ms: u64) -> String {
+fn shown(lines: &[CallLogLine], now_ms: u64) -> Lines {
     let row = |line: &CallLogLine| {
         let what = if line.server.is_empty() {
             line.tool.clone()
@@ -98,7 +98,7 @@ mod tests {
             result: None,
         };
         assert_eq!(
-            shown(std::slice::from_ref(&line), 120_000),
+            shown(std::slice::from_ref(&line), 120_000).to_string(),
             "\
 ID  WHEN       CLIENT  CALLED    RULE                                        ANSWER
 7   2 min ago  cursor  git:push  tools that delete: ask first; allowed once  ok"

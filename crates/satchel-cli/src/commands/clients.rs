@@ -15,7 +15,7 @@ use satchel_core::{
 use super::done;
 use crate::{
     args::{Connect, ConnectOver},
-    output::{say, say_foreign, say_json, table as columns},
+    output::{Lines, say, say_json, table as columns},
     reach::once,
 };
 
@@ -53,13 +53,16 @@ pub(crate) async fn list(places: &Places, all: bool, json: bool) -> anyhow::Resu
         .collect();
     say(columns(["CLIENT", "STATE", "SEES", "FILE"], &rows));
     for client in list.clients.iter().filter(|client| !client.hidden.is_empty()) {
-        say(format!("\n{} does not see {}.", client.name, client.hidden.join(", ")));
+        say("");
+        say(format!("{} does not see {}.", client.name, client.hidden.join(", ")));
     }
     for client in &list.clients {
         if let Some(profile) = &client.profile {
-            say(format!("\n{} is bound to the profile {profile}.", client.name));
+            say("");
+            say(format!("{} is bound to the profile {profile}.", client.name));
         }
         for twice in &client.duplicates {
+            say("");
             say(twice_told(client, &twice.there, &twice.here));
         }
     }
@@ -82,7 +85,7 @@ fn twice_told(client: &KnownClient, there: &str, here: &str) -> String {
         ClientState::Paste => format!("To have it once, {first}."),
         _ => format!("To have it once: {first}`satchel import --from {id} --move` removes it there."),
     };
-    format!("\n{name} still starts \"{there}\" itself, which is \"{here}\" here. {way}")
+    format!("{name} still starts \"{there}\" itself, which is \"{here}\" here. {way}")
 }
 
 /// Sets a client's surface.
@@ -206,13 +209,13 @@ pub(super) fn tell(change: &ClientChange, dry_run: bool, done: &str) {
         say(warning);
     }
     if let Some(snippet) = &change.snippet {
-        say_foreign(&format!("\n{snippet}"));
+        say(Lines::from("").and(Lines::block("", snippet)));
     }
     for file in &change.files {
         say(sentence(file, dry_run, done));
         // Untested changes are shown even if they were requested.
         if dry_run || !change.warnings.is_empty() {
-            say_foreign(&file.diff);
+            say(Lines::block("", &file.diff));
         }
     }
     if let (Some(next), true) = (&change.next, change.done) {

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::clients;
 use crate::{
     args::Connect,
-    output::{say, say_aside, say_json},
+    output::{Lines, say, say_aside, say_json},
     reach::{Reached, reach},
 };
 
@@ -38,30 +38,33 @@ pub(crate) async fn run(places: &Places, connect: Connect, json: bool) -> anyhow
     Ok(ExitCode::SUCCESS)
 }
 
-fn plain(connection: &Connection) -> String {
+fn plain(connection: &Connection) -> Lines {
     let headers = connection.headers.iter().map(|(name, value)| format!("{name}: {value}"));
-    std::iter::once(connection.url.clone()).chain(headers).collect::<Vec<_>>().join("\n")
+    std::iter::once(connection.url.clone()).chain(headers).collect()
 }
 
-fn instructions(connection: &Connection) -> String {
+fn instructions(connection: &Connection) -> Lines {
     let Connection { url, headers } = connection;
     let entry = json!({"mcpServers": {"satchel": {"type": "http", "url": url, "headers": headers}}});
     let flags: Vec<String> = headers
         .iter()
         .map(|(name, value)| format!(" --header {}", shell::word(&format!("{name}: {value}"))))
         .collect();
-    format!(
-        "{}\n\n\
-        Clients that read an \"mcpServers\" block (Cursor, Windsurf, Cline and many others):\n\n{entry:#}\n\n\
-        Claude Code:\n\n  claude mcp add --transport http satchel {url}{}\n\n\
-        VS Code:\n\n  code --add-mcp {}\n\n\
-        Clients that only start programs:\n\n{:#}\n\n\
-        Anyone who has the token can use your servers. A new token for the same client revokes this one.",
+    let code = json!({"name": "satchel", "type": "http", "url": url, "headers": headers}).to_string();
+    let bridge = json!({"mcpServers": {"satchel": {"command": "satchel", "args": ["bridge"]}}});
+    Lines::paragraphs([
         plain(connection),
-        flags.concat(),
-        shell::word(&json!({"name": "satchel", "type": "http", "url": url, "headers": headers}).to_string()),
-        json!({"mcpServers": {"satchel": {"command": "satchel", "args": ["bridge"]}}}),
-    )
+        "Clients that read an \"mcpServers\" block (Cursor, Windsurf, Cline and many others):".into(),
+        Lines::block("", &format!("{entry:#}")),
+        "Claude Code:".into(),
+        format!("  claude mcp add --transport http satchel {url}{}", flags.concat()).into(),
+        "VS Code:".into(),
+        format!("  code --add-mcp {}", shell::word(&code)).into(),
+        "Clients that only start programs:".into(),
+        Lines::block("", &format!("{bridge:#}")),
+        "Anyone who has the token can use your servers. A new token for the same client revokes this one."
+            .into(),
+    ])
 }
 
 #[cfg(test)]
@@ -75,12 +78,15 @@ mod tests {
 
     #[test]
     fn the_plain_form_is_the_address_and_its_headers() {
-        assert_eq!(plain(&connection()), "http://127.0.0.1:7411/mcp\nAuthorization: Bearer t0ken");
+        assert_eq!(
+            plain(&connection()).to_string(),
+            "http://127.0.0.1:7411/mcp\nAuthorization: Bearer t0ken"
+        );
     }
 
     #[test]
     fn the_instructions_can_be_pasted() {
-        let text = instructions(&connection());
+        let text = instructions(&connection()).to_string();
         for part in [
             "claude mcp add --transport http satchel http://127.0.0.1:7411/mcp --header 'Authorization: Bearer t0ken'\n",
             "      \"url\": \"http://127.0.0.1:7411/mcp\",\n",

@@ -13,7 +13,7 @@ use satchel_core::{
 use serde_json::json;
 
 use crate::{
-    output::{harmless, say, say_json},
+    output::{Lines, say, say_json},
     reach::reach,
 };
 
@@ -40,16 +40,16 @@ pub(crate) async fn run(places: &Places, json: bool) -> anyhow::Result<ExitCode>
     Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn in_words(findings: &[DoctorFinding]) -> String {
+fn in_words(findings: &[DoctorFinding]) -> Lines {
     let line = |finding: &DoctorFinding| {
         let mark = match finding.verdict {
             Health::Fine => "ok   ",
             Health::Note => "note ",
             Health::Wrong => "WRONG",
         };
-        harmless(&format!("{mark}  {}: {}", finding.subject, finding.sentence().trim_end()))
+        format!("{mark}  {}: {}", finding.subject, finding.sentence().trim_end())
     };
-    findings.iter().map(line).collect::<Vec<_>>().join("\n")
+    findings.iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
             finding("server x", Health::Wrong, "c", ""),
         ];
         assert_eq!(
-            in_words(&findings),
+            in_words(&findings).to_string(),
             "ok     configuration: a\nnote   secrets: b. Mend it.\nWRONG  server x: c"
         );
     }

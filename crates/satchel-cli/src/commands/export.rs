@@ -10,7 +10,7 @@ use satchel_core::{
 };
 use serde_json::json;
 
-use crate::output::{say_aside, say_foreign, say_json};
+use crate::output::{Lines, say, say_aside, say_json};
 
 pub(crate) fn run(
     places: &Places,
@@ -30,7 +30,7 @@ pub(crate) fn run(
     }
     match (json, &output) {
         (true, _) => say_json(&answer(&exported))?,
-        (false, None) => say_foreign(&exported.text),
+        (false, None) => say(Lines::block("", &exported.text)),
         (false, Some(_)) => {}
     }
     if !json {

@@ -17,7 +17,7 @@ use super::{done, now_ms};
 use crate::{
     Usage,
     args::{History, HistoryAct, OnOff},
-    output::{say, say_json, say_json_text, shortened, table},
+    output::{Lines, say, say_json, say_json_text, shortened, table},
     reach,
 };
 
@@ -105,9 +105,9 @@ pub(crate) async fn run(places: &Places, history: History, json: bool) -> anyhow
     }
 }
 
-fn list(page: &ActivityPage, now_ms: u64) -> String {
+fn list(page: &ActivityPage, now_ms: u64) -> Lines {
     if page.calls.is_empty() {
-        return "No calls yet. Ask a client to use a tool, and it shows up here.".to_owned();
+        return "No calls yet. Ask a client to use a tool, and it shows up here.".into();
     }
     let rows: Vec<_> = page.calls.iter().map(|call| row(call, now_ms)).collect();
     table(["ID", "WHEN", "CLIENT", "WHAT", "TOOK MS", "TOKENS", "RESULT"], &rows)
@@ -141,7 +141,7 @@ fn what(call: &CallLine) -> String {
     }
 }
 
-fn detail(call: &CallDetail, now_ms: u64) -> String {
+fn detail(call: &CallDetail, now_ms: u64) -> Lines {
     let number = |count: Option<u64>| count.map_or_else(|| "–".into(), |count| count.to_string());
     let line = &call.line;
     let mut lines = vec![
@@ -211,7 +211,7 @@ fn detail(call: &CallDetail, now_ms: u64) -> String {
             lines.push(format!("result     {}", result.as_deref().unwrap_or("–")));
         }
     }
-    crate::output::harmless(&lines.join("\n"))
+    lines.into_iter().collect()
 }
 
 pub(super) fn ago(then_ms: u64, now_ms: u64) -> String {

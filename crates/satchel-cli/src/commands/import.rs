@@ -1,50 +1,56 @@
-//! `import`: imports servers from other programs' files, pasted text, bundles and registry descriptions.
+//! `import`: imports servers from other programs' files, pasted text, bundles and registry descriptions. At a terminal it
+//! shows what they would run, and asks.
 
 use std::{
     collections::BTreeMap,
-    io::IsTerminal,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
+use anyhow::anyhow;
 use satchel_core::{
     clients::table,
     files::Places,
     model::{
-        clients::{Findings, FoundServer, From, Imported},
+        clients::{Findings, FoundServer, From, Imported, Need},
         left::Left,
         request::{FindServers, ImportServers},
+        shell,
     },
 };
 
-use super::{clients::environment, read_input};
+use super::{approvals::text::Rest, clients::environment, read_input};
 use crate::{
     Usage,
     args::Import,
-    output::{self, one_line, say, say_aside, say_json},
-    reach::once,
+    output::{Lines, one_line, say, say_aside, say_json},
+    reach::{Reached, once, reach},
+    terminal,
 };
 
-/// Maximum width of a command line.
-const RUNS_WIDTH: usize = 60;
+/// Maximum number of variables and headers of a server before a question.
+const MOST_SET: usize = 20;
+/// What the id of a need begins with that only a yes answers.
+const ACCEPT: &str = "accept.";
 
 pub(crate) async fn run(places: &Places, import: Import, json: bool) -> anyhow::Result<ExitCode> {
     let from = source(&import)?;
+    let answers: BTreeMap<_, _> =
+        import.set.iter().map(|(id, value)| (id.clone(), value.clone().into())).collect();
+    let find = FindServers { from: from.clone(), answers: answers.clone(), environment: environment() };
     if import.dry_run {
-        let request = FindServers { from, environment: environment() };
-        let findings: Findings = once(places, request).await?;
+        let findings: Findings = once(places, find).await?;
         match json {
             true => say_json(&findings)?,
-            false => show(&findings),
+            false => say(shown(&findings, Rest::Whole)),
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let answers: BTreeMap<_, _> =
-        import.set.iter().map(|(id, value)| (id.clone(), value.clone().into())).collect();
-    let request = ImportServers {
+    let mut request = ImportServers {
         from,
-        names: (!import.only.is_empty()).then_some(import.only),
+        names: (!import.only.is_empty()).then(|| import.only.clone()),
         answers,
+        seen: None,
         take_out: import.take_out,
         dry_run: false,
         named: BTreeMap::new(),
@@ -52,13 +58,57 @@ pub(crate) async fn run(places: &Places, import: Import, json: bool) -> anyhow::
         off: false,
         environment: environment(),
     };
-    let imported: Imported = once(places, request).await?;
+    let hub = reach(places).await?;
+    let imported = reviewed(&hub, find, &mut request, import.yes).await;
+    hub.leave().await;
+    let Some(imported) = imported? else { return Err(anyhow!("nothing was changed")) };
     match json {
         true => say_json(&imported)?,
         false => tell(&imported),
     }
     let nothing = imported.added.is_empty() && imported.known.is_empty() && !imported.left.is_empty();
     Ok(if nothing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Imports after a person at the terminal saw what would run and agreed; `None` if they did not. Without a terminal the hub
+/// holds back what has never run here.
+async fn reviewed(
+    hub: &Reached,
+    find: FindServers,
+    request: &mut ImportServers,
+    yes: bool,
+) -> anyhow::Result<Option<Imported>> {
+    if !terminal::is_there() {
+        return Ok(Some(hub.ask(request.clone()).await?));
+    }
+    let mut findings: Findings = hub.ask(find).await?;
+    if let Some(names) = &request.names {
+        findings.servers.retain(|server| names.contains(&server.name));
+    }
+    let fresh = findings.servers.iter().filter(|server| server.known.is_none()).count();
+    if fresh == 0 {
+        return Ok(Some(hub.ask(request.clone()).await?));
+    }
+    say_aside(shown(&findings, Rest::Folded));
+    let mut consented = 0;
+    for server in findings.servers.iter().filter(|server| server.known.is_none()) {
+        let risks: Vec<&Need> = server.needs.iter().filter(|need| need.id.starts_with(ACCEPT)).collect();
+        for need in &risks {
+            let says = need.description.split(". Type yes").next().unwrap_or_default();
+            if !terminal::agrees(&format!("\"{}\": {says}. Import it all the same?", server.name))? {
+                return Ok(None);
+            }
+            request.answers.insert(need.id.clone(), "yes".into());
+        }
+        consented += usize::from(!risks.is_empty());
+    }
+    // A server with risks was agreed to by name.
+    let others = fresh - consented;
+    if others > 0 && !yes && !terminal::agrees(&format!("Import {}?", count(others, "server")))? {
+        return Ok(None);
+    }
+    request.seen = Some(findings.seen);
+    Ok(Some(hub.ask_for_person(request.clone()).await?))
 }
 
 fn source(import: &Import) -> anyhow::Result<From> {
@@ -79,8 +129,8 @@ fn source(import: &Import) -> anyhow::Result<From> {
         // The id of a client means its servers, not the program.
         (None, Some(text)) if table::client(text.trim()).is_some() => From::Client(text.trim().to_owned()),
         (None, Some(text)) => {
-            if let Some(program) = unusual_program(text).filter(|_| !import.dry_run) {
-                confirm(program, text)?;
+            if !import.dry_run {
+                refuse_slip(text)?;
             }
             From::Text(text.to_owned())
         }
@@ -114,72 +164,74 @@ fn unusual_program(text: &str) -> Option<&str> {
     (!is_block && !USUAL.contains(&name) && !name.contains("mcp")).then_some(program)
 }
 
-/// Asks a person whether an unknown word is a program.
-fn confirm(program: &str, text: &str) -> anyhow::Result<()> {
-    if std::io::stdin().is_terminal() {
-        say_aside(&format!("Add a server that runs \"{program}\", as in `{}`? Type yes:", one_line(text)));
-        let mut answer = String::new();
-        std::io::stdin().read_line(&mut answer)?;
-        if answer.trim() == "yes" {
-            return Ok(());
-        }
+/// Without a person to see what it would run, an unknown word is a slip rather than a program.
+fn refuse_slip(text: &str) -> anyhow::Result<()> {
+    if unusual_program(text).is_none() || terminal::is_there() {
+        return Ok(());
     }
+    let line = one_line(text);
     let message = format!(
-        "\"{}\" is not a file, a block or a known server command; to run it anyway, use `satchel add NAME -- {}`",
-        one_line(text),
-        one_line(text)
+        "\"{line}\" is not a file, a block or a known server command; to run it anyway, use `satchel add NAME -- {line}`"
     );
     Err(Usage(message).into())
 }
 
-fn show(findings: &Findings) {
-    let rows: Vec<[String; 4]> = findings.servers.iter().map(row).collect();
-    match rows.is_empty() {
-        true => say("No servers found."),
-        false => say(output::table(["SERVER", "RUNS", "STATE", "FOUND IN"], &rows)),
-    }
+/// What each server runs, never cut; what it is told below it.
+fn shown(findings: &Findings, rest: Rest) -> Lines {
+    let mut text: Lines = match findings.servers.as_slice() {
+        [] => "No servers found.".into(),
+        servers => servers.iter().map(|server| of_server(server, rest)).collect(),
+    };
     let secrets: usize = findings.servers.iter().map(|server| server.secrets.len()).sum();
     if secrets > 0 {
-        say(format!(
-            "\n{} would move out of plain text, into the secret store.",
-            count(secrets, "credential")
-        ));
+        let credentials = count(secrets, "credential");
+        text.push("");
+        text.push(format!("{credentials} would move out of plain text, into the secret store."));
     }
-    for server in &findings.servers {
-        // The table has no room for it, and nothing of it may stay unseen.
-        if is_cut(&server.runs) {
-            say(format!("\"{}\" runs {}", server.name, one_line(&server.runs)));
-        }
-        if !server.sets.is_empty() {
-            say(format!("\"{}\" sets {}", server.name, one_line(&server.sets.join(", "))));
-        }
-        for need in &server.needs {
-            say(format!("\"{}\" needs --set {}=… {}", server.name, need.id, need.description));
-        }
-        let told = server.warnings.iter().map(|warning| &warning.text);
-        let told = told.chain(server.omitted.iter().map(|remark| &remark.reason));
-        told.for_each(|text| say(format!("\"{}\": {text}", server.name)));
-    }
-    left(&findings.troubles);
-    left(&findings.skipped);
+    text.and(left(&findings.troubles)).and(left(&findings.skipped))
 }
 
-fn is_cut(runs: &str) -> bool {
-    runs.chars().count() > RUNS_WIDTH
+fn of_server(server: &FoundServer, rest: Rest) -> Lines {
+    let what = if server.transport == "stdio" { "runs" } else { "connects" };
+    let mut text = Lines::line(format!("{} ({})", server.name, state(server)))
+        .and(format!("  {what:<10} {}", server.runs))
+        .and(
+            server
+                .places
+                .iter()
+                .map(|place| format!("  found in   {}", place.trim_end_matches(": ")))
+                .collect::<Lines>(),
+        );
+    let warnings = server.warnings.iter().map(|warning| &warning.text);
+    text.push(warnings.map(|warning| format!("  ! {warning}")).collect::<Lines>());
+    for need in server.needs.iter().filter(|need| !need.id.starts_with(ACCEPT)) {
+        text.push(format!("  needs      --set {}=… {}", need.id, need.description));
+    }
+    text.push(
+        server.omitted.iter().map(|remark| format!("  note       {}", remark.reason)).collect::<Lines>(),
+    );
+    // What has an address in it says where something goes.
+    let (leads, others): (Vec<&String>, Vec<&String>) =
+        server.sets.iter().partition(|value| value.contains("://"));
+    text.push(leads.into_iter().collect::<Lines>().indented("  sets       "));
+    let others: Lines = others.into_iter().collect();
+    let (mut sets, more) = match rest {
+        Rest::Folded => others.folded(MOST_SET),
+        Rest::Whole => (others, 0),
+    };
+    if more > 0 {
+        sets.push(format!("… {more} more; --dry-run shows them"));
+    }
+    text.and(sets.indented("  sets       "))
 }
 
-fn row(server: &FoundServer) -> [String; 4] {
-    let mut runs = one_line(&server.runs);
-    if is_cut(&runs) {
-        runs = runs.chars().take(RUNS_WIDTH - 1).chain(['…']).collect();
-    }
-    let state = match (&server.known, server.enabled) {
+fn state(server: &FoundServer) -> String {
+    match (&server.known, server.enabled) {
         (Some(known), _) => format!("here as \"{known}\""),
         (None, true) if server.switched_off == Some(true) => "off after the import".into(),
         (None, true) => "on".into(),
         (None, false) => "off".into(),
-    };
-    [server.name.clone(), runs, state, server.places.join(", ")]
+    }
 }
 
 fn tell(imported: &Imported) {
@@ -196,17 +248,34 @@ fn tell(imported: &Imported) {
     if !imported.taken_out.is_empty() {
         say(format!("Removed there: {}.", imported.taken_out.join(", ")));
     }
-    left(&imported.left);
+    let left = left(&imported.left);
+    if !left.is_empty() {
+        say_aside(left);
+    }
+    if !imported.waiting.is_empty() {
+        say(waiting(&imported.waiting));
+    }
     imported.remarks.iter().for_each(|one| say_aside(&format!("\"{}\": {}", one.place, one.reason)));
     if !imported.added.is_empty() {
         say_aside("`satchel undo` reverts all of this.");
     }
 }
 
-fn left(all: &[Left]) {
-    for one in all {
-        say_aside(&format!("Left out {}: {}", one.place, one.reason));
-    }
+/// Says that servers were added and may not start yet.
+pub(super) fn waiting(names: &[String]) -> Lines {
+    let how = match names {
+        [name] => format!("`satchel approve {}`", shell::word(name)),
+        _ => "`satchel approve --all`".to_owned(),
+    };
+    let waits = match names {
+        [name] => format!("{name} waits"),
+        names => format!("{} wait", names.join(", ")),
+    };
+    Lines::line(format!("{waits} for your approval: {how} in a terminal shows what would run, and asks."))
+}
+
+fn left(all: &[Left]) -> Lines {
+    all.iter().map(|one| format!("Left out {}: {}", one.place, one.reason)).collect()
 }
 
 fn count(number: usize, thing: &str) -> String {

@@ -1,9 +1,9 @@
 //! `install`, `update`, `uninstall`: shows what would run, from where and with which inputs, prompts for missing ones, and does
 //! exactly what was shown.
 
-use std::{collections::BTreeMap, io::Write, process::ExitCode};
+use std::{collections::BTreeMap, process::ExitCode};
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use satchel_core::{
     files::Places,
     model::{
@@ -17,17 +17,21 @@ use satchel_core::{
 use serde_json::{Value, json};
 
 use super::{
+    approvals::text::Rest,
     done,
-    listings::{describe, of_way, split_version, tell_afterwards, with_version},
+    listings::{afterwards, described, of_way, split_version, with_version},
     secrets,
 };
 use crate::{
     Usage,
     args::{Install, Uninstall, Update},
-    output::{harmless, one_line, say, say_aside, say_json},
+    output::{Lines, one_line, say, say_aside, say_json},
     reach::{Reached, reach, refusal},
-    terminal,
+    terminal::{self, asked},
 };
+
+/// Maximum number of lines before a question that do not say what runs, where it goes and what it may reach.
+const MOST_OTHERS: usize = 24;
 
 /// Options of an installation.
 struct Manner {
@@ -110,7 +114,7 @@ async fn go_through(hub: &Reached, mut ask: InstallAsk, manner: &Manner) -> anyh
         return Ok(ExitCode::SUCCESS);
     }
     if !manner.json {
-        show(&plan);
+        say(shown(&plan, if manner.dry_run { Rest::Whole } else { Rest::Folded }));
     }
     if manner.dry_run {
         return Ok(ExitCode::SUCCESS);
@@ -139,7 +143,7 @@ fn no_way(plan: &InstallPlan, manner: &Manner) -> anyhow::Result<ExitCode> {
     if manner.dry_run {
         match manner.json {
             true => say_json(plan)?,
-            false => show(plan),
+            false => say(shown(plan, Rest::Whole)),
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -152,8 +156,7 @@ fn no_way(plan: &InstallPlan, manner: &Manner) -> anyhow::Result<ExitCode> {
 }
 
 fn choose(plan: &InstallPlan) -> anyhow::Result<String> {
-    describe(&plan.server);
-    plan.server.ways.iter().for_each(|way| say(of_way(way)));
+    say(described(&plan.server).and(plan.server.ways.iter().map(of_way).collect::<Lines>()));
     let good: Vec<&str> =
         plan.server.ways.iter().filter(|way| way.refused.is_none()).map(|way| way.id.as_str()).collect();
     let first = good.first().copied().unwrap_or_default();
@@ -243,17 +246,6 @@ fn answer_to(input: &Input) -> anyhow::Result<String> {
     asked(&one_line(&format!("{about}{kind}{usual}:")))
 }
 
-fn asked(question: &str) -> anyhow::Result<String> {
-    let mut shown = std::io::stderr().lock();
-    write!(shown, "{} ", harmless(question))
-        .and_then(|()| shown.flush())
-        .context("cannot write to the terminal")?;
-    drop(shown);
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer).context("cannot read from the terminal")?;
-    Ok(answer.trim().to_owned())
-}
-
 fn says_yes(question: &str) -> anyhow::Result<bool> {
     Ok(asked(question)? == "yes")
 }
@@ -266,46 +258,66 @@ fn agrees(plan: &InstallPlan) -> anyhow::Result<bool> {
     terminal::agrees(&format!("{what} {} as \"{}\"?", plan.server.name, plan.called))
 }
 
-/// Prints everything that a person should see before approving.
-fn show(plan: &InstallPlan) {
-    describe(&plan.server);
+/// Everything that a person should see before approving. What runs, where it goes and what it may reach come first.
+fn shown(plan: &InstallPlan, rest: Rest) -> Lines {
+    let mut text = described(&plan.server);
     if plan.way.is_empty() {
-        plan.server.ways.iter().for_each(|way| say(of_way(way)));
-        say("  --way chooses one of them.");
-        return;
+        text.push(plan.server.ways.iter().map(of_way).collect::<Lines>());
+        return text.and("  --way chooses one of them.");
     }
     if let Some(from) = &plan.from {
-        say(format!("  updates    \"{}\" from {}", plan.called, one_line(from)));
-        plan.changes.iter().for_each(|line| say(format!("             {}", one_line(line))));
+        text.push(format!("  updates    \"{}\" from {}", plan.called, one_line(from)));
+        text.push(
+            plan.changes.iter().map(|line| format!("             {}", one_line(line))).collect::<Lines>(),
+        );
     } else {
-        say(format!("  called     {}", plan.called));
+        text.push(format!("  called     {}", plan.called));
     }
     let what = if plan.transport == "stdio" { "runs" } else { "connects" };
-    say(format!(
-        "  {what:<10} {}",
-        plan.runs.iter().map(|word| shell::word(&harmless(word)).into_owned()).collect::<Vec<_>>().join(" ")
-    ));
-    for (what, map) in [("variable", &plan.env), ("header", &plan.headers)] {
-        map.iter().for_each(|(name, value)| say(format!("  {what:<10} {name} = {}", one_line(value))));
+    let words: Vec<_> = plan.runs.iter().map(|word| shell::word(word)).collect();
+    text.push(format!("  {what:<10} {}", words.join(" ")));
+    text.push(format!("  reaches    {}", reach_of(plan)));
+    for consent in &plan.consents {
+        text.push(format!("  ! {}; --set {}=yes accepts that", one_line(&consent.says), consent.id));
     }
-    let needs = plan.inputs.iter().filter(|input| plan.missing.contains(&input.id));
-    for input in needs {
+    if let Some(missing) = &plan.runtime {
+        text.push(format!("  ! {} is not installed here. {missing}", missing.program));
+    }
+    let (leads, others) = told_to_it(plan);
+    let others = asked_for(plan).and(others).and(afterwards(&plan.afterwards));
+    let (mut others, more) = match rest {
+        Rest::Folded => others.folded(MOST_OTHERS),
+        Rest::Whole => (others, 0),
+    };
+    if more > 0 {
+        others.push(format!("  … {more} more lines of inputs, variables and headers; --dry-run shows them"));
+    }
+    text.and(leads).and(others)
+}
+
+/// The inputs that it needs and may take.
+fn asked_for(plan: &InstallPlan) -> Lines {
+    let mut text = Lines::default();
+    for input in plan.inputs.iter().filter(|input| plan.missing.contains(&input.id)) {
         let secret = if input.secret { " (stored in the keychain)" } else { "" };
-        say(format!("  needs      {}{secret} {}", input.id, one_line(&input.description)));
+        text.push(format!("  needs      {}{secret} {}", input.id, one_line(&input.description)));
     }
-    let may = plan.inputs.iter().filter(|input| !input.required && input.choices.is_empty());
-    for input in may {
+    for input in plan.inputs.iter().filter(|input| !input.required && input.choices.is_empty()) {
         let usual = input.default.as_ref().map(|text| format!(" [{}]", one_line(text))).unwrap_or_default();
-        say(format!("  may take   {}{usual} {}", input.id, one_line(&input.description)));
+        text.push(format!("  may take   {}{usual} {}", input.id, one_line(&input.description)));
     }
-    plan.consents.iter().for_each(|consent| {
-        say(format!("  ! {}; --set {}=yes accepts that", one_line(&consent.says), consent.id));
-    });
-    plan.runtime
-        .iter()
-        .for_each(|missing| say(format!("  ! {} is not installed here. {missing}", missing.program)));
-    say(format!("  reaches    {}", reach_of(plan)));
-    tell_afterwards(&plan.afterwards);
+    text
+}
+
+/// Variables and headers: those with an address, which say where something goes, and the others.
+fn told_to_it(plan: &InstallPlan) -> (Lines, Lines) {
+    let env = plan.env.iter().map(|one| ("variable", one));
+    let all = env.chain(plan.headers.iter().map(|one| ("header", one)));
+    let (leads, others): (Vec<_>, Vec<_>) = all.partition(|(_, (_, value))| value.contains("://"));
+    let line = |(what, (name, value)): (&str, (&String, &String))| {
+        format!("  {what:<10} {name} = {}", one_line(value))
+    };
+    (leads.into_iter().map(line).collect(), others.into_iter().map(line).collect())
 }
 
 /// What the server will be able to reach once it runs.
@@ -373,4 +385,63 @@ async fn take_away(hub: &Reached, name: &str, json: bool) -> anyhow::Result<Exit
     let secrets =
         if own.is_empty() { String::new() } else { format!(" and its secrets: {}", own.join(", ")) };
     done(&format!("Removed {server}{secrets}."), &answer, json)
+}
+
+#[cfg(test)]
+mod tests {
+    use satchel_core::model::hidden;
+
+    use super::*;
+
+    /// Clears the screen and paints another server.
+    const PAINTS: &str =
+        "\u{1b}[2J\u{1b}[3J\u{1b}[Hio.github.good/fs 1.0.0\r\n  runs       npx -y good\u{1b}[8m";
+
+    #[test]
+    fn no_field_of_an_entry_repaints_its_review() {
+        let painted = || format!("K{PAINTS}\u{202e}\u{200b}");
+        let input =
+            Input { id: painted(), description: painted(), default: Some(painted()), ..Input::default() };
+        let plan = InstallPlan {
+            called: painted(),
+            way: "npm".into(),
+            transport: "stdio".into(),
+            runs: vec!["npx".into(), painted()],
+            env: [(painted(), painted())].into(),
+            headers: [(painted(), painted())].into(),
+            inputs: vec![input],
+            afterwards: vec![painted()],
+            from: Some(painted()),
+            changes: vec![painted()],
+            ..InstallPlan::default()
+        };
+        let text = shown(&plan, Rest::Folded).to_string();
+        assert!(hidden::unseen(&text).is_empty(), "{text:?}");
+        let runs: Vec<&str> = text.lines().filter(|line| line.starts_with("  runs ")).collect();
+        assert!(matches!(runs[..], [line] if line.contains("⟨U+001B⟩[2J")), "{text}");
+    }
+
+    #[test]
+    fn what_runs_and_what_it_reaches_stand_before_any_number_of_variables() {
+        let mut plan = InstallPlan {
+            way: "npm".into(),
+            transport: "stdio".into(),
+            runs: vec!["npx".into(), "-y".into(), "evil".into()],
+            env: (0..500).map(|at| (format!("A{at}"), "x".to_owned())).collect(),
+            ..InstallPlan::default()
+        };
+        plan.env.insert("Z".into(), "https://evil.example".into());
+        let text = shown(&plan, Rest::Folded).to_string();
+        let line = |begin: &str| text.lines().position(|line| line.trim_start().starts_with(begin)).unwrap();
+        assert!(line("runs") < line("variable"), "{text}");
+        assert!(line("reaches") < line("variable   Z = https://evil.example"), "{text}");
+        assert!(
+            text.ends_with("… 476 more lines of inputs, variables and headers; --dry-run shows them"),
+            "{text}"
+        );
+        assert_eq!(
+            shown(&plan, Rest::Whole).to_string().lines().filter(|line| line.contains("variable")).count(),
+            501
+        );
+    }
 }

@@ -83,8 +83,10 @@ fn show(answer: &LeaveReport, dry_run: bool) {
     }
     let Stays { servers, secrets, configuration, data, logs } = &answer.stays;
     let servers = format!("{servers} {}", if *servers == 1 { "server" } else { "servers" });
-    say(format!("\nWhat remains until you delete it:\n  {servers}, in {}", configuration.display()));
-    say(format!("  what Satchel remembers, in {}\n  logs, in {}", data.display(), logs.display()));
+    say("\nWhat remains until you delete it:");
+    say(format!("  {servers}, in {}", configuration.display()));
+    say(format!("  what Satchel remembers, in {}", data.display()));
+    say(format!("  logs, in {}", logs.display()));
     if !secrets.is_empty() {
         say(format!("  secrets: {}; `satchel secrets rm NAME` removes one", secrets.join(", ")));
     }

@@ -15,7 +15,7 @@ use satchel_core::{
 
 use crate::{
     args::{Info, Outdated, Search},
-    output::{counted, one_line, say, say_aside, say_json, shortened, table},
+    output::{Lines, counted, one_line, say, say_aside, say_json, shortened, table},
     reach::once,
 };
 
@@ -111,7 +111,7 @@ pub(crate) async fn info(places: &Places, info: Info, json: bool) -> anyhow::Res
         say_json(&details)?;
         return Ok(ExitCode::SUCCESS);
     }
-    describe(&details.server);
+    say(described(&details.server));
     for way in &details.server.ways {
         say(of_way(way));
     }
@@ -126,21 +126,23 @@ pub(crate) async fn info(places: &Places, info: Info, json: bool) -> anyhow::Res
     if versions.len() > 1 {
         say(format!("  versions   {}", versions.join(", ")));
     }
-    tell_afterwards(&details.afterwards);
+    let later = afterwards(&details.afterwards);
+    if !later.is_empty() {
+        say(later);
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the properties of a server.
-pub(super) fn describe(server: &ListedServer) {
+/// The properties of a server.
+pub(super) fn described(server: &ListedServer) -> Lines {
     let title = server.title.as_ref().map(|title| format!(" ({})", one_line(title))).unwrap_or_default();
-    say(format!("{}{title}", with_version(&server.name, &server.version)));
+    let mut text = Lines::line(format!("{}{title}", with_version(&server.name, &server.version)));
     if !server.description.is_empty() {
-        say(format!("  {}", one_line(&server.description)));
+        text.push(format!("  {}", one_line(&server.description)));
     }
     if server.status != "active" {
-        let message =
-            server.status_message.as_ref().map(|text| format!(": {}", one_line(text))).unwrap_or_default();
-        say(format!("  {}{message}", server.status));
+        let message = server.status_message.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+        text.push(format!("  {}{message}", server.status));
     }
     let publisher = match proved(server.proof) {
         "" => server.publisher.clone(),
@@ -155,24 +157,24 @@ pub(super) fn describe(server: &ListedServer) {
         ("published", server.published.as_ref()),
         ("here as", server.installed.as_ref()),
     ];
-    for (what, text) in lines {
-        if let Some(text) = text.filter(|text| !text.is_empty()) {
-            say(format!("  {what:<10} {}", one_line(text)));
+    for (what, value) in lines {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            text.push(format!("  {what:<10} {}", one_line(value)));
         }
     }
     let figures = [("stars", server.figures.stars), ("downloads", server.figures.downloads)];
     for (what, figure) in figures {
         if let Some(figure) = figure {
-            say(format!("  {what:<10} {figure} (says its listing)"));
+            text.push(format!("  {what:<10} {figure} (says its listing)"));
         }
     }
     if let Some(measured) = &server.measured {
-        say(format!(
+        text.push(format!(
             "  measured   {} tools, {} tokens, in {}",
             measured.tools, measured.tokens, measured.version
         ));
     }
-    server.remarks.iter().for_each(|remark| say(format!("  ! {}", one_line(&remark.text))));
+    text.and(server.remarks.iter().map(|remark| format!("  ! {}", one_line(&remark.text))).collect::<Lines>())
 }
 
 /// `NAME VERSION`, as far as there is a version.
@@ -201,11 +203,12 @@ pub(super) fn of_way(way: &ListedWay) -> String {
     }
 }
 
-/// Prints the publisher's instructions, which Satchel does not run.
-pub(super) fn tell_afterwards(afterwards: &[String]) {
-    for text in afterwards {
-        say(format!("  its publisher says, for afterwards (Satchel does not run it): {}", one_line(text)));
-    }
+/// The publisher's instructions, which Satchel does not run.
+pub(super) fn afterwards(texts: &[String]) -> Lines {
+    let line = |text: &String| {
+        format!("  its publisher says, for afterwards (Satchel does not run it): {}", one_line(text))
+    };
+    texts.iter().map(line).collect()
 }
 
 pub(crate) async fn outdated(places: &Places, outdated: Outdated, json: bool) -> anyhow::Result<ExitCode> {

@@ -23,7 +23,7 @@ use super::{done, secrets::ask};
 use crate::{
     args::Login,
     complain,
-    output::{harmless, say, say_aside, say_json},
+    output::{Lines, say, say_aside, say_json},
     reach::{Reached, once, reach, refusal},
 };
 
@@ -46,7 +46,7 @@ pub(crate) async fn run(places: &Places, login: Login, json: bool) -> anyhow::Re
             Ok(ExitCode::SUCCESS)
         }
         Ok(view) => {
-            say(format!("{}: {}.", login.name, harmless(&view.sentence())));
+            say(format!("{}: {}.", login.name, view.sentence()));
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {
@@ -104,12 +104,10 @@ async fn sign_in(hub: &Reached, login: &Login, json: bool) -> anyhow::Result<Sig
 
 /// Opens the page in the browser, and prints its address in case that fails.
 fn show(page: &SignInPage, login: &Login, json: bool) {
-    let url = harmless(&page.url);
+    let address = Lines::from("").and(format!("  {}", page.url)).and("");
     if login.paste {
-        say_aside(&format!(
-            "Open this page in any browser and sign in at {}:\n\n  {url}\n",
-            harmless(&page.host)
-        ));
+        say_aside(format!("Open this page in any browser and sign in at {}:", page.host));
+        say_aside(address);
         say_aside(&format!("The browser then goes to an address that begins with {}.", page.redirect));
         say_aside("Copy that address from the browser and paste it here:");
         return;
@@ -118,16 +116,14 @@ fn show(page: &SignInPage, login: &Login, json: bool) {
     match opened {
         // With --json, the address is in the answer.
         true if json => return,
-        true => say_aside(&format!(
-            "A page of {} was opened in your browser. If you see none, open:",
-            harmless(&page.host)
-        )),
-        false => say_aside(&format!(
-            "Open this page in a browser on this computer and sign in at {}:",
-            harmless(&page.host)
-        )),
+        true => {
+            say_aside(&format!("A page of {} was opened in your browser. If you see none, open:", page.host))
+        }
+        false => {
+            say_aside(&format!("Open this page in a browser on this computer and sign in at {}:", page.host))
+        }
     }
-    say_aside(&format!("\n  {url}\n"));
+    say_aside(address);
 }
 
 /// Reads lines from the terminal on a separate thread; a pending read ends with the program.
@@ -172,7 +168,7 @@ pub(crate) async fn accounts(places: &Places, json: bool) -> anyhow::Result<Exit
         say("No server has asked for a sign-in yet. Sign in with `satchel login NAME`.");
     }
     for AccountLine { server, view } in &accounts {
-        say(format!("{server}: {}", harmless(&view.sentence())));
+        say(format!("{server}: {}", view.sentence()));
         let mut more = vec![];
         more.extend(view.provider.as_ref().map(|provider| format!("at {provider}")));
         if !view.scopes.is_empty() {
@@ -182,7 +178,7 @@ pub(crate) async fn accounts(places: &Places, json: bool) -> anyhow::Result<Exit
             more.push(if renews { "renews automatically" } else { "cannot be renewed" }.to_owned());
         }
         if !more.is_empty() {
-            say(format!("  {}", harmless(&more.join(" · "))));
+            say(format!("  {}", more.join(" · ")));
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -6,7 +6,7 @@ use satchel_core::{files::Places, model::request::ReadLog};
 
 use crate::{
     args::Logs,
-    output::{say, say_foreign, say_json},
+    output::{Lines, say, say_json},
     reach::once,
 };
 
@@ -16,7 +16,7 @@ pub(crate) async fn run(places: &Places, logs: Logs, json: bool) -> anyhow::Resu
     match (json, log.lines.is_empty()) {
         (true, _) => say_json(&log)?,
         (false, true) => say(format!("Nothing was logged yet in {}.", log.path)),
-        (false, false) => say_foreign(&log.lines.join("\n")),
+        (false, false) => say(log.lines.iter().collect::<Lines>()),
     }
     Ok(ExitCode::SUCCESS)
 }

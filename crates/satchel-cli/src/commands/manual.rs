@@ -8,13 +8,14 @@ use clap_complete::Shell;
 
 use crate::{
     args::Args,
-    output::{say, say_aside},
+    output::{Lines, say, say_aside},
 };
 
 pub(crate) fn completions(shell: Shell) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Args::command(), "satchel", &mut script);
-    say(String::from_utf8(script).context("the completions are not valid UTF-8")?.trim_end());
+    let script = String::from_utf8(script).context("the completions are not valid UTF-8")?;
+    say(Lines::block("", &script));
     Ok(ExitCode::SUCCESS)
 }
 

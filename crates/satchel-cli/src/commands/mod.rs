@@ -45,7 +45,7 @@ const INPUT_LIMIT: u64 = 4 * 1024 * 1024;
 fn done(sentence: &str, answer: &impl Serialize, json: bool) -> anyhow::Result<ExitCode> {
     match json {
         true => output::say_json(answer)?,
-        false => output::say(sentence),
+        false => output::say(output::Lines::line(sentence)),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -21,7 +21,7 @@ use super::done;
 use crate::{
     Usage,
     args::{ProfileAct, ProfileEdit},
-    output::{say, say_json, table},
+    output::{Lines, say, say_json, table},
     reach::{Reached, once, reach},
 };
 
@@ -169,10 +169,10 @@ fn absolute(folder: &Path) -> anyhow::Result<String> {
     text.ok_or_else(|| Usage(format!("the path {} is not valid Unicode", plain.display())).into())
 }
 
-fn listed(profiles: &ProfilesView) -> String {
-    let mut lines = Vec::new();
+fn listed(profiles: &ProfilesView) -> Lines {
+    let mut lines = Lines::default();
     match profiles.all.as_slice() {
-        [] => lines.push("No profiles. `satchel profile add NAME SERVER…` makes one.".to_owned()),
+        [] => lines.push("No profiles. `satchel profile add NAME SERVER…` makes one."),
         all => {
             let rows: Vec<[String; 4]> = all.iter().map(|one| row(one, profiles)).collect();
             lines.push(table(["PROFILE", "USED BY", "SERVERS", "TOOLS"], &rows));
@@ -180,7 +180,7 @@ fn listed(profiles: &ProfilesView) -> String {
     }
     let known = |name: &str| profiles.all.iter().any(|profile| profile.name == name);
     match &profiles.active {
-        None => lines.push("Active: everything.".to_owned()),
+        None => lines.push("Active: everything."),
         Some(name) if known(name) => lines.push(format!("Active: {name}.")),
         Some(name) => lines.push(format!(
             "Active: {name}, which does not exist: clients without a profile of their own see nothing."
@@ -200,7 +200,7 @@ fn listed(profiles: &ProfilesView) -> String {
             None => format!("Folder {}: {}.", folder.folder, folder.profile),
         });
     }
-    lines.join("\n")
+    lines
 }
 
 fn row(one: &ProfileView, profiles: &ProfilesView) -> [String; 4] {
@@ -245,9 +245,10 @@ Active: web.
 broken cannot be used: line 3, column 5: no.
 web names missing servers: gone.
 Folder /work: web.";
-        assert_eq!(listed(&profiles), expected);
+        assert_eq!(listed(&profiles).to_string(), expected);
         let lost = ProfilesView { active: Some("x".into()), ..ProfilesView::default() };
-        assert!(listed(&lost).contains("x, which does not exist"), "{}", listed(&lost));
+        let said = listed(&lost).to_string();
+        assert!(said.contains("x, which does not exist"), "{said}");
     }
 
     #[test]

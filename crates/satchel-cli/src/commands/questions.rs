@@ -8,11 +8,11 @@ use satchel_core::model::{
 use serde_json::{Map, Value};
 
 use super::{asks::Prompt, secrets};
-use crate::{Usage, args::AnswerWord, keyboard::Typed, output::harmless, reach::Reached};
+use crate::{Usage, args::AnswerWord, keyboard::Typed, output::Lines, reach::Reached};
 
 /// A question as listed: the server's name from the configuration, its own text below.
-pub(crate) fn shown(ask: &Ask, question: &ServerQuestion) -> String {
-    let call = if ask.tool.is_empty() { String::new() } else { format!(" in {}", harmless(&ask.tool)) };
+pub(crate) fn shown(ask: &Ask, question: &ServerQuestion) -> Lines {
+    let call = if ask.tool.is_empty() { String::new() } else { format!(" in {}", ask.tool) };
     let asks = match &question.wants {
         Wanted::Form { fields } if fields.is_empty() => "asks for a yes",
         Wanted::Form { .. } => "asks",
@@ -21,22 +21,22 @@ pub(crate) fn shown(ask: &Ask, question: &ServerQuestion) -> String {
         Wanted::Page { .. } => "asks you to open a page",
     };
     let mut lines =
-        vec![format!("{}: {}{call}, called by {}, {asks}", ask.id, ask.server, harmless(&ask.client))];
-    lines.extend(harmless(&question.message).lines().map(|line| format!("   | {line}")));
+        Lines::line(format!("{}: {}{call}, called by {}, {asks}", ask.id, ask.server, ask.client));
+    lines.push(Lines::block("   | ", &question.message));
     match &question.wants {
         Wanted::Form { fields } => {
-            lines.extend(fields.iter().map(|field| format!("   {}", described(field))))
+            lines.push(fields.iter().map(|field| format!("   {}", described(field))).collect::<Lines>());
         }
         Wanted::Credential { name } => {
-            lines.push(format!("   {}: it is stored only in your keychain", harmless(name)));
+            lines.push(format!("   {name}: it is stored only in your keychain"));
         }
-        Wanted::Secret { fields } => lines.push(format!("   fields: {}", harmless(&fields.join(", ")))),
+        Wanted::Secret { fields } => lines.push(format!("   fields: {}", fields.join(", "))),
         Wanted::Page { url, host } => {
-            lines.push(format!("   host: {}", harmless(host)));
-            lines.push(format!("   address: {}", harmless(url)));
+            lines.push(format!("   host: {}", host));
+            lines.push(format!("   address: {}", url));
         }
     }
-    lines.join("\n")
+    lines
 }
 
 fn described(field: &FormField) -> String {
@@ -71,7 +71,7 @@ fn described(field: &FormField) -> String {
     let initial = field.input.initial().map(|initial| format!(" [{initial}]")).unwrap_or_default();
     let needed = if field.required { "" } else { ", optional" };
     let about = if field.description.is_empty() { String::new() } else { format!(": {}", field.description) };
-    harmless(&format!("{} ({}): {kind}{needed}{initial}{about}", field.title, field.name))
+    format!("{} ({}): {kind}{needed}{initial}{about}", field.title, field.name)
 }
 
 /// The meaning of an answer word.
@@ -124,7 +124,7 @@ pub(crate) async fn bring(
 ) -> anyhow::Result<Done> {
     match (&question.wants, answer) {
         (Wanted::Credential { name }, QuestionAnswer::Accept { .. }) => {
-            let value = secrets::ask(&format!("Value of {}", harmless(name)))?;
+            let value = secrets::ask(&format!("Value of {name}"))?;
             hub.ask(AnswerSecret { id, value }).await
         }
         (_, answer) if asked => hub.ask_for_person(AnswerQuestion { id, answer }).await,
@@ -136,7 +136,7 @@ pub(crate) async fn bring(
 pub(crate) fn done(question: &ServerQuestion, answer: &QuestionAnswer) -> String {
     match (answer, &question.wants) {
         (QuestionAnswer::Accept { .. }, Wanted::Page { url, .. }) => {
-            format!("Agreed. Open it in your browser: {}", harmless(url))
+            format!("Agreed. Open it in your browser: {}", url)
         }
         (QuestionAnswer::Accept { .. }, Wanted::Credential { name }) => format!("Stored {name}."),
         (QuestionAnswer::Accept { .. }, _) => "Answered.".to_owned(),
@@ -158,7 +158,7 @@ pub(super) async fn asked(
         Wanted::Secret { .. } => return Ok(Typed::Said(QuestionAnswer::Decline)),
         Wanted::Credential { .. } | Wanted::Page { .. } => Map::new(),
     };
-    let word = match prompt.line("   Answer it? yes, mute, or no: [no] ").await? {
+    let word = match prompt.line("   Answer it? yes, mute, or no: [no]").await? {
         Typed::Said(word) => word,
         unsaid => return Ok(unsaid.map(|_| QuestionAnswer::Decline)),
     };
@@ -169,7 +169,7 @@ pub(super) async fn asked(
     }
     if let Wanted::Form { fields } = &question.wants {
         for field in fields {
-            let text = match prompt.line(&format!("   {}: ", harmless(&field.title))).await? {
+            let text = match prompt.line(&format!("   {}:", field.title)).await? {
                 Typed::Said(text) => text,
                 unsaid => return Ok(unsaid.map(|_| QuestionAnswer::Decline)),
             };

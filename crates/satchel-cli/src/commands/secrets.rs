@@ -20,7 +20,7 @@ use super::{done, read_input};
 use crate::{
     Usage,
     args::Secrets,
-    output::{say, say_json},
+    output::{self, Lines, say, say_json},
     reach::{Reached, once, reach, refusal, running},
 };
 
@@ -58,7 +58,7 @@ async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
     match (json, names.names.as_slice()) {
         (true, _) => say_json(&names)?,
         (false, []) => say("No secrets are stored. Store one with `satchel secrets set NAME`."),
-        (false, stored) => say(stored.join("\n")),
+        (false, stored) => say(stored.iter().collect::<Lines>()),
     }
     if names.locked && !json {
         let action = if is_running { Code::VaultLocked.action() } else { UNLOCK_WITHOUT_HUB };
@@ -120,7 +120,7 @@ pub(super) fn ask_unless_empty(what: &str) -> anyhow::Result<String> {
 /// A value that is not seen while it is typed.
 fn hidden(what: &str) -> anyhow::Result<String> {
     let held = HiddenPrompt::interrupts();
-    let value = rpassword::prompt_password(format!("{what}: "));
+    let value = output::hidden_answer(what);
     held.release(value.as_ref().err().is_some_and(|error| error.kind() == ErrorKind::Interrupted));
     value.context("cannot read from the terminal")
 }

@@ -11,7 +11,12 @@ use satchel_core::{
 use satchel_endpoint::Endpoint;
 use serde_json::json;
 
-use crate::{args::Serve, logging, output::say, reach};
+use crate::{
+    args::Serve,
+    logging,
+    output::{Lines, say, say_json},
+    reach,
+};
 
 /// Timeout for calls in flight and servers at shutdown.
 const ENDING_TIME: Duration = Duration::from_secs(20);
@@ -55,15 +60,16 @@ async fn open(places: &Places, trust_config: bool) -> anyhow::Result<Hub> {
 
 fn announce(url: &str, json: bool) {
     if json {
-        say(json!({"url": url, "pid": std::process::id()}).to_string());
+        // A value of two plain fields.
+        let _ = say_json(&json!({"url": url, "pid": std::process::id()}));
         return;
     }
-    say(format!(
-        "Satchel listens at {url}\n\n\
+    say(Lines::line(format!("Satchel listens at {url}")).and(
+        "\n\
         Connect a client:              satchel connect --client NAME\n\
         A client that starts programs: satchel bridge\n\
         What can be called:            satchel tools\n\
-        Stop with Ctrl-C."
+        Stop with Ctrl-C.",
     ));
 }
 

@@ -6,7 +6,7 @@ use anyhow::Context;
 use satchel_core::{
     files::Places,
     model::{
-        self, Code, Notice, ServerName, ServerState, ServerView, Snapshot,
+        self, Code, Notice, ServerName, ServerState, ServerView, Snapshot, characters,
         control::{Change, Target},
         oauth::client_secret_name,
         request::{DismissFailure, GetStatus, ListOwnSecrets, OwnSecrets, RemoveSecret, Restart, SetSecret},
@@ -15,10 +15,10 @@ use satchel_core::{
 };
 use serde_json::json;
 
-use super::{done, now_ms, secrets::ask};
+use super::{done, import::waiting, now_ms, secrets::ask};
 use crate::{
     args::{Add, OnOff, Remove, Sandbox},
-    output::{count, left_out, say, say_aside, say_json, state, table, troubles},
+    output::{Lines, count, left_out, say, say_aside, say_json, state, table, troubles},
     reach::{Reached, once, reach, refusal, running},
 };
 
@@ -45,9 +45,19 @@ pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Resul
         (Ok(_), Reached::Running(_)) if add.url.is_some() => first_start(&hub, add.name.as_str()).await,
         _ => FirstStart::Fine,
     };
-    let outside = outside_profile(&hub, add.name.as_str()).await;
+    let snapshot = hub.ask(GetStatus {}).await.ok();
     hub.leave().await;
     let answer = answer?;
+    let known = snapshot
+        .as_ref()
+        .and_then(|snapshot| snapshot.servers.iter().find(|server| server.name == add.name.as_str()));
+    if known.is_some_and(|server| server.not_started.is_some()) {
+        // A program may not accept for a person what replaces an entry.
+        let name = add.name.to_string();
+        return done(&format!("Wrote the entry of {name}. {}", waiting(&[name.clone()])), &answer, json);
+    }
+    let outside = snapshot.as_ref().map(|snapshot| outside_profile(snapshot, add.name.as_str()));
+    let outside = outside.unwrap_or_default();
     let sentence = match start {
         FirstStart::WantsSignIn => {
             format!("Added {}. It needs a sign-in: run `satchel login {}`.", add.name, add.name.in_shell())
@@ -88,15 +98,14 @@ fn change(add: &Add) -> Change {
 }
 
 /// A hint if the active profile does not include the new server.
-async fn outside_profile(hub: &Reached, name: &str) -> String {
-    let Ok(snapshot) = hub.ask(GetStatus {}).await else { return String::new() };
-    let Some(active) = snapshot.profiles.active else { return String::new() };
-    let profile = snapshot.profiles.all.into_iter().find(|profile| profile.name == active);
+fn outside_profile(snapshot: &Snapshot, name: &str) -> String {
+    let Some(active) = &snapshot.profiles.active else { return String::new() };
+    let profile = snapshot.profiles.all.iter().find(|profile| profile.name == *active);
     match profile.is_some_and(|one| one.profile.servers.iter().any(|server| server == name)) {
         true => String::new(),
         false => format!(
             " Clients do not see it: it is not in the profile {active}. `satchel profile edit {} --add {}` puts it in.",
-            shell::word(&active),
+            shell::word(active),
             shell::word(name)
         ),
     }
@@ -244,35 +253,35 @@ pub(crate) async fn list(places: &Places, json: bool) -> anyhow::Result<ExitCode
 pub(super) fn unread_told(snapshot: &Snapshot) -> ExitCode {
     let in_part = [Code::RuleInvalid, Code::SettingInvalid];
     for notice in snapshot.notices.iter().filter(|notice| in_part.contains(&notice.code)) {
-        say_aside(&format!("satchel: {}\n  {}", notice.message, notice.action));
+        say_aside(told(notice));
     }
     match unread(snapshot) {
         None => ExitCode::SUCCESS,
         Some(notice) => {
-            say_aside(&format!("satchel: {}\n  {}", notice.message, notice.action));
+            say_aside(told(notice));
             ExitCode::FAILURE
         }
     }
+}
+
+fn told(notice: &Notice) -> Lines {
+    Lines::line(format!("satchel: {}", notice.message)).and(format!("  {}", notice.action))
 }
 
 fn unread(snapshot: &Snapshot) -> Option<&Notice> {
     snapshot.notices.iter().find(|notice| notice.code == Code::ConfigInvalid)
 }
 
-fn listed(servers: &[ServerView], now_ms: u64) -> String {
+fn listed(servers: &[ServerView], now_ms: u64) -> Lines {
     if servers.is_empty() {
         return "No servers yet. Add one with `satchel add NAME -- COMMAND ARGS…`.".into();
     }
     let row = |server: &ServerView| {
-        [server.name.clone(), state(server, now_ms), count(server.tools), server.runs.clone()]
+        [characters::spelled(&server.name), state(server, now_ms), count(server.tools), server.runs.clone()]
     };
     let rows: Vec<_> = servers.iter().map(row).collect();
     let rows = table(["NAME", "STATE", "TOOLS", "RUNS"], &rows);
-    [Some(rows), troubles(servers, now_ms), left_out(servers)]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join("\n\n")
+    Lines::paragraphs([rows, troubles(servers, now_ms), left_out(servers)])
 }
 
 #[cfg(test)]
@@ -318,7 +327,7 @@ pub(super) mod tests {
     fn tools_that_were_left_out_are_listed_with_the_reason() {
         let skipped = vec!["tool 2 of the list: bad: it has no inputSchema".to_owned()];
         let odd = ServerView { skipped, ..server("odd", ServerState::Asleep) };
-        let said = listed(&[odd, server("git", ServerState::Asleep)], 0);
+        let said = listed(&[odd, server("git", ServerState::Asleep)], 0).to_string();
         assert!(
             said.ends_with("\n\nLeft out of odd: tool 2 of the list: bad: it has no inputSchema"),
             "{said}"
@@ -359,7 +368,7 @@ new     Not started yet                                          –      npx -y
         let fresh = ServerView { tools: None, fresh: true, ..server("new", ServerState::Asleep) };
         let servers =
             [server("git", ServerState::Asleep), unread, server("web", ServerState::Off), failed, fresh];
-        assert_eq!(listed(&servers, 125_000), expected);
+        assert_eq!(listed(&servers, 125_000).to_string(), expected);
     }
 
     #[test]
@@ -377,12 +386,12 @@ new     Not started yet                                          –      npx -y
             last_failure: Some(failure),
             ..server("docs", ServerState::Asleep)
         };
-        let listed = listed(&[hosted], 125_000);
+        let listed = listed(&[hosted], 125_000).to_string();
         assert!(listed.contains("Check that its \"url\" is the address of an MCP server."), "{listed}");
     }
 
     #[test]
     fn without_servers_it_is_said_how_to_get_one() {
-        assert!(listed(&[], 0).contains("satchel add"));
+        assert!(listed(&[], 0).to_string().contains("satchel add"));
     }
 }

@@ -9,7 +9,6 @@ use anyhow::anyhow;
 use satchel_core::{
     files::Places,
     model::{
-        approvals::{Mark, Part},
         left::Left,
         request::{FollowSetup, GetFollowedSetup, KeepSetup, ReadSetup, TakeSetup, WriteSetup},
         setup::{
@@ -20,17 +19,17 @@ use satchel_core::{
     },
 };
 
-use super::{done, secrets};
+use super::{
+    approvals::text::{Rest, Unchanged, diff_shown},
+    done, secrets,
+};
 use crate::{
     Usage,
     args::{SetupAct, SetupParts},
-    output::{say, say_aside, say_json},
+    output::{Lines, say, say_aside, say_json},
     reach::{Reached, once, reach},
     terminal,
 };
-
-/// Maximum number of diff lines.
-const LINES: usize = 40;
 
 pub(crate) async fn run(places: &Places, act: Option<SetupAct>, json: bool) -> anyhow::Result<ExitCode> {
     match act {
@@ -229,12 +228,10 @@ fn looked_at(
         return Ok(None);
     }
     for one in &chosen {
-        let text = format!("{}\n{}", line(one), shown(&one.diff));
         match parts.dry_run {
-            true => say(text),
-            false => say_aside(&text),
+            true => say(shown(one, Rest::Whole)),
+            false => say_aside(shown(one, Rest::Folded)),
         }
-        one.warnings.iter().for_each(|warning| say_aside(&format!("  Careful: {warning}.")));
     }
     if parts.dry_run {
         return Ok(None);
@@ -281,23 +278,12 @@ fn line(one: &SetupDifference) -> String {
     format!("{what} {}: {how}", one.name)
 }
 
-/// The diff line by line.
-fn shown(diff: &[Part]) -> String {
-    let text: String = diff
-        .iter()
-        .map(|part| match part.mark {
-            Mark::Same => part.text.clone(),
-            Mark::Removed => format!("[-{}-]", part.text),
-            Mark::Added => format!("{{+{}+}}", part.text),
-        })
-        .collect();
-    let lines: Vec<&str> = text.lines().collect();
-    let more = lines.len().saturating_sub(LINES);
-    let mut out: Vec<String> = lines.iter().take(LINES).map(|line| format!("  {line}")).collect();
-    if more > 0 {
-        out.push(format!("  … {more} lines more"));
-    }
-    out.join("\n")
+/// A part with how it differs, and what to be careful about.
+fn shown(one: &SetupDifference, rest: Rest) -> Lines {
+    let diff =
+        diff_shown(&one.diff, one.folds_from, Unchanged::Whole, rest, "the same command with `--dry-run`");
+    let warnings = one.warnings.iter().map(|warning| format!("  Careful: {warning}."));
+    Lines::line(line(one)).and(diff.indented("  ")).and(warnings.collect::<Lines>())
 }
 
 fn left_out(left: &[Left]) {
@@ -310,6 +296,8 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use satchel_core::model::approvals::{Mark, Part};
+
     use super::*;
 
     fn differing(part: SetupPart, name: &str) -> SetupDifference {
@@ -319,6 +307,7 @@ mod tests {
             name: name.into(),
             standing: SetupStanding::Conflict,
             diff: vec![Part { mark: Mark::Added, risky: false, text: "x".into() }],
+            folds_from: None,
             warnings: vec![],
             seen: "1".into(),
         }
@@ -336,8 +325,8 @@ mod tests {
         assert_eq!(named(&review, "profile:a").unwrap().id, "profile:a");
         assert!(named(&review, "a").unwrap_err().to_string().contains("server:a or profile:a"));
         assert!(named(&review, "c").is_err());
-        assert_eq!(line(&review.differences[2]), "server b: differs on both sides");
-        assert_eq!(shown(&review.differences[2].diff), "  {+x+}");
+        let seen = shown(&review.differences[2], Rest::Folded).to_string();
+        assert_eq!(seen, "server b: differs on both sides\n  x");
     }
 
     #[test]

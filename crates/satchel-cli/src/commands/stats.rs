@@ -10,7 +10,7 @@ use satchel_core::{
 use super::status::megabytes;
 use crate::{
     args::Stats,
-    output::{counted, say, say_json, shortened, table},
+    output::{Lines, counted, say, say_json, shortened, table},
     reach,
 };
 
@@ -21,27 +21,27 @@ pub(crate) async fn run(places: &Places, stats: &Stats, json: bool) -> anyhow::R
     let report: Report = reach::once(places, stats.ask()).await?;
     match (json, stats.csv) {
         (true, _) => say_json(&report)?,
-        (false, true) => say(report.to_csv().trim_end()),
+        (false, true) => say(Lines::block("", &report.to_csv())),
         (false, false) => say(in_words(&report, stats.how)),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn in_words(report: &Report, how: bool) -> String {
+fn in_words(report: &Report, how: bool) -> Lines {
     let since =
         if report.from.is_empty() { "Since the beginning".into() } else { format!("Since {}", report.from) };
     let totals = &report.totals;
-    let mut parts = vec![format!(
+    let mut parts = vec![Lines::line(format!(
         "{since}: {}, {} of them failed, {}. Median {:.0} ms, 95 % within {:.0} ms.",
         counted(totals.calls, "call", "calls"),
         totals.failures,
         counted(totals.searches, "search", "searches"),
         totals.took.median_ms,
         totals.took.p95_ms
-    )];
+    ))];
     parts.push(subtraction(&report.savings));
-    parts.extend(scripted(&report.scripts));
-    parts.extend(sharing(&report.sharing));
+    parts.extend(scripted(&report.scripts).map(Lines::from));
+    parts.extend(sharing(&report.sharing).map(Lines::from));
     if !report.lines.is_empty() {
         let heading = match report.by {
             satchel_core::model::ledger::By::Client => "CLIENT",
@@ -56,37 +56,34 @@ fn in_words(report: &Report, how: bool) -> String {
         ));
     }
     if totals.uncounted > 0 {
-        parts.push(format!("{} not counted in tokens.", counted(totals.uncounted, "call is", "calls are")));
+        let uncounted = counted(totals.uncounted, "call is", "calls are");
+        parts.push(format!("{uncounted} not counted in tokens.").into());
     }
-    parts.push(format!("Tokens of {}. How this is counted: satchel stats --how", report.tokenizer));
+    parts.push(format!("Tokens of {}. How this is counted: satchel stats --how", report.tokenizer).into());
     if how {
-        parts.push(report.how.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n"));
+        parts.push(report.how.iter().map(|line| format!("- {line}")).collect());
     }
-    parts.join("\n\n")
+    Lines::paragraphs(parts)
 }
 
-fn subtraction(savings: &Savings) -> String {
+fn subtraction(savings: &Savings) -> Lines {
     let spent = &savings.spent;
     let percent = savings.percent.map(|percent| format!(" ({percent:.0} %)")).unwrap_or_default();
-    let mut text = format!(
-        "{}\n  without  {:>10}  tokens of tool lists, in {}\n  with     {:>10}  = {} definitions + {} searches + {} descriptions + {} wrapping\n  net      {:>10}{percent}",
-        savings.verdict,
-        savings.without,
-        counted(savings.sessions, "session", "sessions"),
-        savings.with,
-        spent.definitions,
-        spent.find,
-        spent.describe,
-        spent.wrapping,
-        savings.net,
-    );
+    let sessions = counted(savings.sessions, "session", "sessions");
+    let mut text = Lines::line(&savings.verdict)
+        .and(format!("  without  {:>10}  tokens of tool lists, in {sessions}", savings.without))
+        .and(format!(
+            "  with     {:>10}  = {} definitions + {} searches + {} descriptions + {} wrapping",
+            savings.with, spent.definitions, spent.find, spent.describe, spent.wrapping,
+        ))
+        .and(format!("  net      {:>10}{percent}", savings.net));
     // Rounded to zero, it would say nothing.
     if let Some(searches) = savings.break_even_searches.filter(|searches| *searches >= 0.05) {
-        text.push_str(&format!("\n  A session pays off up to {searches:.1} searches."));
+        text.push(format!("  A session pays off up to {searches:.1} searches."));
     }
     if savings.left_out > 0 {
-        text.push_str(&format!(
-            "\n  {} left out: not everything in {} was counted.",
+        text.push(format!(
+            "  {} left out: not everything in {} was counted.",
             counted(savings.left_out, "session is", "sessions are"),
             if savings.left_out == 1 { "it" } else { "them" }
         ));
@@ -225,9 +222,9 @@ git     7      1       90             12      1000     550   450
 Tokens of x. How this is counted: satchel stats --how
 
 - So.";
-        assert_eq!(in_words(&report, true), expected);
+        assert_eq!(in_words(&report, true).to_string(), expected);
         let savings = Savings { break_even_searches: Some(0.04), ..report.savings.clone() };
-        let said = in_words(&Report { savings, ..report }, true);
+        let said = in_words(&Report { savings, ..report }, true).to_string();
         assert!(!said.contains("pays off"), "up to 0.0 searches says nothing: {said}");
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, process::ExitCode};
 use satchel_core::{
     files::Places,
     model::{
-        ServerView, Snapshot,
+        ServerView, Snapshot, characters,
         event::{DebugServer, DebugStatus},
         request::{GetDebugStatus, GetStatus},
         snapshot::ClientView,
@@ -14,7 +14,7 @@ use satchel_core::{
 
 use super::now_ms;
 use crate::{
-    output::{count, counted, say, say_json, shortened, state, table, troubles},
+    output::{Lines, count, counted, say, say_json, shortened, state, table, troubles},
     reach::{self, Reached, reach},
 };
 
@@ -44,7 +44,7 @@ pub(crate) async fn debug(places: &Places, json: bool) -> anyhow::Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-fn debug_in_words(status: &DebugStatus) -> String {
+fn debug_in_words(status: &DebugStatus) -> Lines {
     let counts = |counts: &BTreeMap<String, usize>| {
         counts.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
     };
@@ -68,7 +68,7 @@ fn debug_in_words(status: &DebugStatus) -> String {
         "FAILED",
         "LAST ERROR",
     ];
-    format!("{head}\n\n{}", table(headings, &rows))
+    Lines::paragraphs([head.into(), table(headings, &rows)])
 }
 
 fn debug_row(server: &DebugServer) -> [String; 10] {
@@ -90,38 +90,46 @@ fn debug_row(server: &DebugServer) -> [String; 10] {
     ]
 }
 
-fn in_words(snapshot: &Snapshot, pid: Option<u32>, now_ms: u64) -> String {
-    let mut parts = vec![match (&snapshot.endpoint, pid) {
-        (Some(url), Some(pid)) => format!("The hub listens at {url} (process {pid})."),
-        (None, Some(pid)) => format!("The hub is running (process {pid}) but not listening."),
+fn in_words(snapshot: &Snapshot, pid: Option<u32>, now_ms: u64) -> Lines {
+    let mut parts: Vec<Lines> = vec![match (&snapshot.endpoint, pid) {
+        (Some(url), Some(pid)) => format!("The hub listens at {url} (process {pid}).").into(),
+        (None, Some(pid)) => format!("The hub is running (process {pid}) but not listening.").into(),
         (_, None) => "No hub is running. Start one with `satchel serve`.".into(),
     }];
-    parts.extend(snapshot.profiles.active.iter().map(|name| format!("Profile: {name}.")));
-    parts.extend(snapshot.notices.iter().map(|notice| format!("! {}\n  {}", notice.message, notice.action)));
+    parts.extend(snapshot.profiles.active.iter().map(|name| format!("Profile: {name}.").into()));
+    parts.extend(
+        snapshot
+            .notices
+            .iter()
+            .map(|notice| Lines::line(format!("! {}", notice.message)).and(format!("  {}", notice.action))),
+    );
     if !snapshot.servers.is_empty() {
         let rows: Vec<_> = snapshot.servers.iter().map(|server| server_row(server, now_ms)).collect();
         parts.push(table(["SERVER", "STATE", "PID", "TOOLS", "TOKENS", "CALLS", "MEMORY"], &rows));
     }
-    parts.extend(troubles(&snapshot.servers, now_ms));
+    parts.push(troubles(&snapshot.servers, now_ms));
     if !snapshot.clients.is_empty() {
         let rows: Vec<_> = snapshot.clients.iter().map(|client| client_row(client, now_ms)).collect();
         parts.push(table(["CLIENT", "REQUESTS", "LAST SEEN", "LAST CALL"], &rows));
     }
     let avoided = &snapshot.avoided;
     if avoided.processes > 0 {
-        parts.push(format!(
-            "Sharing saves {} and {} now, with {}.",
-            counted(avoided.processes as u64, "process", "processes"),
-            megabytes(avoided.memory_bytes),
-            counted(avoided.clients as u64, "client", "clients")
-        ));
+        parts.push(
+            format!(
+                "Sharing saves {} and {} now, with {}.",
+                counted(avoided.processes as u64, "process", "processes"),
+                megabytes(avoided.memory_bytes),
+                counted(avoided.clients as u64, "client", "clients")
+            )
+            .into(),
+        );
     }
-    parts.join("\n\n")
+    Lines::paragraphs(parts)
 }
 
 fn server_row(server: &ServerView, now_ms: u64) -> [String; 7] {
     [
-        server.name.clone(),
+        characters::spelled(&server.name),
         state(server, now_ms),
         count(server.pid.map(|pid| pid as usize)),
         count(server.tools),
@@ -194,11 +202,11 @@ CLIENT  REQUESTS  LAST SEEN  LAST CALL
 cursor  12        2 min ago  git:log
 
 Sharing saves 3 processes and 180 MB now, with 4 clients.";
-        assert_eq!(in_words(&snapshot, Some(99), 125_000), expected);
+        assert_eq!(in_words(&snapshot, Some(99), 125_000).to_string(), expected);
     }
 
     #[test]
     fn without_a_hub_it_is_said_how_to_start_one() {
-        assert!(in_words(&Snapshot::default(), None, 0).contains("satchel serve"));
+        assert!(in_words(&Snapshot::default(), None, 0).to_string().contains("satchel serve"));
     }
 }

@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use super::{done, history::ago, now_ms, servers::unread_told};
 use crate::{
     args::{Rule, Tools},
-    output::{count, left_out, say, say_aside, say_json, shortened, table},
+    output::{Lines, count, left_out, say, say_aside, say_json, shortened, table},
     reach::{Reached, reach},
 };
 
@@ -60,7 +60,10 @@ pub(crate) async fn run(places: &Places, tools: Tools, json: bool) -> anyhow::Re
     }
     if !json && let Some(name) = server {
         let named = snapshot.servers.iter().filter(|server| server.name == name);
-        left_out(named).iter().for_each(|text| say_aside(text));
+        let left = left_out(named);
+        if !left.is_empty() {
+            say_aside(left);
+        }
     }
     Ok(unread_told(&snapshot))
 }
@@ -126,7 +129,7 @@ fn doubtful(rule: &Rule, tools: &[&str], clients: &[&str]) -> Vec<String> {
 }
 
 /// What tools do, and whether they may be called.
-fn ruled(list: &ToolList) -> String {
+fn ruled(list: &ToolList) -> Lines {
     let row = |tool: &ToolLine| {
         let does = match (tool.nature.effect, tool.nature.stated) {
             (Effect::Reads, true) => "reads",
@@ -186,7 +189,7 @@ fn settled(server: &ServerView) -> bool {
 }
 
 /// `long_at` is the present time, for the long form.
-fn listed(list: &ToolList, explain: bool, long_at: Option<u64>) -> String {
+fn listed(list: &ToolList, explain: bool, long_at: Option<u64>) -> Lines {
     if list.tools.is_empty() {
         return "No tools found.".into();
     }
@@ -205,10 +208,10 @@ fn listed(list: &ToolList, explain: bool, long_at: Option<u64>) -> String {
     if explain {
         let whys = list.tools.iter().filter_map(|tool| Some((&tool.tool_path, tool.why.as_ref()?)));
         let whys: Vec<_> = whys.map(|(path, why)| [path.clone(), why.clone()]).collect();
-        text.push_str(&format!("\n\n{}", table(["TOOL", "WHY"], &whys)));
+        text = Lines::paragraphs([text, table(["TOOL", "WHY"], &whys)]);
     }
     if list.total > list.tools.len() {
-        text.push_str(&format!("\nShowing {} of {}.", list.tools.len(), list.total));
+        text.push(format!("Showing {} of {}.", list.tools.len(), list.total));
     }
     text
 }
@@ -260,7 +263,7 @@ TOOL               TOKENS  DESCRIPTION
 toolbox:hash_text  90      Hashes text. In hex.
 git:log            –       long long long long long long long long long long long long long long long long…
 Showing 2 of 9.";
-        assert_eq!(listed(&ToolList { tools, total: 9 }, false, None), expected);
+        assert_eq!(listed(&ToolList { tools, total: 9 }, false, None).to_string(), expected);
     }
 
     #[test]
@@ -277,7 +280,7 @@ Showing 2 of 9.";
 TOOL        DOES     TO CALL  KNOWN SINCE  CHANGED              TOKENS  DESCRIPTION
 git:log     reading  simple   2 min ago    –                    –       Logs.
 git:commit  writing  complex  2 min ago    1 s ago (version 3)  7       Commits.";
-        assert_eq!(listed(&ToolList { tools, total: 2 }, false, Some(121_000)), expected);
+        assert_eq!(listed(&ToolList { tools, total: 2 }, false, Some(121_000)).to_string(), expected);
     }
 
     #[test]
@@ -285,7 +288,8 @@ git:commit  writing  complex  2 min ago    1 s ago (version 3)  7       Commits.
         let expected = "\
 TOOL     DOES  PERMIT  RULE
 git:log  ?     ask     tools that delete: ask first";
-        assert_eq!(ruled(&ToolList { tools: vec![tool("git:log", "", None)], total: 1 }), expected);
+        let one = ToolList { tools: vec![tool("git:log", "", None)], total: 1 };
+        assert_eq!(ruled(&one).to_string(), expected);
     }
 
     #[test]
@@ -306,6 +310,6 @@ git:log  ?     ask     tools that delete: ask first";
 
     #[test]
     fn nothing_found_is_said() {
-        assert_eq!(listed(&ToolList { tools: vec![], total: 0 }, false, None), "No tools found.");
+        assert_eq!(listed(&ToolList { tools: vec![], total: 0 }, false, None).to_string(), "No tools found.");
     }
 }

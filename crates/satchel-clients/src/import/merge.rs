@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde_json::Value;
 
 use super::{FoundEntry, Target, TransportKind, naming, plain_secrets};
-use crate::model::remark::{NameFault, RemarkKind};
+use crate::model::{
+    characters,
+    remark::{NameFault, RemarkKind},
+};
 
 /// Where a server was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,7 +145,7 @@ fn complete(server: &mut FoundEntry, other: &FoundEntry) {
 
 /// Compares names without case, because people may not notice the difference.
 pub fn is_same(one: &str, other: &str) -> bool {
-    one.to_lowercase() == other.to_lowercase()
+    one.to_lowercase() == other.to_lowercase() || characters::skeleton(one) == characters::skeleton(other)
 }
 
 /// A valid, unused name, and why it differs from the server's own.

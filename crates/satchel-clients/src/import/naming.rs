@@ -2,7 +2,7 @@
 
 use super::Words;
 use crate::model::{
-    characters::{is_format, is_selector, look_alike, styled},
+    characters::{hides, is_format, is_selector, posing},
     remark::{NameFault, RemarkKind},
 };
 
@@ -18,9 +18,7 @@ pub(super) fn plain(given: &str, words: Words) -> (String, Vec<NameFault>) {
     if words == Words::Described {
         name = last_part(given, &mut why);
     }
-    if words != Words::Own {
-        name = readable(&name, &mut why);
-    }
+    name = readable(&name, &mut why);
     if name.contains(char::is_control) {
         why.push(NameFault::Control);
         name = name.replace(char::is_control, "-");
@@ -64,21 +62,20 @@ fn last_part(given: &str, why: &mut Vec<NameFault>) -> String {
 /// Removes invisible characters, and non-Latin letters that imitate Latin ones: such a name is indistinguishable from
 /// another.
 fn readable(name: &str, why: &mut Vec<NameFault>) -> String {
-    let seen: String = name.chars().filter(|c| !is_format(*c) && !is_selector(*c)).collect();
-    if seen != name {
+    let mut seen = name.to_owned();
+    if hides(name) {
         why.push(NameFault::Unseen);
+        let blank = |c: char| if c.is_whitespace() || c == '\u{2800}' { ' ' } else { c };
+        seen = name.chars().filter(|c| !is_format(*c) && !is_selector(*c)).map(blank).collect();
     }
-    let poses = |c: &char| look_alike(*c).is_some() || styled(*c).is_some();
-    let posing: Vec<char> = seen.chars().filter(poses).collect();
-    let letters = seen.chars().filter(|c| c.is_alphabetic() && !poses(c));
-    let (latin, other): (Vec<char>, Vec<char>) = letters.partition(char::is_ascii);
-    if posing.is_empty() || latin.is_empty() || !other.is_empty() {
+    let posing = posing(&seen);
+    if posing.is_empty() {
         return seen;
     }
     let shown = |c: &char| format!("{c} (U+{:04X})", u32::from(*c));
     let shown: Vec<String> = posing.iter().take(3).map(shown).collect();
     why.push(NameFault::LookAlikes(shown.join(", ")));
-    seen.chars().map(|c| if poses(&c) { '-' } else { c }).collect()
+    seen.chars().map(|c| if posing.contains(&c) { '-' } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -114,7 +111,8 @@ mod tests {
         for kept in ["@scope/package", "東京天気", "погода", "größe", "погода weather"] {
             check(Pasted, kept, kept, None);
         }
-        check(Own, "gіthub", "gіthub", None);
+        check(Own, "gіthub", "g-thub", Some(alike));
+        check(Own, "❤\u{fe0f} notes", "❤\u{fe0f} notes", None);
         let long = "x".repeat(300);
         let (name, why) = plain(&long, Words::Described);
         assert_eq!(name.len(), LONGEST);

@@ -60,6 +60,8 @@ pub(super) enum Hand {
     Program,
     /// From another setup: what it loosens waits like a change of the file by another program.
     Setup,
+    /// From a text that no person was shown: what runs after it waits.
+    Unseen,
 }
 
 impl Hand {
@@ -209,8 +211,14 @@ async fn make(hub: &Hub, change: &Change, hand: Hand) -> Result<(), ApplyError> 
     // A server added by a program is new; a program's change to an accepted server has to be reviewed.
     let is_new = |name: &&str| current.entry(name).is_none() && !approved::has_approvals(hub, name);
     let writes = matches!(change, Change::Add { .. } | Change::Put { .. } | Change::Edit { .. });
-    let accepted = accepted(hub, &current, change).filter(|name| accepts || !writes || is_new(name));
-    let accepted = accepted.map_or(Accepted::Nothing, |name| Accepted::Entry { name, by_person: accepts });
+    let by_person = hand == Hand::Person;
+    let counts = |name: &&str| match hand {
+        Hand::Person => true,
+        Hand::Program | Hand::Setup => !writes || is_new(name),
+        Hand::Unseen => !writes,
+    };
+    let accepted = accepted(hub, &current, change).filter(counts);
+    let accepted = accepted.map_or(Accepted::Nothing, |name| Accepted::Entry { name, by_person });
     // Before the file is written: a hub that is killed in between would hold back what a person has just accepted.
     approved::begin_accepting(hub, &config, accepted).await;
     if let Err(error) = replace(path.clone(), config.to_text()).await {
@@ -234,7 +242,7 @@ async fn make(hub: &Hub, change: &Change, hand: Hand) -> Result<(), ApplyError> 
     hub.inner.review.end_accepting().await;
     if let Change::Remove { name } = change {
         // An entry that waits for review still waits after a program removes and re-adds it.
-        if accepts || !waits {
+        if by_person || !waits {
             approved::forget_approvals(hub, name).await;
         }
         hub.recorder().forget_habits_of(name);
@@ -306,7 +314,7 @@ impl From<ApplyError> for Refusal {
             ApplyError::Change(ChangeError::ProfileInUse { .. }) => {
                 (Code::ProfileInUse, "Choose another one there first.")
             }
-            ApplyError::Change(ChangeError::Name(_)) => (Code::BadName, ""),
+            ApplyError::Change(ChangeError::Name(_) | ChangeError::Alike { .. }) => (Code::BadName, ""),
             ApplyError::Change(ChangeError::Invalid(_)) => (Code::BadServer, ""),
             ApplyError::Broken { .. } => {
                 (Code::ConfigInvalid, "Correct the file at the position given, then try again.")

@@ -1,5 +1,6 @@
 //! Imports servers from other programs' files, pasted text, bundles and registry descriptions: previews them, then adds
-//! them and moves their credentials into the keychain. Importing starts nothing.
+//! them and moves their credentials into the keychain. What has never run here waits for approval unless a person was
+//! asked.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,7 +9,15 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use super::{Hub, approved, bundles, failure::unwritable, ourselves, preview::Changed};
+use super::{
+    Hub,
+    apply::{self, Hand},
+    approved, bundles,
+    failure::unwritable,
+    ourselves,
+    preview::Changed,
+    registry,
+};
 use crate::{
     clients::{
         connect::{format_of, write},
@@ -33,6 +42,7 @@ use crate::{
         left::{Left, LeftCause},
         name::in_path,
         remark::{NameFault, Remark, RemarkKind},
+        shell,
     },
     platform::Platform,
     registry::{
@@ -52,6 +62,8 @@ pub(super) struct Wanted {
     pub(super) from: From,
     pub(super) names: Option<Vec<String>>,
     pub(super) answers: BTreeMap<String, Value>,
+    /// The fingerprint of what a person was shown.
+    pub(super) seen: Option<String>,
     pub(super) take_out: bool,
     /// Only show the change to the client's file.
     pub(super) dry_run: bool,
@@ -102,14 +114,27 @@ pub(super) fn identities(hub: &Hub) -> BTreeMap<String, String> {
 pub(super) fn find_servers(
     hub: &Hub,
     from: &From,
+    answers: &BTreeMap<String, Value>,
     environment: &BTreeMap<String, String>,
 ) -> Result<Findings, Refusal> {
-    let offers = offers_from(hub, from, &BTreeMap::new(), environment)?;
+    let offers = offers_from(hub, from, answers, environment)?;
     Ok(Findings {
+        seen: seen(&offers.offers),
         servers: offers.offers.iter().map(shown).collect(),
         skipped: offers.skipped,
         troubles: offers.troubles,
     })
+}
+
+/// The fingerprint of what these servers run, as a person is shown it.
+fn seen(offers: &[Offer]) -> String {
+    let entries = offers.iter().map(|offer| {
+        let Candidate { name, server, .. } = &offer.candidate;
+        let (entry, moved, _) = into_config(server, name, literal);
+        let moved: Vec<&str> = moved.iter().map(|secret| secret.name.as_str()).collect();
+        json!([name, entry, moved])
+    });
+    fingerprint(Value::from_iter(entries).to_string().as_bytes())
 }
 
 fn offers_from(
@@ -422,7 +447,12 @@ pub(super) async fn import_servers(
         }
         (_, false) => None,
     };
+    let machine = Machine::here(environment);
     let offers = offers_from(hub, &wanted.from, &wanted.answers, environment)?;
+    if wanted.seen.as_ref().is_some_and(|shown| *shown != seen(&offers.offers)) {
+        let message = "what would be imported changed after it was shown";
+        return Err(Refusal::new(Code::ChangedMeanwhile, message, "Review it again."));
+    }
     let left = offers.troubles.into_iter().chain(offers.skipped).collect();
     let mut imported = Imported { left, ..Imported::default() };
     // One that replaced another is not taken back: the other would be gone, too.
@@ -439,16 +469,19 @@ pub(super) async fn import_servers(
             here.push(offer.candidate);
             continue;
         }
-        match import_one(hub, &offer, how, &mut stored).await {
+        match import_one(hub, &offer, how, &machine, &mut stored).await {
             Ok(()) => {
                 let omitted = import::omitted(&offer.candidate.server);
-                let left_behind = import::left_behind(&offer.candidate, &Machine::here(environment));
+                let left_behind = import::left_behind(&offer.candidate, &machine);
                 let lacking = lacking(hub, &name).await;
                 let said =
                     offer.candidate.renamed.iter().cloned().chain(omitted).chain(left_behind).chain(lacking);
                 imported.remarks.extend(said.map(|what| Remark::on(&name, what)));
                 if !how.replace {
                     fresh.push(name.clone());
+                }
+                if !registry::is_accepted(hub, &hub.config(), &name) {
+                    imported.waiting.push(name.clone());
                 }
                 imported.added.push(name);
                 here.push(offer.candidate);
@@ -459,7 +492,7 @@ pub(super) async fn import_servers(
     imported.secrets = stored.len();
     let mut cuts = Vec::new();
     if let Some(client) = client {
-        cuts = to_take_out(client, &Machine::here(environment), &here)?;
+        cuts = to_take_out(client, &machine, &here)?;
         imported.taken_out = cuts.iter().flat_map(|cut| cut.names.clone()).collect();
         imported.changes = cuts.iter().map(|cut| cut.shown(client)).collect();
     }
@@ -505,6 +538,7 @@ async fn import_one(
     hub: &Hub,
     offer: &Offer,
     how: AddedHow,
+    machine: &Machine,
     stored: &mut Vec<String>,
 ) -> Result<(), Refusal> {
     // What is refused anyway leaves nothing in the keychain.
@@ -516,13 +550,22 @@ async fn import_one(
             "Give it another name, or let it replace that one.",
         ));
     }
-    if !offer.needs.is_empty() {
-        if let Some(risk) = offer.needs.iter().find(|need| need.id.starts_with(ACCEPT)) {
+    let runs_here = runs_here(&offer.candidate, machine);
+    let hand = match (hub.context.is_for_a_person(), runs_here) {
+        (true, _) => Hand::Person,
+        (false, true) => Hand::Program,
+        (false, false) => Hand::Unseen,
+    };
+    // What waits is accepted with its review, which names its risks.
+    let is_due = |need: &&Need| hand != Hand::Unseen || !need.id.starts_with(ACCEPT);
+    let needs: Vec<&Need> = offer.needs.iter().filter(is_due).collect();
+    if !needs.is_empty() {
+        if let Some(risk) = needs.iter().find(|need| need.id.starts_with(ACCEPT)) {
             let means = risk.description.trim_end_matches(". Type yes to accept that");
             let message = format!("{means}; `--set '{}=yes'` accepts that", risk.id);
             return Err(Refusal::new(Code::Needs, message, ""));
         }
-        let ids: Vec<&str> = offer.needs.iter().map(|need| need.id.as_str()).collect();
+        let ids: Vec<&str> = needs.iter().map(|need| need.id.as_str()).collect();
         let message = format!("it needs {}; set them with --set ID=VALUE", ids.join(", "));
         return Err(Refusal::new(Code::Needs, message, ""));
     }
@@ -544,8 +587,7 @@ async fn import_one(
     if how.off {
         entry.insert("enabled".into(), false.into());
     }
-    // A pasted text or a bundle has never run here.
-    if offer.candidate.origins.iter().any(|origin| !matches!(origin.client.as_str(), "pasted" | "bundle")) {
+    if runs_here {
         approved::trust_imported(hub, &offer.candidate.name).await;
     }
     let change = Change::Put {
@@ -554,8 +596,18 @@ async fn import_one(
         replace: how.replace,
         rules: rules_of(&offer.candidate.server, &offer.candidate.name),
     };
-    hub.apply(change).await?;
+    apply::ask(hub, change, hand).await?;
     Ok(())
+}
+
+/// Is it in a file that one of this user's clients starts servers from? A pasted text, a link, a bundle, a file of a project or
+/// one named by hand has not run here.
+fn runs_here(candidate: &Candidate, machine: &Machine) -> bool {
+    candidate.origins.iter().any(|origin| {
+        let client = table::client(&origin.client);
+        let sources = client.into_iter().flat_map(|client| Source::of_user(client, machine));
+        sources.into_iter().any(|source| source.path == origin.path)
+    })
 }
 
 /// Gives the secrets of a pasted text unused names, so that it gains no access to existing credentials.
@@ -964,7 +1016,11 @@ fn shown(offer: &Offer) -> FoundServer {
     };
     FoundServer {
         name: name.clone(),
-        runs: words.join(" "),
+        // An address stays as it is; words show where each begins and ends.
+        runs: match entry.contains_key("url") {
+            true => words.concat(),
+            false => words.iter().map(|word| apart(word)).collect::<Vec<_>>().join(" "),
+        },
         words,
         sets: ["env", "headers"]
             .iter()
@@ -989,6 +1045,14 @@ fn shown(offer: &Offer) -> FoundServer {
         remote: server.unwrap.as_ref().map(|remote| remote.url.clone()),
         warnings: offer.warnings.clone(),
         omitted: import::omitted(server).into_iter().map(|what| Remark::on(name, what)).collect(),
+    }
+}
+
+/// A word of a command line, quoted where it would read like several or none.
+fn apart(word: &str) -> String {
+    match word.is_empty() || word.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'')) {
+        true => shell::word(word).into_owned(),
+        false => word.to_owned(),
     }
 }
 

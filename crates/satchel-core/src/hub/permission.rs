@@ -19,7 +19,7 @@ use crate::{
         nature::{AskedIn, Consent, Effect, Nature, Permit, Safety, UsualRule},
     },
     prompts::{NOBODY, PATIENCE, SILENT, Ticket},
-    trust::rules::Decision,
+    trust::{clean, rules::Decision},
 };
 
 /// Timeout for clients, which show questions in their own way.
@@ -34,11 +34,12 @@ const NOT_ASKED: &str =
     "the client declined without asking its user, and no user is there to be asked otherwise";
 /// The same where the client says that its user declined.
 const DECLINED_THERE: &str = "the client says that its user did not allow it";
-/// Maximum length of each argument in characters: in a client's question, and in total in Satchel's own.
-const IN_A_MESSAGE: usize = 500;
-const ONE_ARGUMENT: usize = 2_000;
-const ALL_ARGUMENTS: usize = 8_000;
-/// Maximum number of arguments that are listed individually.
+/// Maximum length of the arguments in a client's question, in characters. Clients cut longer messages, so Satchel asks then.
+const IN_A_MESSAGE: usize = 8_000;
+/// Maximum length of each argument, and of all together, in Satchel's own question.
+const ONE_ARGUMENT: usize = 32_000;
+const ALL_ARGUMENTS: usize = 64_000;
+/// Maximum number of arguments that are listed individually; the others are one.
 const SHOWN_ARGUMENTS: usize = 40;
 
 /// A call that waits for a person's decision.
@@ -231,10 +232,11 @@ pub(super) fn permission(
     let given = params.get("arguments").map_or("{}", Raw::get);
     let ask = ask_about(client, route, given, &rule);
     let question = question(&ask);
+    let fits = ask.json.chars().count() <= IN_A_MESSAGE;
     let can_ask = caller.can_answer(&question.method, question.params.as_deref());
     let discounted = can_ask.is_ok() && !counts;
     let asked = match can_ask {
-        Ok(()) if counts => Asked::Client { question: Some(question), since: Instant::now() },
+        Ok(()) if counts && fits => Asked::Client { question: Some(question), since: Instant::now() },
         Ok(()) | Err(_) => Asked::Faces(None),
     };
     let (client, path) = (client.clone(), path.clone());
@@ -316,11 +318,23 @@ fn ask_about(client: &str, route: &Route, given: &str, rule: &str) -> Ask {
         shown(title.unwrap_or(key), 100)
     };
     let fields: Value = serde_json::from_str(given).unwrap_or_default();
-    let arguments = fields.as_object().into_iter().flatten().take(SHOWN_ARGUMENTS);
-    let arguments = arguments.map(|(key, value)| AskArgument {
+    let fields: Vec<(&String, &Value)> = fields.as_object().into_iter().flatten().collect();
+    let (listed, others) = fields.split_at(fields.len().min(SHOWN_ARGUMENTS));
+    let listed = listed.iter().map(|(key, value)| AskArgument {
         title: titled(key),
-        value: shown(&value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned), ONE_ARGUMENT),
+        value: whole_or_told(
+            &value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned),
+            ONE_ARGUMENT,
+        ),
     });
+    let of = |fields: &[(&String, &Value)]| -> Value {
+        fields.iter().map(|(key, value)| ((*key).clone(), (*value).clone())).collect()
+    };
+    let others = (!others.is_empty()).then(|| AskArgument {
+        title: format!("{} more", others.len()),
+        value: whole_or_told(&of(others).to_string(), ONE_ARGUMENT),
+    });
+    let arguments = listed.chain(others);
     let nature = tool.map(|tool| tool.nature());
     Ask {
         id: 0,
@@ -330,12 +344,23 @@ fn ask_about(client: &str, route: &Route, given: &str, rule: &str) -> Ask {
         effect: nature.map_or(Effect::Unstated, |nature| nature.effect),
         stated: nature.is_some_and(|nature| nature.stated),
         arguments: arguments.collect(),
-        json: shown(given, ALL_ARGUMENTS),
+        json: whole_or_told(given, ALL_ARGUMENTS),
         rule: rule.to_owned(),
         usual: UsualRule::read(rule),
         since_ms: 0,
         until_ms: u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX),
         question: None,
+    }
+}
+
+/// A text with hidden characters escaped. Of one that no face can show, it is said how much is not seen.
+fn whole_or_told(text: &str, most: usize) -> String {
+    let visible = clean::visible(text);
+    match visible.char_indices().nth(most) {
+        Some((end, _)) => {
+            format!("{}… ({} characters more are not shown)", &visible[..end], visible[end..].chars().count())
+        }
+        None => visible,
     }
 }
 
@@ -352,10 +377,7 @@ fn question(ask: &Ask) -> Question {
     };
     let message = format!(
         "Satchel asks: may {} call {}:{}{does}? Arguments: {}",
-        ask.client,
-        ask.server,
-        ask.tool,
-        shown(&ask.json, IN_A_MESSAGE)
+        ask.client, ask.server, ask.tool, ask.json
     );
     let params = json!({
         "message": message,
@@ -378,6 +400,15 @@ fn question(ask: &Ask) -> Question {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_shown_of_an_argument_is_counted() {
+        assert_eq!(whole_or_told("a\u{202e}b", 20), "a⟨U+202E⟩b");
+        assert_eq!(
+            whole_or_told(&"x".repeat(30), 20),
+            format!("{}… (10 characters more are not shown)", "x".repeat(20))
+        );
+    }
 
     #[test]
     fn only_a_persons_consent_is_a_yes() {

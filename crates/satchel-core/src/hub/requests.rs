@@ -151,7 +151,9 @@ methods! {
     };
     GetDebugStatus, CHANNEL, nothing, |hub, _| hub.debug_status();
     ListClients, WINDOWS, nothing, |hub, ListClients { environment }| Ok(clients::list_clients(hub, &environment));
-    FindServers, WINDOWS, nothing, |hub, FindServers { from, environment }| import::find_servers(hub, &from, &environment);
+    FindServers, WINDOWS, nothing, |hub, FindServers { from, answers, environment }| {
+        import::find_servers(hub, &from, &answers, &environment)
+    };
     FindCredentials, WINDOWS, nothing, |_hub, FindCredentials { servers }| Ok(entering::find_credentials(servers));
     ListAccounts, WINDOWS, nothing, |hub, _| Ok(sign_in::accounts(hub));
 
@@ -256,8 +258,8 @@ methods! {
         blocking(hub, move |hub| Ok(clients::leave_clients(hub, dry_run, &environment))).await
     };
     Undo, WINDOWS, authorize::of_undo, |hub, Undo { environment }| undo::undo(hub, &environment).await;
-    ImportServers, WINDOWS, nothing, |hub, ImportServers { from, names, answers, take_out, dry_run, named, replace, off, environment }| {
-        let wanted = super::import::Wanted { from, names, answers, take_out, dry_run, named, replace, off };
+    ImportServers, WINDOWS, nothing, |hub, ImportServers { from, names, answers, seen, take_out, dry_run, named, replace, off, environment }| {
+        let wanted = super::import::Wanted { from, names, answers, seen, take_out, dry_run, named, replace, off };
         import::import_servers(hub, wanted, &environment).await
     };
     SetSurface, WINDOWS, nothing, |hub, SetSurface { client, surface }| {

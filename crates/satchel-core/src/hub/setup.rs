@@ -24,6 +24,7 @@ use crate::{
     config::{self, Config, guarded::Guarded, profiles::PROFILES, watch::FileWatch},
     model::{
         Code, Notice,
+        approvals::Part,
         audit::AuditKind,
         control::{Change, Refusal},
         left::{Left, LeftCause},
@@ -175,6 +176,7 @@ fn of_secrets(missing: &BTreeSet<String>) -> SetupDifference {
         name: id.name,
         standing: SetupStanding::New,
         diff: diff::words("", &readable(Some(&names))),
+        folds_from: None,
         warnings: vec![],
         seen: seen(None, Some(&names)),
     }
@@ -646,12 +648,14 @@ fn compared(ours: &Parts, theirs: &SetupFile, agreed: Option<&Agreed>) -> SetupR
             }
             continue;
         };
+        let (diff, folds_from) = shown(id, own, other);
         review.differences.push(SetupDifference {
             id: id.to_string(),
             part: id.part,
             name: id.name.clone(),
             standing,
-            diff: diff::words(&readable(own), &readable(other)),
+            diff,
+            folds_from,
             warnings: other.map(|other| warnings(id, other)).unwrap_or_default(),
             seen: seen(own, other),
         });
@@ -676,6 +680,59 @@ fn warnings(id: &PartId, value: &Value) -> Vec<String> {
         (None, None) => vec![],
     };
     risks.into_iter().map(|risk| format!("it {risk}")).collect()
+}
+
+/// The diff, and where its rest begins. Of a server, what runs, where it goes and what it may reach come first, in whatever
+/// order the file has them.
+fn shown(id: &PartId, own: Option<&Value>, other: Option<&Value>) -> (Vec<Part>, Option<usize>) {
+    if id.part != SetupPart::Server {
+        return (diff::words(&readable(own), &readable(other)), None);
+    }
+    let (own, other) = (own.map(decisive_first), other.map(decisive_first));
+    let first = |entry: &Option<(Value, Value)>| readable(entry.as_ref().map(|(first, _)| first));
+    let rest = |entry: &Option<(Value, Value)>| match entry {
+        Some((_, Value::Object(rest))) if !rest.is_empty() => format!("\n{}", readable(Some(&json!(rest)))),
+        _ => String::new(),
+    };
+    let mut parts = diff::words(&first(&own), &first(&other));
+    let folds_from = parts.len();
+    let rest = diff::words(&rest(&own), &rest(&other));
+    let folds_from = (!rest.is_empty()).then_some(folds_from);
+    parts.extend(rest);
+    (parts, folds_from)
+}
+
+/// Keys of an entry that decide what runs, where it goes and what it may reach, as they are shown.
+const DECISIVE: [&str; 7] = ["command", "args", "cwd", "url", "sandbox", "startup", "enabled"];
+
+/// An entry in two: what decides, and the variables and headers that only tell the server something. A variable that
+/// decides what code is loaded, or where something goes, stays with what decides.
+fn decisive_first(entry: &Value) -> (Value, Value) {
+    let Value::Object(fields) = entry else { return (entry.clone(), Value::Null) };
+    let known = DECISIVE.iter().filter_map(|key| fields.get_key_value(*key));
+    let others = fields.iter().filter(|(key, _)| !DECISIVE.contains(&key.as_str()));
+    let (mut first, mut rest) = (Map::new(), Map::new());
+    for (key, value) in known.chain(others) {
+        let Some(values) = value.as_object().filter(|_| matches!(key.as_str(), "env" | "headers")) else {
+            first.insert(key.clone(), value.clone());
+            continue;
+        };
+        let decides = |(name, value): &(&String, &Value)| {
+            let leads = value.as_str().is_none_or(|text| text.contains("://"));
+            leads || key == "env" && launch_risks::decides_what_is_loaded(name)
+        };
+        for (into, values) in [
+            (&mut first, values.iter().filter(decides).collect::<Vec<_>>()),
+            (&mut rest, values.iter().filter(|one| !decides(one)).collect()),
+        ] {
+            if !values.is_empty() {
+                let values: Map<String, Value> =
+                    values.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+                into.insert(key.clone(), values.into());
+            }
+        }
+    }
+    (first.into(), rest.into())
 }
 
 fn readable(value: Option<&Value>) -> String {

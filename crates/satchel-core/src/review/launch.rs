@@ -5,15 +5,17 @@ use satchel_mcp::Raw;
 use serde_json::{Map, json};
 use sha2::{Digest, Sha256};
 
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
 use crate::{
     model::{
         ServerConfig, ServerName, TransportConfig,
         approvals::{Kind, Why},
+        caution::Caution,
         oauth::OAuth,
         server::ContainerEngine,
     },
+    registry::launch_risks,
     trust::{Fingerprint, Item, clean, fingerprint::Tree},
 };
 
@@ -69,22 +71,17 @@ fn readable(config: &ServerConfig) -> String {
         let _ = writeln!(text, "{what}: {value}");
     };
     match &config.transport {
-        TransportConfig::Stdio { command, args, env, cwd } => {
+        TransportConfig::Stdio { command, args, env: _, cwd } => {
             let words: Vec<String> = std::iter::once(command).chain(args).map(|word| quoted(word)).collect();
             line("runs", &words.join(" "));
             let secrets: Vec<String> = config.transport.secret_arguments().into_iter().map(quoted).collect();
             if !secrets.is_empty() {
                 line("every program of this computer can read", &secrets.join(" "));
             }
-            env.iter()
-                .for_each(|(name, value)| line(&format!("env {}", quoted(name)), &quoted(&told(value))));
             cwd.iter().for_each(|cwd| line("in", &quoted(cwd)));
         }
-        TransportConfig::Http { url, headers, oauth } => {
+        TransportConfig::Http { url, headers: _, oauth } => {
             line("connects to", &quoted(url));
-            headers
-                .iter()
-                .for_each(|(name, value)| line(&format!("header {}", quoted(name)), &quoted(&told(value))));
             for (what, value) in oauth.told() {
                 let value = if what == "clientSecret" { told(&value) } else { value };
                 line(&format!("sign-in {what}"), &quoted(&value));
@@ -114,8 +111,42 @@ fn readable(config: &ServerConfig) -> String {
             if sandbox.network { "these files and the network" } else { "these files, no network" },
         );
     }
+    for risk in risks(config) {
+        line("careful", &format!("it {risk}"));
+    }
+    // Last, because there may be many, and a face may fold them.
+    let (what, values) = match &config.transport {
+        TransportConfig::Stdio { env, .. } => (VARIABLE, env),
+        TransportConfig::Http { headers, .. } => (HEADER, headers),
+    };
+    values.iter().for_each(|(name, value)| line(&format!("{what}{}", quoted(name)), &quoted(&told(value))));
     text.truncate(text.trim_end().len());
     text
+}
+
+/// What it does besides running the server that it names.
+fn risks(config: &ServerConfig) -> Vec<Caution> {
+    let values = |texts: &BTreeMap<String, String>| {
+        texts.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect()
+    };
+    match &config.transport {
+        TransportConfig::Stdio { command, args, env, .. } => {
+            launch_risks::of_program(command, args, &values(env), &[])
+        }
+        TransportConfig::Http { url, headers, .. } => launch_risks::of_address(url, &values(headers)),
+    }
+}
+
+/// What begins the line of a variable, and of a header.
+const VARIABLE: &str = "env ";
+const HEADER: &str = "header ";
+
+/// A readable entry in two: what runs, where it goes and what it may reach; and its variables and headers.
+pub(super) fn decisive_first(text: &str) -> (String, String) {
+    let is_rest = |line: &&str| line.starts_with(VARIABLE) || line.starts_with(HEADER);
+    let (rest, first): (Vec<&str>, Vec<&str>) = text.lines().partition(is_rest);
+    let rest = if rest.is_empty() { String::new() } else { format!("\n{}", rest.join("\n")) };
+    (first.join("\n"), rest)
 }
 
 /// Quotes a word so that different entries never look the same. Hidden characters are escaped.
@@ -265,5 +296,18 @@ mod tests {
         let other = of(&json!({ "command": "npx", "env": { "KEY": "canary-in-plain-texu" } }));
         let this = of(&json!({ "command": "npx", "env": { "KEY": "canary-in-plain-text" } }));
         assert_ne!(this.text, other.text, "that it is another value can be seen");
+    }
+
+    #[test]
+    fn what_runs_and_what_it_may_reach_stand_before_any_number_of_variables() {
+        let env: Map<String, Value> = (0..500).map(|at| (format!("A{at}"), "x".into())).collect();
+        let entry = json!({ "env": env, "command": "sh", "args": ["-c", "touch /x"], "cwd": "/srv", "sandbox": true });
+        let (first, rest) = decisive_first(&of(&entry).text);
+        assert_eq!(
+            first,
+            "runs: sh -c \"touch /x\"\nin: /srv\nsandbox: these files, no network\n\
+            careful: it runs what is written here (sh -c)"
+        );
+        assert_eq!(rest.lines().filter(|line| !line.is_empty()).count(), 500);
     }
 }

@@ -11,7 +11,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::{Entry, Review, Table, judge::defined, secrets};
+use super::{Entry, Review, Table, judge::defined, launch::decisive_first, secrets};
 use crate::{
     catalog::Offer,
     model::{
@@ -118,18 +118,29 @@ fn launch_items(name: &ServerName, entry: &Entry, table: &Table) -> Vec<Approval
     let text = |item: &Item| match item.kind {
         Kind::Secret => {
             let holders = secrets::holders(table, &item.name);
-            marked("", &secrets::question(name, item, &holders))
+            (marked("", &secrets::question(name, item, &holders)), None)
         }
-        _ => marked(entry.record.before(item).unwrap_or_default(), &item.text),
+        Kind::Launch => {
+            let (before, rest_before) = decisive_first(entry.record.before(item).unwrap_or_default());
+            let (now, rest_now) = decisive_first(&item.text);
+            let (first, rest) = (marked(&before, &now), marked(&rest_before, &rest_now));
+            let folds_from = (!rest.is_empty()).then_some(first.len());
+            ([first, rest].concat(), folds_from)
+        }
+        _ => (marked(entry.record.before(item).unwrap_or_default(), &item.text), None),
     };
-    let item = |(item, why): (&Item, _)| ApprovalItem {
-        kind: item.kind,
-        name: item.name.clone(),
-        fingerprint: item.print.to_string(),
-        held: Some(why),
-        kept: entry.record.is_kept(&item.print),
-        diff: text(item),
-        findings: Vec::new(),
+    let item = |(item, why): (&Item, _)| {
+        let (diff, folds_from) = text(item);
+        ApprovalItem {
+            kind: item.kind,
+            name: item.name.clone(),
+            fingerprint: item.print.to_string(),
+            held: Some(why),
+            kept: entry.record.is_kept(&item.print),
+            diff,
+            folds_from,
+            findings: Vec::new(),
+        }
     };
     entry.held().map(item).collect()
 }
@@ -165,6 +176,7 @@ fn inspected(
             held: held.map(|held| held.why),
             kept: entry.record.is_kept(&item.print),
             diff: marked(entry.record.before(&item).unwrap_or_default(), &item.text),
+            folds_from: None,
             findings,
         });
     }

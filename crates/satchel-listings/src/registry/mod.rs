@@ -14,6 +14,7 @@ pub mod plan;
 pub mod runtimes;
 pub mod server_json;
 pub mod signature;
+mod written_code;
 
 use crate::model::listing::Listing;
 

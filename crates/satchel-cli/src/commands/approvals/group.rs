@@ -67,7 +67,16 @@ mod tests {
 
     fn item(kind: Kind, name: &str, held: Option<Why>) -> ApprovalItem {
         let (name, fingerprint) = (name.to_owned(), format!("of {name}"));
-        ApprovalItem { kind, name, fingerprint, held, kept: false, diff: vec![], findings: vec![] }
+        ApprovalItem {
+            kind,
+            name,
+            fingerprint,
+            held,
+            kept: false,
+            diff: vec![],
+            folds_from: None,
+            findings: vec![],
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod faces;
 mod following;
 mod hands;
 mod house;
+mod importing;
 #[cfg(unix)]
 mod odd_files;
 mod offering;

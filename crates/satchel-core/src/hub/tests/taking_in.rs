@@ -19,6 +19,7 @@ fn take(named: &[(&str, &str)], replace: &[&str], off: bool) -> ImportServers {
         from: From::Text(PASTED.into()),
         names: Some(vec!["lab".into()]),
         answers: BTreeMap::from([("accept.lab".to_owned(), "yes".into())]),
+        seen: None,
         take_out: false,
         dry_run: false,
         named: named.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect(),
@@ -35,7 +36,11 @@ fn entry(house: &House, name: &str) -> Value {
 #[tokio::test]
 async fn the_words_of_a_launch_are_told_one_by_one() {
     let house = House::open(json!({})).await;
-    let request = FindServers { from: From::Text(PASTED.into()), environment: BTreeMap::new() };
+    let request = FindServers {
+        from: From::Text(PASTED.into()),
+        answers: BTreeMap::new(),
+        environment: BTreeMap::new(),
+    };
     let found = house.ask(request).await.unwrap();
     assert_eq!(found.servers[0].words, ["no-such-program", "-c", "a  b", "", "-x"]);
 }

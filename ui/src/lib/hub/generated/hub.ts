@@ -39,7 +39,7 @@ export type AnswerSecret = { id: number, value: string, };
  * One definition to review. Hidden characters are escaped in the diff and the findings; the name is as the server
  * sent it.
  */
-export type ApprovalItem = { kind: DefinitionKind, name: string, fingerprint: string, held: Why | null, kept: boolean, diff: Array<DiffPart>, findings: Array<Finding>, };
+export type ApprovalItem = { kind: DefinitionKind, name: string, fingerprint: string, held: Why | null, kept: boolean, diff: Array<DiffPart>, folds_from?: number, findings: Array<Finding>, };
 
 /**
  * Everything that waits for review.
@@ -136,7 +136,7 @@ export type Caution = { code: CautionCode, parts: Array<string>, text: string, }
 /**
  * What there is to say; the sentence is beside each in the source.
  */
-export type CautionCode = "sets_loader" | "runs_several" | "tells_engine" | "shares_network" | "shares_processes" | "shares_namespaces" | "gives_every_right" | "passes_variable" | "weakens_isolation" | "hands_socket" | "mounts_disk" | "mounts_place" | "runs_other_package" | "tells_launcher" | "brings_other_code" | "has_credentials" | "breaks_header" | "sets_header" | "leads_inside" | "lacks_way" | "listens" | "has_two_ways" | "names_no_package" | "builds_with" | "has_unknown_kind" | "names_range" | "names_no_version" | "names_no_image" | "takes_image_from" | "names_no_digest" | "names_bad_digest" | "names_no_bundle" | "fetches_plain" | "fetches_inside" | "takes_package_from" | "speaks_over" | "names_bad_address" | "names_no_address" | "names_other_address" | "names_no_host" | "has_unexplained" | "has_bad_header" | "sets_bad_variable" | "has_unpassable" | "runs_another" | "tells_unknown" | "tells_harmful" | "takes_no_input" | "has_no_input" | "takes_one_value" | "needs_passable" | "needs_choice" | "needs_number" | "needs_boolean" | "needs_path" | "needs_host_part" | "needs_path_part" | "mixed_title" | "hidden_characters" | "other_owner" | "name_in_other_case" | "other_link" | "reads_like_order" | "other_launcher" | "bundle_checked" | "image_pinned" | "address_inside" | "address_plain" | "deprecated" | "deprecated_for" | "changed_in_place" | "held_package" | "known_there" | "renamed_path" | "renamed_control" | "renamed_blank" | "renamed_unseen" | "renamed_nothing" | "renamed_long" | "renamed_alike" | "renamed_taken" | "keeps_sign_ins" | "gets_stored" | "goes_to" | "asked_there" | "command_there" | "file_there" | "no_tool_there" | "only_tools_there" | "tools_off_there" | "tools_unasked_there" | "other_program" | "other_source" | "no_exact_version" | "signature_unchecked" | "signed_alone" | "signed_with" | "altered_alone" | "altered_with" | "deleted_there" | "deleted_for" | "not_listed" | "version_not_listed" | "not_listed_any_more" | "up_to_date" | "update_held" | "way_is_gone" | "release_changed" | "not_from_registry" | "still_needs" | "wants_consent" | "shown_before" | "image_unknown";
+export type CautionCode = "sets_loader" | "runs_written" | "runs_several" | "tells_engine" | "shares_network" | "shares_processes" | "shares_namespaces" | "gives_every_right" | "passes_variable" | "weakens_isolation" | "hands_socket" | "mounts_disk" | "mounts_place" | "runs_other_package" | "tells_launcher" | "brings_other_code" | "has_credentials" | "breaks_header" | "sets_header" | "leads_inside" | "lacks_way" | "listens" | "has_two_ways" | "names_no_package" | "builds_with" | "has_unknown_kind" | "names_range" | "names_no_version" | "names_no_image" | "takes_image_from" | "names_no_digest" | "names_bad_digest" | "names_no_bundle" | "fetches_plain" | "fetches_inside" | "takes_package_from" | "speaks_over" | "names_bad_address" | "names_no_address" | "names_other_address" | "names_no_host" | "has_unexplained" | "has_bad_header" | "sets_bad_variable" | "has_unpassable" | "runs_another" | "tells_unknown" | "tells_harmful" | "takes_no_input" | "has_no_input" | "takes_one_value" | "needs_passable" | "needs_choice" | "needs_number" | "needs_boolean" | "needs_path" | "needs_host_part" | "needs_path_part" | "mixed_title" | "hidden_characters" | "other_owner" | "name_in_other_case" | "other_link" | "reads_like_order" | "other_launcher" | "bundle_checked" | "image_pinned" | "address_inside" | "address_plain" | "deprecated" | "deprecated_for" | "changed_in_place" | "held_package" | "known_there" | "renamed_path" | "renamed_control" | "renamed_blank" | "renamed_unseen" | "renamed_nothing" | "renamed_long" | "renamed_alike" | "renamed_taken" | "keeps_sign_ins" | "gets_stored" | "goes_to" | "asked_there" | "command_there" | "file_there" | "no_tool_there" | "only_tools_there" | "tools_off_there" | "tools_unasked_there" | "other_program" | "other_source" | "no_exact_version" | "signature_unchecked" | "signed_alone" | "signed_with" | "altered_alone" | "altered_with" | "deleted_there" | "deleted_for" | "not_listed" | "version_not_listed" | "not_listed_any_more" | "up_to_date" | "update_held" | "way_is_gone" | "release_changed" | "not_from_registry" | "still_needs" | "wants_consent" | "shown_before" | "image_unknown";
 
 /**
  * A change to the configuration.
@@ -306,7 +306,7 @@ export type FindCredentials = { servers: Array<NewServer>, };
 /**
  * Finds servers in other programs' files.
  */
-export type FindServers = { from: From, environment?: { [key in string]: string }, };
+export type FindServers = { from: From, answers?: Record<string, unknown>, environment?: { [key in string]: string }, };
 
 /**
  * A suspicious passage in a definition.
@@ -316,7 +316,7 @@ export type Finding = { about: Odd, place: string, begin: number, end: number, t
 /**
  * Servers found in other programs' files.
  */
-export type Findings = { servers: Array<FoundServer>, skipped: Array<Left>, troubles: Array<Left>, };
+export type Findings = { servers: Array<FoundServer>, skipped: Array<Left>, troubles: Array<Left>, seen?: string, };
 
 /**
  * A project folder bound to a profile.
@@ -420,14 +420,15 @@ export type Health = "fine" | "note" | "wrong";
 export type HiddenTarget = { target: Target, credentials: Array<string>, };
 
 /**
- * Imports servers and moves their credentials to the keychain.
+ * Imports servers and moves their credentials to the keychain. What a stranger wrote waits for approval unless a person
+ * was asked.
  */
-export type ImportServers = { from: From, names?: Array<string> | null, answers?: Record<string, unknown>, take_out?: boolean, dry_run?: boolean, named?: { [key in string]: string }, replace?: Array<string>, off?: boolean, environment?: { [key in string]: string }, };
+export type ImportServers = { from: From, names?: Array<string> | null, answers?: Record<string, unknown>, seen?: string | null, take_out?: boolean, dry_run?: boolean, named?: { [key in string]: string }, replace?: Array<string>, off?: boolean, environment?: { [key in string]: string }, };
 
 /**
  * The result of an import.
  */
-export type Imported = { added: Array<string>, known: Array<string>, secrets: number, left: Array<Left>, remarks: Array<Remark>, taken_out: Array<string>, changes: Array<FileChange>, };
+export type Imported = { added: Array<string>, waiting?: Array<string>, known: Array<string>, secrets: number, left: Array<Left>, remarks: Array<Remark>, taken_out: Array<string>, changes: Array<FileChange>, };
 
 /**
  * An input of an installation.
@@ -991,7 +992,7 @@ export type SetupChoice = { id: string, seen: string, };
 /**
  * A part that differs in another setup.
  */
-export type SetupDifference = { id: string, part: SetupPart, name: string, standing: SetupStanding, diff: Array<DiffPart>, warnings: Array<string>, seen: string, };
+export type SetupDifference = { id: string, part: SetupPart, name: string, standing: SetupStanding, diff: Array<DiffPart>, folds_from?: number, warnings: Array<string>, seen: string, };
 
 /**
  * The kinds of parts of a setup.
