@@ -7,62 +7,15 @@
 //! out commands or code, or where its server says that it changes things and does not say how. A hub that asked before
 //! every tool without annotations would teach people to say yes.
 
+mod commands;
+mod schema;
+mod verbs;
+
 use satchel_mcp::{Raw, RawObject};
 
 use crate::model::nature::{Effect, Nature, Safety};
-
-/// Verbs of read-only tools.
-const READING: &str = "get list search find read fetch query describe show view check count lookup browse explain \
-    analyze analyse validate status info inspect preview compare diff summarize summarise calculate compute convert \
-    encode decode format parse hash echo ping resolve suggest recommend discover retrieve return extract scan verify \
-    estimate measure render translate whoami tell look load detect evaluate head tail stat tree history current now \
-    capabilities say answer screenshot snapshot capture take wait sleep think scrape crawl map research learn peek \
-    watch observe about help version health audit diagnose lint grep glob cat select provide perform access determine \
-    identify locate monitor sequentialthinking documentation docs download export";
-/// Verbs of tools that add or change.
-const WRITING: &str = "create add update set put write edit post send upload insert move copy rename append modify \
-    save import commit push merge comment assign close open start stop enable disable register subscribe unsubscribe \
-    publish deploy install schedule invite share patch apply configure generate fill click type press hover navigate \
-    scroll tap swipe drag submit book order reply fork clone checkout branch tag make build draft log record store \
-    sync transfer grow attach resize emulate handle toggle trigger simulate reconnect connect disconnect forward go \
-    use switch focus zoom print play pause resume change upgrade scale rollout launch allocate release lock unlock \
-    mark mouse complete expand archive restore upsert replace convert pin react notify request react tool crash feedback \
-    report test";
-/// Verbs of tools that delete.
-const DELETING: &str = "delete remove drop destroy purge wipe truncate erase kill terminate uninstall revoke reset \
-    clear prune discard unlink rm rmdir flush shred obliterate nuke cleanup overwrite trash unpublish deactivate \
-    decommission evict expunge";
-/// Verbs that a read-only tool never has, whatever its server declares.
-const PLAINLY_DELETING: &str =
-    "delete destroy purge wipe truncate erase shred obliterate nuke uninstall expunge";
-/// Phrases in a description that mean the effect is irreversible.
-const FINAL: &[&str] = &[
-    "cannot be undone",
-    "can't be undone",
-    "can not be undone",
-    "irreversible",
-    "permanently delete",
-    "permanently remove",
-    "permanently erase",
-];
-/// First words of tools that ask the user, and phrases in their descriptions. A person is not asked twice.
-const ASKING: &str = "ask asks confirm confirms prompt prompts elicit";
-const ASKS_ITSELF: &[&str] = &[
-    "asks before",
-    "asks for confirmation",
-    "asks for your confirmation",
-    "asks the user to confirm",
-    "after the user confirms",
-    "after confirmation",
-    "prompts for confirmation",
-    "with user confirmation",
-];
-/// Names of tools that execute their input.
-const EXECUTING: &str = "exec execute run shell bash eval evaluate terminal powershell cmd command process spawn \
-    console repl python sudo ssh";
-/// Arguments that contain what is executed.
-const EXECUTED: &str = "command commands cmd code script sql statement statements expression shell_command bash \
-    program javascript python source_code function cmdline command_line";
+use schema::{Argument, arguments};
+use verbs::{deletes_plainly, is, is_final};
 
 /// Derives a tool's nature from its definition.
 pub fn of(raw: &Raw) -> Nature {
@@ -75,24 +28,25 @@ pub fn of(raw: &Raw) -> Nature {
     let (name, text) = (words(&name), description.to_lowercase());
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
     let (read_only, destructive) = (hint("readOnlyHint"), hint("destructiveHint"));
-    let deletes_by_name =
-        [name.first(), name.last()].into_iter().flatten().any(|word| is(PLAINLY_DELETING, word));
-    let commands = read_only != Some(true) && carries_out(&name, &schema);
+    let arguments = arguments(&schema);
+    let commands = read_only != Some(true) && commands::carries_out(&name, &text, &arguments);
+    let deletes = commands::deletes_by_choice(&arguments) && !verbs::begins_reading(&name);
+    let inferred = |text: &str| if deletes { Effect::Deletes } else { verbs::inferred(&name, text) };
     let (effect, stated) = match (read_only, destructive) {
         // A read-only tool called "delete" is mistaken or lying.
-        (Some(true), _) if deletes_by_name => (Effect::Deletes, false),
+        (Some(true), _) if deletes_plainly(&name) => (Effect::Deletes, false),
         (Some(true), _) => (Effect::Reads, true),
-        (_, Some(true)) => match inferred(&name, if says(FINAL) { &text } else { "" }) {
+        (_, Some(true)) => match inferred(if is_final(&text) { &text } else { "" }) {
             Effect::Reads | Effect::Writes if !commands => (Effect::Writes, true),
             _ => (Effect::Deletes, true),
         },
         (_, Some(false)) => (Effect::Writes, true),
-        (Some(false), None) => match inferred(&name, &text) {
+        (Some(false), None) => match inferred(&text) {
             // The server declares that it changes something; the name says how.
             Effect::Reads | Effect::Writes if !commands => (Effect::Writes, true),
             other => (other, false),
         },
-        (None, None) => (inferred(&name, &text), false),
+        (None, None) => (inferred(&text), false),
     };
     // The name of a tool that executes its input does not tell what its input does.
     let effect = if commands && !stated && effect != Effect::Deletes { Effect::Unstated } else { effect };
@@ -110,7 +64,7 @@ pub fn of(raw: &Raw) -> Nature {
         safety,
         commands,
         idempotent: hint("idempotentHint").unwrap_or(effect == Effect::Reads),
-        open_world: hint("openWorldHint").unwrap_or_else(|| reaches_out(&name, &schema)),
+        open_world: hint("openWorldHint").unwrap_or_else(|| reaches_out(&name, &arguments)),
         needs_auth: says(&[
             "requires auth",
             "must be authenticated",
@@ -130,78 +84,9 @@ pub fn of(raw: &Raw) -> Nature {
     }
 }
 
-/// Is the word in this list?
-fn is(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|known| known == word)
-}
-
-/// A verb in any form that starts a description: `Lists`, `list`, `searches`, `deleting`.
-fn is_form(list: &str, word: &str) -> bool {
-    is(list, word)
-        || ["s", "es", "ing", "d", "ed"].iter().any(|ending| {
-            let stem = word.strip_suffix(ending);
-            stem.is_some_and(|stem| is(list, stem) || *ending == "ing" && is(list, &format!("{stem}e")))
-        })
-}
-
-fn inferred(name: &[String], description: &str) -> Effect {
-    if FINAL.iter().any(|phrase| description.contains(phrase)) {
-        return Effect::Deletes;
-    }
-    let asks = name.first().is_some_and(|word| is(ASKING, word))
-        || ASKS_ITSELF.iter().any(|phrase| description.contains(phrase));
-    if asks {
-        return Effect::Unstated;
-    }
-    if let Some(at) = name.iter().position(|word| is(DELETING, word)) {
-        // `list_delete_markers` reads; `search_index_delete`, `get_and_delete` and `index_delete_all` do not.
-        let both = name.iter().any(|word| is("and or then", word));
-        let reads = name.first().is_some_and(|word| is(READING, word)) && at + 1 < name.len() && !both;
-        return if reads { Effect::Reads } else { Effect::Deletes };
-    }
-    if ["read-only", "read only", "readonly"].iter().any(|phrase| description.contains(phrase)) {
-        return Effect::Reads;
-    }
-    let meaning = |word: &str| match (is_form(WRITING, word), is_form(READING, word)) {
-        (true, false) => Some(Effect::Writes),
-        (_, true) => Some(Effect::Reads),
-        (false, false) => None,
-    };
-    // One word of a name is the verb, and others are its object: writing outweighs reading, except after a reading
-    // verb.
-    match name.first().and_then(|word| meaning(word)) {
-        Some(effect) => return effect,
-        None => {
-            let told: Vec<Effect> = name.iter().filter_map(|word| meaning(word)).collect();
-            if told.contains(&Effect::Writes) {
-                return Effect::Writes;
-            }
-            if let Some(effect) = told.first() {
-                return *effect;
-            }
-        }
-    }
-    let first =
-        description.split(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty()).unwrap_or_default();
-    if is_form(DELETING, first) {
-        return Effect::Deletes;
-    }
-    meaning(first).unwrap_or(Effect::Unstated)
-}
-
-/// Does it execute the content of one of its arguments?
-fn carries_out(name: &[String], schema: &RawObject) -> bool {
-    name.iter().any(|word| is(EXECUTING, word))
-        && properties(schema).iter().any(|(key, _)| is(EXECUTED, &words(key).join("_")))
-}
-
-fn reaches_out(name: &[String], schema: &RawObject) -> bool {
+fn reaches_out(name: &[String], arguments: &[Argument]) -> bool {
     name.iter().any(|word| is("web browser http url internet online email sms", word))
-        || properties(schema).iter().any(|(key, _)| is("url urls uri href", &key.to_lowercase()))
-}
-
-fn properties(schema: &RawObject) -> RawObject {
-    schema.get("properties").and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default()
+        || arguments.iter().any(|one| is("url urls uri href", &one.name))
 }
 
 /// The words of `getPullRequest`, `get_pull_request` and `get-pull-request`, in lower case.
@@ -282,9 +167,132 @@ mod tests {
             ("execute_sql", "sql", json!({ "destructiveHint": true }), (true, Safety::Dangerous)),
             ("run_tests", "filter", json!({}), (false, Safety::Moderate)),
             ("format_code", "code", json!({}), (false, Safety::Safe)),
-            ("query", "sql", json!({}), (false, Safety::Safe)),
+            ("query", "sql", json!({}), (true, Safety::Dangerous)),
+            ("explain_query", "sql", json!({}), (false, Safety::Safe)),
         ] {
             assert_eq!(of(name, argument, hints.clone()), expected, "{name} {hints}");
+        }
+    }
+
+    fn arguments(name: &str, description: &str, properties: Value) -> Nature {
+        nature(
+            json!({ "name": name, "description": description, "inputSchema": { "properties": properties } }),
+        )
+    }
+
+    #[test]
+    fn a_tool_that_executes_what_it_is_given_is_known_by_its_name() {
+        let text = json!({ "type": "string" });
+        for (name, argument) in [
+            ("bash", "input"),
+            ("run_terminal", "text"),
+            ("shell_exec", "argv"),
+            ("ipython", "cell"),
+            ("run_code", "source"),
+            ("evaluate", "expr"),
+            ("sql", "sql"),
+            ("query", "sql"),
+            ("execute", "input"),
+            ("execute_query", "query"),
+            ("cli", "args"),
+            ("kubectl", "command"),
+            ("run", "cmdline"),
+            ("js", "code"),
+            ("subprocess", "args"),
+            ("eval_js", "snippet"),
+            ("run_script", "path"),
+            ("repl_send", "text"),
+            ("neo4j_write_cypher", "query"),
+        ] {
+            assert!(arguments(name, "", json!({ argument: text })).commands, "{name}({argument})");
+        }
+        for (name, argument) in [
+            ("search_code", "query"),
+            ("web_search", "query"),
+            ("format_code", "code"),
+            ("validate_sql", "sql"),
+            ("get_execution_plan", "query"),
+            ("neo4j_read_cypher", "query"),
+            ("run_select_query", "query"),
+            ("python_get_documentation", "query"),
+            ("run_tests", "filter"),
+            ("get_test_run", "id"),
+        ] {
+            assert!(!arguments(name, "", json!({ argument: text })).commands, "{name}({argument})");
+        }
+    }
+
+    #[test]
+    fn a_description_and_the_arguments_tell_it_too() {
+        let text = json!({ "type": "string" });
+        for (description, argument) in [
+            ("Executes the given command or code", json!({ "input": text })),
+            ("Run a SQL query against the warehouse.", json!({ "query": text })),
+            ("Execute an INSERT, UPDATE, or DELETE query on the SQLite database", json!({ "query": text })),
+            ("You have a postgres database. Execute a query and return the rows", json!({ "query": text })),
+            ("Pass a shell command; it will be executed on the host.", json!({ "what": text })),
+            ("A helper.", json!({ "x": { "type": "string", "description": "The shell command to run" } })),
+            ("Device actions", json!({ "action": { "enum": ["info", "shell"] } })),
+            (
+                "Device actions",
+                json!({ "action": { "anyOf": [{ "const": "info" }, { "const": "run_command" }] } }),
+            ),
+        ] {
+            let got = arguments("frobnicate", description, argument);
+            assert_eq!((got.commands, got.safety), (true, Safety::Dangerous), "{description}");
+        }
+        for (description, argument) in [
+            ("Executes a safe, read-only SQL SELECT query", json!({ "query": text })),
+            ("Run a Kusto query to search the logs of the database.", json!({ "query": text })),
+            ("Validates code without executing it.", json!({ "code": text })),
+            ("Retrieve test run results using a unique code and hash.", json!({ "code": text })),
+            ("Run the test suite of a project.", json!({ "filter": text })),
+            ("Device actions", json!({ "mode": { "enum": ["fast", "slow"] } })),
+        ] {
+            assert!(!arguments("frobnicate", description, argument).commands, "{description}");
+        }
+    }
+
+    #[test]
+    fn one_deleting_action_or_a_binding_one_is_enough() {
+        let choice = |values: &[&str]| json!({ "action": { "type": "string", "enum": values } });
+        let text = json!({ "type": "string" });
+        for (name, properties) in [
+            ("app", choice(&["list", "install", "uninstall"])),
+            ("manage_rules", choice(&["create", "delete"])),
+            ("api_request", json!({ "method": text, "endpoint": text })),
+            ("device_approval_approve_all", json!({})),
+            ("create_charge", json!({})),
+            ("order_refund", json!({})),
+        ] {
+            assert_eq!(arguments(name, "", properties).safety, Safety::Dangerous, "{name}");
+        }
+        for (name, properties) in [
+            ("list_charges", json!({})),
+            ("purchase_get", json!({})),
+            ("get_refund", json!({})),
+            ("list_apps", choice(&["all", "deleted"])),
+            ("write_file", json!({ "mode": { "enum": ["append", "overwrite"] } })),
+        ] {
+            assert_ne!(arguments(name, "", properties).safety, Safety::Dangerous, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_mode_of_the_server_makes_no_reader_and_a_noun_no_writer() {
+        use Effect::{Reads, Unstated, Writes};
+        for (name, description, effect) in [
+            ("ssh_deploy", "Deploys files. Refused on read-only servers.", Writes),
+            ("ssh_upload", "Upload a file (not in read-only mode)", Writes),
+            ("fileshare_snapshot_create", "Creates a snapshot. Snapshots are read-only copies.", Writes),
+            ("frobnicate", "Read-only. Frobnicates the thing.", Reads),
+            ("fred_release_dates", "Get the release dates of all releases.", Reads),
+            ("fred_series_tags", "Get the tags of a series.", Reads),
+            ("app-store-reviews", "Get reviews for an app.", Reads),
+            ("color_tool", "Converts a color.", Reads),
+            ("entity_action", "Perform an action on an entity.", Unstated),
+        ] {
+            assert_eq!(arguments(name, description, json!({})).effect, effect, "{name}");
         }
     }
 
