@@ -36,10 +36,16 @@ pub struct ConnectionRecord {
 pub struct TakenOut {
     /// The file.
     pub path: PathBuf,
-    /// A copy of the original file.
+    /// A copy of the original file, with the names of `secrets` in place of their values.
     pub backup: PathBuf,
     /// The fingerprint of the file as written.
     pub after: String,
+    /// The fingerprint of the original file.
+    #[serde(default)]
+    pub before: String,
+    /// The secrets that left the file, by their names in the keychain.
+    #[serde(default)]
+    pub secrets: Vec<String>,
 }
 
 /// A step that can be undone.
@@ -337,6 +343,36 @@ impl Ledger {
         }
         files::replace(&copy, bytes)?;
         Ok(copy)
+    }
+
+    /// Changes the copies of a file from which servers were removed, and deletes other copies of it: they contain
+    /// credentials that have left the file.
+    pub fn change_copies(&self, path: &Path, change: impl Fn(&[u8]) -> Option<Vec<u8>>) -> io::Result<()> {
+        let steps = self.book().steps.clone();
+        let copies = steps.iter().flat_map(|step| match step {
+            Step::Imported { taken_out, .. } => taken_out.as_slice(),
+            Step::Connected { .. }
+            | Step::Disconnected { .. }
+            | Step::Updated { .. }
+            | Step::SetUp { .. } => &[],
+        });
+        for copy in copies.filter(|copy| copy.path == path) {
+            if let Some(changed) = std::fs::read(&copy.backup).ok().and_then(|bytes| change(&bytes)) {
+                files::replace(&copy.backup, &changed)?;
+            }
+        }
+        let mut outdated = Vec::new();
+        self.change(|book| {
+            let written = book.records.values_mut().flat_map(|record| &mut record.files);
+            outdated.extend(written.filter(|file| file.path == path).filter_map(|file| file.backup.take()));
+        })?;
+        for copy in outdated {
+            match std::fs::remove_file(copy) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn change(&self, change: impl FnOnce(&mut Book)) -> io::Result<()> {

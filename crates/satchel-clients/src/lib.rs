@@ -7,6 +7,7 @@ pub mod document;
 pub mod import;
 pub mod ledger;
 pub mod machine;
+pub mod masked;
 pub mod references;
 pub mod surface;
 pub mod table;

@@ -2,4 +2,7 @@
 //! inside. Reads no files, starts nothing and knows no format of any program.
 #![warn(missing_docs)]
 
+pub mod credential;
 pub mod launcher;
+pub mod words;
+pub mod zone;

@@ -1,6 +1,7 @@
 //! Recognizes words and sentences about credentials. Pure; looks at single names and sentences without their context.
 
-pub use crate::model::secret::is_named;
+pub use satchel_entry::credential::is_named;
+
 use crate::model::words;
 
 /// Names of secrets in prose, where a single word is ambiguous.
@@ -39,16 +40,6 @@ const ASKING: [&str; 20] = [
     "enter", "type", "paste", "provide", "give", "input", "share", "send", "tell", "supply", "insert",
     "fill", "submit", "confirm", "repeat", "what is", "need", "require", "eingeben", "geben",
 ];
-
-/// Does this variable or header usually contain a secret?
-pub fn is_given_as(name: &str) -> bool {
-    let header = ["authorization", "proxy-authorization", "cookie"];
-    let parts = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "KEY", "_PAT", "_DSN"];
-    let upper = name.to_uppercase();
-    header.iter().any(|header| name.eq_ignore_ascii_case(header))
-        || is_named(name)
-        || parts.iter().any(|part| upper.contains(part))
-}
 
 /// Does this sentence ask for one?
 pub fn is_wanted(text: &str) -> bool {

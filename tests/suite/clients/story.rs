@@ -211,6 +211,14 @@ async fn servers_come_in_once_with_their_credentials_moved_and_go_again() {
     let alone: Value = serde_json::from_slice(&fs::read(&cursor).unwrap()).unwrap();
     assert_eq!(alone["mcpServers"].as_object().unwrap().keys().collect::<Vec<_>>(), ["satchel"]);
     assert_eq!(state(&home, "cursor").await["duplicates"], json!([]));
+    // Neither does a copy that undoing needs.
+    for (path, bytes) in home.files() {
+        assert!(
+            !String::from_utf8_lossy(&bytes).contains("s3cr3t"),
+            "{} holds the credential",
+            path.display()
+        );
+    }
     home.satchel(&["undo"]).await.succeeded();
     assert_eq!(fs::read(&cursor).unwrap(), with_both);
     home.satchel(&["undo"]).await.succeeded();

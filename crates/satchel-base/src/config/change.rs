@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 use super::{
     Config, ConfigError,
     file::{HISTORY, PICTURES, SERVERS, TOOL_RULES},
-    profile_change as profiles,
+    hidden, profile_change as profiles,
 };
 use crate::model::{
     ServerName,
-    control::{Change, HIDDEN, Target},
+    control::{Change, Target},
     name::{NameError, in_path},
     nature::Permit,
     server::Sandbox,
@@ -130,7 +130,7 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
             if !entry.is_object() {
                 return Err(ChangeError::Invalid(format!("the entry of \"{name}\" must be an object")));
             }
-            let whole = unhidden(config.entry(name), entry).map_err(ChangeError::Invalid)?;
+            let whole = hidden::unhidden(config.entry(name), entry).map_err(ChangeError::Invalid)?;
             Ok(config.edited(|servers| {
                 if let Some(old) = servers.get_mut(name) {
                     *old = whole;
@@ -232,29 +232,6 @@ pub(super) fn without_rules_of(root: &mut Map<String, Value>, server: &str) {
     }
 }
 
-/// Replaces [`HIDDEN`] by the text of the old entry.
-fn unhidden(old: Option<&Value>, new: &Value) -> Result<Value, String> {
-    match new {
-        Value::String(text) if text == HIDDEN => match old {
-            Some(Value::String(text)) => Ok(json!(text)),
-            _ => Err(format!(
-                "\"{HIDDEN}\" stands for no hidden value here; write the value, or ${{secret:NAME}}"
-            )),
-        },
-        Value::Object(fields) => {
-            let entries = fields
-                .iter()
-                .map(|(key, value)| Ok((key.clone(), unhidden(old.and_then(|old| old.get(key)), value)?)));
-            entries.collect::<Result<Map<_, _>, String>>().map(Value::Object)
-        }
-        Value::Array(items) => {
-            let items = items.iter().enumerate();
-            items.map(|(at, item)| unhidden(old.and_then(|old| old.get(at)), item)).collect()
-        }
-        other => Ok(other.clone()),
-    }
-}
-
 /// Appends the rule, so that it takes precedence, and removes an earlier one for the same tool and client that only
 /// sets a permission.
 fn permitted(
@@ -317,6 +294,7 @@ fn entry_of(target: &Target) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::control::HIDDEN;
 
     fn add(name: &str, replace: bool) -> Change {
         let target =

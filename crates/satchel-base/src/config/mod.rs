@@ -4,6 +4,7 @@ pub mod change;
 pub mod expand;
 pub mod file;
 pub mod guarded;
+pub mod hidden;
 pub mod keys;
 mod profile_change;
 pub mod profiles;

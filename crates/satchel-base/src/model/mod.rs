@@ -27,7 +27,6 @@ pub mod package;
 pub mod profiles;
 pub mod remark;
 pub mod request;
-pub mod secret;
 pub mod server;
 pub mod setup;
 pub mod shell;

@@ -2,23 +2,14 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
+use satchel_entry::credential::{self, Evidence, Place, after_scheme, in_arguments};
 use serde_json::{Map, Value, json};
 
 use super::{FoundEntry, Target, TransportKind, Words, omitted::is_kept};
-use crate::{document::fingerprint, references::holds_reference};
+use crate::document::fingerprint;
 
-/// Parts of credential names. Protecting something harmless costs nothing.
-const WORDS: &[&str] = &["TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE"];
-/// How names of personal access tokens end.
-const ACCESS_TOKEN: &str = "_PAT";
-/// A flag with one of these names a location, not the credential.
-const PLACES: &[&str] = &["FILE", "PATH", "ENV"];
-/// Flags whose value is a header of HTTP.
-const HEADER_FLAGS: &[&str] = &["-H", "--header", "--headers"];
 /// In place of any credential, where servers are compared.
 const ANY: &str = "${secret}";
-/// What stands before a credential in a header.
-const SCHEMES: &[&str] = &["Bearer ", "bearer ", "Basic ", "basic ", "Token ", "token "];
 
 /// The locations of plain-text credentials, for example `env.API_KEY` or `args[3]`.
 pub(super) fn plain(target: &Target) -> Vec<String> {
@@ -39,45 +30,42 @@ enum FieldPath {
     /// A part of an argument, in bytes.
     Arg(usize, Range<usize>),
     Header(String),
-    Query(String),
-    UserInfo,
+    /// A part of the address, in bytes.
+    Url(Range<usize>),
+    /// The whole address.
     Address,
 }
 
 fn spots(target: &Target) -> Vec<FieldSpot> {
     match target {
         Target::Program { args, env, .. } => {
-            let holds = |name: &str, value: &Value| {
-                is_secret(name, value) || value.as_str().is_some_and(|text| password(text).is_some())
-            };
-            let variables =
-                env.iter().filter(|(name, value)| holds(name, value)).map(|(name, _)| FieldSpot {
-                    field: format!("env.{name}"),
-                    label: name.clone(),
-                    at: FieldPath::Env(name.clone()),
-                });
+            let variables = env.iter().filter(|(name, value)| is_one(name, value, Place::Variable));
+            let variables = variables.map(|(name, _)| FieldSpot {
+                field: format!("env.{name}"),
+                label: name.clone(),
+                at: FieldPath::Env(name.clone()),
+            });
             variables.chain(arguments(args)).collect()
         }
         Target::Address { url, headers } => {
-            let headers =
-                headers.iter().filter(|(name, value)| is_secret(name, value)).map(|(name, _)| FieldSpot {
-                    field: format!("headers.{name}"),
-                    label: name.clone(),
-                    at: FieldPath::Header(name.clone()),
-                });
+            let headers = headers.iter().filter(|(name, value)| is_one(name, value, Place::Header));
+            let headers = headers.map(|(name, _)| FieldSpot {
+                field: format!("headers.{name}"),
+                label: name.clone(),
+                at: FieldPath::Header(name.clone()),
+            });
             headers.chain(in_address(url)).collect()
         }
     }
 }
 
-/// Is the value a plain-text credential, judged by its name?
-pub(super) fn is_secret(name: &str, value: &Value) -> bool {
-    sounds_secret(name) && value.as_str().is_some_and(is_plain)
+fn is_one(name: &str, value: &Value, place: Place) -> bool {
+    value.as_str().is_some_and(|text| credential::of(name, text, place).is_credential())
 }
 
-fn sounds_secret(name: &str) -> bool {
-    let upper = name.to_uppercase();
-    WORDS.iter().any(|word| upper.contains(word)) || upper.ends_with(ACCESS_TOKEN)
+/// Is the value a plain-text credential?
+pub(super) fn is_secret(name: &str, value: &Value) -> bool {
+    is_one(name, value, Place::Field)
 }
 
 /// Does it contain a plain-text credential, judged by field names?
@@ -102,37 +90,24 @@ fn gather(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                found.extend(value.as_str().filter(|_| is_secret(name, value)).map(without_scheme));
+                let text = value.as_str().unwrap_or_default();
+                found.extend(parts(text, credential::parts(name, text, Place::Field)));
                 gather(value, found);
             }
         }
         Value::Array(items) => {
             let args: Vec<String> =
                 items.iter().map(|item| item.as_str().unwrap_or_default().to_owned()).collect();
-            found.extend(arguments(&args).into_iter().filter_map(|spot| match spot.at {
-                FieldPath::Arg(at, part) => Some(args.get(at)?.get(part)?.to_owned()),
-                _ => None,
-            }));
+            found.extend(in_arguments(&args).into_iter().map(|one| args[one.at][one.range].to_owned()));
             items.iter().for_each(|item| gather(item, found));
         }
-        Value::String(text) => {
-            found.extend(
-                user_info(text).map(|(_, inside)| inside.to_owned()).filter(|inside| is_plain(inside)),
-            );
-            let named = query(text).filter(|(name, value)| sounds_secret(name) && is_plain(value));
-            found.extend(named.map(|(_, value)| value.to_owned()));
-        }
+        Value::String(text) => found.extend(parts(text, credential::parts("", text, Place::Field))),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-/// The credential in `Bearer abc` is `abc`.
-fn without_scheme(value: &str) -> String {
-    after_scheme(value).trim().to_owned()
-}
-
-fn after_scheme(value: &str) -> &str {
-    SCHEMES.iter().find_map(|scheme| value.strip_prefix(scheme)).unwrap_or(value)
+fn parts(text: &str, parts: Vec<credential::Part>) -> impl Iterator<Item = String> {
+    parts.into_iter().map(|part| text[part.range].to_owned())
 }
 
 fn after_flag(arg: &str) -> &str {
@@ -142,104 +117,24 @@ fn after_flag(arg: &str) -> &str {
     }
 }
 
-/// A literal value rather than a reference.
-fn is_plain(value: &str) -> bool {
-    !value.trim().is_empty() && !holds_reference(value) && !is_variable(value)
+fn arguments(args: &[String]) -> impl Iterator<Item = FieldSpot> {
+    in_arguments(args).into_iter().map(|one| FieldSpot {
+        field: format!("args[{}]", one.at),
+        label: one.label,
+        at: FieldPath::Arg(one.at, one.range),
+    })
 }
 
-/// `${NAME}` in a syntax that the client does not support is still not a credential.
-fn is_variable(value: &str) -> bool {
-    let value = value.strip_prefix("Bearer ").unwrap_or(value).trim();
-    value.starts_with("${") && value.ends_with('}')
-}
-
-fn arguments(args: &[String]) -> Vec<FieldSpot> {
-    let mut found = Vec::new();
-    let mut before = None;
-    for (at, arg) in args.iter().enumerate() {
-        let spot = |(label, value): (String, &str)| {
-            let start = value.as_ptr() as usize - arg.as_ptr() as usize;
-            FieldSpot {
-                field: format!("args[{at}]"),
-                label,
-                at: FieldPath::Arg(at, start..start + value.len()),
-            }
+fn in_address(url: &str) -> impl Iterator<Item = FieldSpot> {
+    credential::parts("url", url, Place::Field).into_iter().map(|part| {
+        let label = part.label.unwrap_or_else(|| "url".into());
+        let field = match part.evidence {
+            Evidence::Password => "url.userinfo".to_owned(),
+            _ if label == "path" => "url.path".to_owned(),
+            _ => format!("url.query.{label}"),
         };
-        found.extend(in_argument(before, arg).into_iter().map(spot));
-        before = Some(arg.as_str());
-    }
-    found
-}
-
-/// The credentials in an argument, each with what it belongs to: the value of a flag or variable, a header, or a part of
-/// an address.
-fn in_argument<'a>(before: Option<&str>, arg: &'a str) -> Vec<(String, &'a str)> {
-    let plain = |label: &str, value: &'a str| {
-        let label = label.trim_matches('-');
-        let place = PLACES.iter().any(|word| label.to_uppercase().contains(word));
-        (!place && sounds_secret(label) && is_plain(value)).then(|| vec![(label.to_owned(), value)])
-    };
-    let flag = before.filter(|before| before.starts_with('-') && !before.contains('='));
-    let (flag, value) = match arg.strip_prefix('-').and_then(|rest| rest.split_once('=')) {
-        Some((name, value)) => (Some(&arg[..=name.len()]), value),
-        None => (flag.filter(|_| !arg.starts_with('-')), arg),
-    };
-    let of_flag = flag.and_then(|flag| plain(flag, value));
-    let of_header = || {
-        let (name, value) =
-            value.split_once(':').filter(|_| flag.is_some_and(|flag| HEADER_FLAGS.contains(&flag)))?;
-        plain(name.trim(), after_scheme(value.trim()))
-    };
-    // `KEY==1.0` is a version.
-    let of_variable = || {
-        let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let (name, value) =
-            value.split_once('=').filter(|(name, value)| is_name(name) && !value.starts_with('='))?;
-        plain(name, value)
-    };
-    let of_address = || {
-        let password = password(value).map(|password| ("password".to_owned(), password));
-        let named = query(value).filter_map(|(name, value)| plain(name, value)).flatten();
-        password.into_iter().chain(named).collect()
-    };
-    of_flag.or_else(of_header).or_else(of_variable).unwrap_or_else(of_address)
-}
-
-/// The password in an address such as `postgresql://user:password@host`.
-fn password(text: &str) -> Option<&str> {
-    let (_, inside) = user_info(text)?;
-    inside.split_once(':').map(|(_, password)| password).filter(|password| is_plain(password))
-}
-
-fn in_address(url: &str) -> Vec<FieldSpot> {
-    let mut found = Vec::new();
-    if user_info(url).is_some_and(|(_, inside)| is_plain(inside)) {
-        found.push(FieldSpot {
-            field: "url.userinfo".into(),
-            label: "userinfo".into(),
-            at: FieldPath::UserInfo,
-        });
-    }
-    for (name, value) in query(url) {
-        if sounds_secret(name) && is_plain(value) {
-            let at = FieldPath::Query(name.to_owned());
-            found.push(FieldSpot { field: format!("url.query.{name}"), label: name.to_owned(), at });
-        }
-    }
-    found
-}
-
-fn query(url: &str) -> impl Iterator<Item = (&str, &str)> {
-    let query = url.split_once('?').map_or("", |(_, query)| query);
-    let query = query.split('#').next().unwrap_or(query);
-    query.split('&').filter_map(|pair| pair.split_once('='))
-}
-
-/// Its position, and the text before the `@`.
-fn user_info(url: &str) -> Option<(usize, &str)> {
-    let start = url.find("://")? + 3;
-    let host = url[start..].split(['/', '?', '#']).next()?;
-    host.rsplit_once('@').map(|(inside, _)| (start, inside))
+        FieldSpot { field, label, at: FieldPath::Url(part.range) }
+    })
 }
 
 /// These, and those declared as credentials despite their names.
@@ -254,6 +149,7 @@ fn all_spots(target: &Target, declared: &[String], words: Words) -> Vec<FieldSpo
             continue;
         }
         let at = if field == "url" {
+            all.retain(|spot| !matches!(spot.at, FieldPath::Url(_)));
             FieldPath::Address
         } else if let Some(name) = field.strip_prefix("env.") {
             FieldPath::Env(name.to_owned())
@@ -385,7 +281,8 @@ pub fn take_credentials(entry: &mut Map<String, Value>, name: &str) -> Vec<Moved
     let spots = labelled(spots(&target));
     let mut moved = take_out(&mut target, spots, name);
     if let Some(secret) = entry.get_mut("oauth").and_then(|oauth| oauth.get_mut("clientSecret"))
-        && let Some(value) = secret.as_str().filter(|value| is_plain(value)).map(ToOwned::to_owned)
+        && is_secret("clientSecret", secret)
+        && let Some(value) = secret.as_str().map(ToOwned::to_owned)
     {
         let name = secret_name(name, "clientSecret");
         *secret = format!("${{secret:{name}}}").into();
@@ -414,16 +311,10 @@ pub fn take_credentials(entry: &mut Map<String, Value>, name: &str) -> Vec<Moved
     moved
 }
 
-/// Replaces the plain-text credentials of a pasted target by references, except those with a label in `plain`. `declared`
-/// are fields that are credentials despite their names. Returns each with its label: the variable, header, flag or part of
-/// an address that it belongs to.
-pub fn hide_credentials(
-    target: &mut Target,
-    declared: &[String],
-    name: &str,
-    plain: &[String],
-) -> Vec<(String, Moved)> {
-    let mut spots = labelled(all_spots(target, declared, Words::Pasted));
+/// Replaces the plain-text credentials of a pasted target by references, except those with a label in `plain`. Returns each
+/// with its label: the variable, header, flag or part of an address that it belongs to.
+pub fn hide_credentials(target: &mut Target, name: &str, plain: &[String]) -> Vec<(String, Moved)> {
+    let mut spots = labelled(spots(target));
     spots.retain(|(_, label)| !plain.contains(label));
     take_out_labelled(target, spots, name)
 }
@@ -603,16 +494,10 @@ fn put(target: &mut Target, at: &FieldPath, reference: &str) -> Option<String> {
             arg.replace_range(part.clone(), reference);
             Some(value)
         }
-        (Target::Address { url, .. }, FieldPath::Query(name)) => {
-            let value = query(url).find(|(key, _)| key == name)?.1.to_owned();
-            *url = url.replacen(&format!("{name}={value}"), &format!("{name}={reference}"), 1);
+        (Target::Address { url, .. }, FieldPath::Url(part)) => {
+            let value = url.get(part.clone())?.to_owned();
+            url.replace_range(part.clone(), reference);
             Some(value)
-        }
-        (Target::Address { url, .. }, FieldPath::UserInfo) => {
-            let (start, inside) = user_info(url)?;
-            let (length, inside) = (inside.len(), inside.to_owned());
-            url.replace_range(start..start + length, reference);
-            Some(inside)
         }
         (Target::Address { url, .. }, FieldPath::Address) => {
             Some(std::mem::replace(url, reference.to_owned()))
@@ -641,6 +526,31 @@ mod tests {
         assert_eq!(entry["args"], json!(after));
         let moved: Vec<_> = moved.iter().map(|one| (one.name.as_str(), one.value.as_str())).collect();
         assert_eq!(moved, taken);
+    }
+
+    /// The table that every room is tested with.
+    #[test]
+    fn what_leaves_the_file_has_the_verdict_of_every_room() {
+        let mut rows = 0;
+        for line in include_str!("../../../satchel-entry/src/credential/table.tsv").lines() {
+            let mut fields = line.split('\t');
+            let (Some(verdict), Some(name), Some(value)) = (fields.next(), fields.next(), fields.next())
+            else {
+                continue;
+            };
+            if verdict.starts_with('#') {
+                continue;
+            }
+            rows += 1;
+            let Value::Object(mut entry) = json!({ "command": "x", "env": { name: value } }) else {
+                unreachable!()
+            };
+            let moved = take_credentials(&mut entry, "a");
+            assert_eq!(!moved.is_empty(), verdict == "yes", "{name}={value}");
+            let kept = entry["env"].to_string();
+            assert_eq!(kept.contains(&Value::from(value).to_string()), verdict == "no", "{kept}");
+        }
+        assert!(rows >= 120, "{rows}");
     }
 
     #[test]
@@ -725,10 +635,10 @@ mod tests {
             cwd: None,
             env_file: None,
         };
-        let hidden = |declared: &[&str], plain: &[&str]| {
+        let hidden = |plain: &[&str]| {
             let texts = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
             let mut target = target.clone();
-            let taken = hide_credentials(&mut target, &texts(declared), "a", &texts(plain));
+            let taken = hide_credentials(&mut target, "a", &texts(plain));
             let Target::Program { args, env, .. } = target else { unreachable!() };
             let taken: Vec<String> =
                 taken.into_iter().map(|(label, moved)| format!("{label}={}", moved.value)).collect();
@@ -738,11 +648,11 @@ mod tests {
         let after = "--password ${secret:a.password} --token=${secret:a.token} \
                      https://u:${secret:a.password-2}@h/x?key=${secret:a.key}";
         assert_eq!(
-            hidden(&[], &[]),
+            hidden(&[]),
             (all.map(String::from).to_vec(), after.into(), "${secret:a.GITHUB_PAT}".into())
         );
-        let (taken, after, pat) = hidden(&["args[0]"], &["GITHUB_PAT", "password"]);
-        assert_eq!(taken, ["token=zz", "password-2=pw", "key=k", "argument-0=--password"]);
+        let (taken, after, pat) = hidden(&["GITHUB_PAT", "password"]);
+        assert_eq!(taken, ["token=zz", "password-2=pw", "key=k"]);
         assert!(after.contains(" Tr0ub4dor --token=${secret:a.token} "), "{after}");
         assert_eq!(pat, "p");
     }

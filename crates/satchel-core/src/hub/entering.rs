@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 
 use super::{
     Hub, change,
-    import::{keys_in, store},
+    import::{rename_reference, store},
     server_entry::entry_to_edit,
 };
 use crate::{
-    clients::import::{self, Moved, hide_credentials, secret_name},
+    clients::import::{self, Moved, hide_credentials, secret_name, take_credentials},
     model::{
         Code,
         control::{Change, HiddenTarget, NewServer, Refusal, Target},
@@ -35,15 +35,47 @@ pub(super) async fn add_server(
     replace: bool,
 ) -> Result<(), Refusal> {
     let NewServer { name, target } = server;
-    let taken = hub.config().entry(&name).is_some();
-    let (mut target, moved) = without_credentials(target, &name, plain);
+    let target = stored(hub, &name, target, plain, replace).await?;
+    change::change(hub, Change::Add { name, target, startup: None, era: None, replace }).await
+}
+
+/// Applies a change that a person requests. The credentials of a new server go to the keychain first.
+pub(super) async fn change(hub: &Hub, change: Change) -> Result<(), Refusal> {
+    let change = match change {
+        Change::Add { name, target, startup, era, replace } => {
+            let target = stored(hub, &name, target, &[], replace).await?;
+            Change::Add { name, target, startup, era, replace }
+        }
+        Change::Put { name, entry: Value::Object(mut entry), replace, rules } => {
+            let moved = take_credentials(&mut entry, &name);
+            for secret in moved.iter().rev().filter(|_| replace || hub.config().entry(&name).is_none()) {
+                let stored = store(hub, &secret.name, &secret.value).await.map_err(Refusal::from)?;
+                rename_reference(&mut entry, &secret.name, &stored);
+            }
+            Change::Put { name, entry: Value::Object(entry), replace, rules }
+        }
+        other => other,
+    };
+    change::change(hub, change).await
+}
+
+/// The target with its credentials in the keychain, except those with a label in `plain`.
+async fn stored(
+    hub: &Hub,
+    name: &str,
+    target: Target,
+    plain: &[String],
+    replace: bool,
+) -> Result<Target, Refusal> {
+    let taken = hub.config().entry(name).is_some();
+    let (mut target, moved) = without_credentials(target, name, plain);
     // What is refused anyway leaves nothing in the keychain.
     // From the end: a new name of the first `password` may be the preferred one of the second.
     for (_, secret) in moved.iter().rev().filter(|_| replace || !taken) {
         let stored = store(hub, &secret.name, &secret.value).await.map_err(Refusal::from)?;
         refer_to(&mut target, &secret.name, &stored);
     }
-    change::change(hub, Change::Add { name, target, startup: None, era: None, replace }).await
+    Ok(target)
 }
 
 /// Stores the value of an environment variable that an entry names, and lets the entry name the secret instead.
@@ -103,8 +135,7 @@ fn referring(text: &str, variable: &str, reference: &str) -> String {
 
 fn without_credentials(target: Target, name: &str, plain: &[String]) -> (Target, Vec<(String, Moved)>) {
     let mut target = as_found(target);
-    let keys = keys_in(&target);
-    let moved = hide_credentials(&mut target, &keys, name, plain);
+    let moved = hide_credentials(&mut target, name, plain);
     (as_typed(target), moved)
 }
 

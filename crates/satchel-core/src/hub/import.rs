@@ -23,10 +23,12 @@ use crate::{
         connect::{format_of, write},
         document::{Document, fingerprint, read_bytes},
         import::{
-            self, Candidate, FoundEntry, Origin, ReadError, Source, Target, TransportKind, Words, into_config,
+            self, Candidate, FoundEntry, Moved, Origin, ReadError, Source, Target, TransportKind, Words,
+            credentials_in, into_config,
         },
         ledger::TakenOut,
         machine::Machine,
+        masked,
         table::{self, Client},
         template::Ourselves,
     },
@@ -52,7 +54,6 @@ use crate::{
         server_json::ServerDocument,
     },
     secrets::{Secret, SecretError},
-    stats::retention::looks_like_key,
     upstream,
 };
 
@@ -217,7 +218,7 @@ fn in_sources(hub: &Hub, sources: Vec<Source>) -> ImportOffers {
 fn offered(hub: &Hub, found: Vec<(Origin, FoundEntry)>, answers: &BTreeMap<String, Value>) -> Vec<Offer> {
     let config = hub.config();
     let taken = |name: &str| config.servers().keys().any(|known| import::is_same(known.as_str(), name));
-    let candidates = import::candidates(found, &identities(hub), taken).into_iter().map(with_keys);
+    let candidates = import::candidates(found, &identities(hub), taken).into_iter();
     let offer = |candidate: Candidate| {
         let (_, _, placeholders) = into_config(&candidate.server, &candidate.name, literal);
         let mut warnings: Vec<Caution> =
@@ -242,23 +243,6 @@ fn offered(hub: &Hub, found: Vec<(Origin, FoundEntry)>, answers: &BTreeMap<Strin
         Offer { candidate, needs, warnings, bundle: None }
     };
     candidates.map(offer).collect()
-}
-
-fn with_keys(mut candidate: Candidate) -> Candidate {
-    let FoundEntry { target, secret_fields, .. } = &mut candidate.server;
-    for field in keys_in(target) {
-        if !secret_fields.contains(&field) {
-            secret_fields.push(field);
-        }
-    }
-    candidate
-}
-
-/// Arguments in the form of a well-known service's key are credentials, whatever stands before them.
-pub(super) fn keys_in(target: &Target) -> Vec<String> {
-    let Target::Program { args, .. } = target else { return vec![] };
-    let keys = args.iter().enumerate().filter(|(_, arg)| looks_like_key(arg));
-    keys.map(|(at, _)| format!("args[{at}]")).collect()
 }
 
 fn in_text(hub: &Hub, text: &str, answers: &BTreeMap<String, Value>) -> Result<ImportOffers, Refusal> {
@@ -456,7 +440,7 @@ pub(super) async fn import_servers(
     let left = offers.troubles.into_iter().chain(offers.skipped).collect();
     let mut imported = Imported { left, ..Imported::default() };
     // One that replaced another is not taken back: the other would be gone, too.
-    let (mut stored, mut here, mut fresh) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut stored, mut here, mut fresh, mut left_files) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let selected = |name: &str| wanted.names.as_ref().is_none_or(|names| names.iter().any(|one| one == name));
     for mut offer in offers.offers.into_iter().filter(|offer| selected(&offer.candidate.name)) {
         let how = AddedHow { replace: wanted.replace.contains(&offer.candidate.name), off: wanted.off };
@@ -466,11 +450,15 @@ pub(super) async fn import_servers(
         let name = offer.candidate.name.clone();
         if offer.candidate.known.is_some() || wanted.dry_run {
             imported.known.extend(offer.candidate.known.clone());
+            if wanted.take_out && !wanted.dry_run {
+                left_files.extend(keep_credentials(hub, &offer.candidate, &mut stored).await?);
+            }
             here.push(offer.candidate);
             continue;
         }
         match import_one(hub, &offer, how, &machine, &mut stored).await {
-            Ok(()) => {
+            Ok(moved) => {
+                left_files.extend(moved);
                 let omitted = import::omitted(&offer.candidate.server);
                 let left_behind = import::left_behind(&offer.candidate, &machine);
                 let lacking = lacking(hub, &name).await;
@@ -501,8 +489,8 @@ pub(super) async fn import_servers(
     }
     if !fresh.is_empty() || !cuts.is_empty() {
         // Recorded before the change, so that it can be undone after a crash.
-        let kept = cuts.iter().map(|cut| cut.keep(hub, client)).collect::<Result<_, _>>();
-        let taken_out = kept.map_err(unwritable)?;
+        let kept = cuts.iter().map(|cut| cut.keep(hub, client, &left_files));
+        let taken_out = kept.collect::<Result<_, Refusal>>()?;
         let remembered = hub.inner.clients.edits.imported(fresh, stored, taken_out);
         remembered.map_err(unwritable)?;
     }
@@ -534,13 +522,14 @@ struct AddedHow {
     off: bool,
 }
 
+/// Imports a server. Returns its credentials as they are stored.
 async fn import_one(
     hub: &Hub,
     offer: &Offer,
     how: AddedHow,
     machine: &Machine,
     stored: &mut Vec<String>,
-) -> Result<(), Refusal> {
+) -> Result<Vec<Moved>, Refusal> {
     // What is refused anyway leaves nothing in the keychain.
     if !how.replace && hub.config().entry(&offer.candidate.name).is_some() {
         let message = format!("there is already a server \"{}\"", offer.candidate.name);
@@ -573,13 +562,15 @@ async fn import_one(
     // Removed again where the import fails.
     let _unpacked = offer.bundle.as_ref().map(unpack).transpose()?;
     let (mut entry, moved, _) = into_config(&offer.candidate.server, &offer.candidate.name, literal);
+    let mut credentials = Vec::new();
     // From the end: a new name of the first `password` may be the preferred one of the second.
     for secret in moved.into_iter().rev() {
         let name = store(hub, &secret.name, &secret.value).await.map_err(Refusal::from)?;
         if name != secret.name {
             rename_reference(&mut entry, &secret.name, &name);
         }
-        stored.push(name);
+        stored.push(name.clone());
+        credentials.push(Moved { name, value: secret.value });
     }
     if offer.candidate.server.words != Words::Own {
         with_new_names(hub, &mut entry, stored).await?;
@@ -597,7 +588,24 @@ async fn import_one(
         rules: rules_of(&offer.candidate.server, &offer.candidate.name),
     };
     apply::ask(hub, change, hand).await?;
-    Ok(())
+    Ok(credentials)
+}
+
+/// Stores the credentials of a server that is here already and leaves another program's file: undoing needs them.
+async fn keep_credentials(
+    hub: &Hub,
+    candidate: &Candidate,
+    stored: &mut Vec<String>,
+) -> Result<Vec<Moved>, Refusal> {
+    let (_, moved, _) = into_config(&candidate.server, &candidate.name, literal);
+    let mut credentials = Vec::new();
+    for Moved { name, value } in moved {
+        let (_, there) = hub.inner.around.secrets.names().await.map_err(Refusal::from)?;
+        let name = store(hub, &name, &value).await.map_err(Refusal::from)?;
+        stored.extend((!there.contains(&name)).then(|| name.clone()));
+        credentials.push(Moved { name, value });
+    }
+    Ok(credentials)
 }
 
 /// Is it in a file that one of this user's clients starts servers from? A pasted text, a link, a bundle, a file of a project or
@@ -663,11 +671,42 @@ impl Cut {
         Changed { client, path: &self.path, before, after }.shown("removed", &self.names.join(", "))
     }
 
-    /// Stores a copy of the original file.
-    fn keep(&self, hub: &Hub, client: Option<&Client>) -> std::io::Result<TakenOut> {
-        let client = client.map_or("", |client| &client.id);
-        let backup = hub.inner.clients.edits.keep(client, &self.path, &self.before)?;
-        Ok(TakenOut { path: self.path.clone(), backup, after: fingerprint(&self.after) })
+    /// The credentials that the file says it has.
+    fn credentials_there(&self, client: Option<&Client>, text: &str) -> Vec<String> {
+        let document = client.and_then(|client| format_of(client, &self.path).read(text).ok());
+        document.map(|document| credentials_in(&document)).unwrap_or_default()
+    }
+
+    /// Stores a copy of the original file, without the credentials that leave it. Earlier copies lose them too.
+    fn keep(&self, hub: &Hub, client: Option<&Client>, credentials: &[Moved]) -> Result<TakenOut, Refusal> {
+        let edits = &hub.inner.clients.edits;
+        let text = Document::decode(&self.before).map_err(unwritable)?.text;
+        let known = self.credentials_there(client, &text);
+        let (here, elsewhere): (Vec<Moved>, Vec<Moved>) = credentials
+            .iter()
+            .cloned()
+            .partition(|one| masked::masked(&self.before, std::slice::from_ref(one)).is_some());
+        let remains = elsewhere.iter().any(|one| known.contains(&one.value));
+        let credentials = here;
+        let copy = masked::masked(&self.before, &credentials).filter(|_| !remains).ok_or_else(|| {
+            let message = format!(
+                "{}: a credential in it is written so that no copy without it can be made; remove the servers there by hand",
+                self.path.display()
+            );
+            Refusal::new(Code::Unreadable, message, "")
+        })?;
+        edits
+            .change_copies(&self.path, |earlier| masked::masked_further(earlier, &credentials))
+            .map_err(unwritable)?;
+        Ok(TakenOut {
+            path: self.path.clone(),
+            backup: edits
+                .keep(client.map_or("", |client| &client.id), &self.path, &copy)
+                .map_err(unwritable)?,
+            after: fingerprint(&self.after),
+            before: fingerprint(&self.before),
+            secrets: credentials.into_iter().map(|secret| secret.name).collect(),
+        })
     }
 }
 
@@ -707,11 +746,19 @@ fn known_client(id: &str) -> Result<&'static Client, Refusal> {
     })
 }
 
-/// Restores servers that were removed from a file.
-pub(super) fn put_back(file: &TakenOut) -> Result<Option<String>, Refusal> {
+/// Restores servers that were removed from a file, with their credentials from the keychain.
+pub(super) async fn put_back(hub: &Hub, file: &TakenOut) -> Result<Option<String>, Refusal> {
     let path = &file.path;
     let now = read_bytes(path).map_err(unwritable)?;
-    let before = files::read_data(&file.backup).map_err(unwritable)?;
+    let copy = files::read_data(&file.backup).map_err(unwritable)?;
+    let mut credentials = Vec::new();
+    for name in &file.secrets {
+        if let Some(value) = hub.inner.around.secrets.get(name).await.map_err(Refusal::from)? {
+            hub.did_here(AuditKind::SecretRead, name, "written back into another program's file");
+            credentials.push(Moved { name: name.clone(), value: value.reveal().to_owned() });
+        }
+    }
+    let before = masked::completed(&copy, &credentials).unwrap_or(copy);
     if now.as_ref() == Some(&before) {
         return Ok(None);
     }
@@ -723,7 +770,21 @@ pub(super) fn put_back(file: &TakenOut) -> Result<Option<String>, Refusal> {
         );
         return Ok(Some(text));
     }
+    if !file.before.is_empty() && fingerprint(&before) != file.before {
+        let text = format!(
+            "{}: a credential that was in it ({}) was changed or removed since; its previous content without them is in {}",
+            path.display(),
+            file.secrets.join(", "),
+            file.backup.display()
+        );
+        return Ok(Some(text));
+    }
     write(path, now.as_deref(), &before, Access::Kept).map_err(unwritable)?;
+    hub.inner
+        .clients
+        .edits
+        .change_copies(path, |earlier| masked::completed(earlier, &credentials))
+        .map_err(unwritable)?;
     Ok(None)
 }
 

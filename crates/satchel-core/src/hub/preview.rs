@@ -118,6 +118,35 @@ mod tests {
         assert!(diff.lines().any(|line| line.starts_with('+') && line.contains("satchel")), "{diff}");
     }
 
+    /// The table that every room is tested with.
+    #[test]
+    fn a_preview_hides_what_every_room_calls_a_credential() {
+        let mut rows = 0;
+        for line in include_str!("../../../satchel-entry/src/credential/table.tsv").lines() {
+            let mut fields = line.split('\t');
+            let (Some(verdict), Some(name), Some(value)) = (fields.next(), fields.next(), fields.next())
+            else {
+                continue;
+            };
+            // In a file of another program, a random text is more often the identifier of a document.
+            if verdict.starts_with('#') || name == "FOO" {
+                continue;
+            }
+            rows += 1;
+            let block = serde_json::json!({ "command": "x", "env": { name: value } });
+            let before = format!("{{\n  \"mcpServers\": {{\n    \"a\": {block}\n  }}\n}}\n");
+            let diff = shown(
+                "cursor",
+                "mcp.json",
+                &before,
+                &before.replace("\n  }\n", ",\n    \"satchel\": {}\n  }\n"),
+            );
+            let written = serde_json::Value::from(value).to_string();
+            assert_eq!(!diff.contains(&written), verdict == "yes", "{name}={value}:\n{diff}");
+        }
+        assert!(rows >= 120, "{rows}");
+    }
+
     #[test]
     fn names_of_servers_and_fields_are_never_hidden() {
         for before in [

@@ -203,7 +203,7 @@ methods! {
     };
 
     // A program's change to an accepted server is held back (`apply`).
-    Change, WINDOWS, authorize::of_change, |hub, change| change::change(hub, change).await.and_then(done);
+    Change, WINDOWS, authorize::of_change, |hub, change| entering::change(hub, change).await.and_then(done);
     AddServer, WINDOWS, nothing, |hub, AddServer { server, plain, replace }| {
         entering::add_server(hub, server, &plain, replace).await.and_then(done)
     };

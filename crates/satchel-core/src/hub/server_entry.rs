@@ -7,18 +7,13 @@ use std::{
 
 use parking_lot::{Mutex, MutexGuard};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::Hub;
 use crate::{
-    config::expand::Template,
+    config::{expand::Template, hidden::without_credentials},
     listings::Listings,
-    model::{
-        Origin, TransportConfig,
-        control::{HIDDEN, Refusal},
-        request::OwnSecrets,
-    },
-    trust::secret,
+    model::{Origin, TransportConfig, control::Refusal, request::OwnSecrets},
     upstream::log::ServerLog,
 };
 
@@ -41,24 +36,10 @@ impl Entries {
     }
 }
 
-/// The entry with plain-text secrets hidden.
-fn without_secrets(mut entry: Value) -> Value {
-    for block in ["env", "headers", "oauth"] {
-        let values = entry.get_mut(block).and_then(Value::as_object_mut).into_iter().flatten();
-        for (name, value) in values {
-            let written_out = value.as_str().is_some_and(|text| !text.is_empty() && !text.contains("${"));
-            if written_out && secret::is_given_as(name) {
-                *value = json!(HIDDEN);
-            }
-        }
-    }
-    entry
-}
-
 /// The entry for editing, with secrets hidden.
 pub(super) fn entry_to_edit(hub: &Hub, server: &str) -> Result<Map<String, Value>, Refusal> {
     let config = hub.config();
-    let entry = config.entry(server).cloned().map(without_secrets);
+    let entry = config.entry(server).cloned().map(without_credentials);
     match entry {
         Some(Value::Object(fields)) => Ok(fields),
         _ => Err(Refusal::unknown_server(server)),
@@ -105,23 +86,4 @@ pub(super) fn removed(hub: &Hub) -> MutexGuard<'_, BTreeMap<String, Value>> {
 fn named(transport: &TransportConfig) -> BTreeSet<String> {
     let templates = transport.texts().map(Template::parse);
     templates.flat_map(|template| template.secrets().map(ToOwned::to_owned).collect::<Vec<_>>()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn secrets_written_in_plain_text_are_hidden() {
-        let entry = json!({
-            "url": "https://a.example/mcp",
-            "headers": { "Authorization": "Bearer abc", "X-Team": "b" },
-            "oauth": { "clientId": "app", "clientSecret": "in plain text" },
-        });
-        let shown = without_secrets(entry);
-        assert_eq!(shown["headers"], json!({ "Authorization": HIDDEN, "X-Team": "b" }));
-        assert_eq!(shown["oauth"], json!({ "clientId": "app", "clientSecret": HIDDEN }));
-        let reference = json!({ "oauth": { "clientSecret": "${secret:APP}" } });
-        assert_eq!(without_secrets(reference.clone()), reference);
-    }
 }

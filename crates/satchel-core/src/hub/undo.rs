@@ -75,7 +75,7 @@ async fn take_import_back(
 ) -> Result<Undone, Refusal> {
     let mut remarks = Vec::new();
     for file in taken_out {
-        remarks.extend(import::put_back(file)?);
+        remarks.extend(import::put_back(hub, file).await?);
     }
     if !remarks.is_empty() {
         // Otherwise these servers would exist nowhere.

@@ -6,7 +6,7 @@ mod package;
 mod unwrapped;
 
 pub use options::{Flag, Spec};
-pub use package::{Ecosystem, Package};
+pub use package::{Ecosystem, Package, is_exact};
 
 use unwrapped::Word;
 
@@ -79,6 +79,8 @@ pub struct Launch {
     pub through: Vec<String>,
     /// Variables that wrappers set.
     pub variables: Vec<(String, String)>,
+    /// Its options before a subcommand: `docker -H HOST run`.
+    pub before: Vec<Flag>,
     /// The launcher's own options.
     pub flags: Vec<Flag>,
     /// What it runs.
@@ -97,6 +99,7 @@ impl Launch {
                 program: unwrapped.through.last().cloned().unwrap_or_default(),
                 through: unwrapped.through,
                 variables: unwrapped.variables,
+                before: vec![],
                 flags: vec![],
                 runs: Runs::Code(code),
                 args: vec![],
@@ -114,6 +117,7 @@ impl Launch {
             program,
             through: unwrapped.through,
             variables: unwrapped.variables,
+            before: vec![],
             flags: vec![],
         };
         if let Some((launcher, rest, before)) = subcommand(&launch.program, words) {
@@ -125,9 +129,10 @@ impl Launch {
     fn read(&mut self, launcher: Launcher, words: &[Word], before: &[Word]) {
         self.launcher = Some(launcher);
         let spec = launcher.spec();
-        let (mut flags, rest) = options::read(spec, words);
-        flags.extend(options::read(spec, before).0);
-        (self.runs, self.args) = launcher.runs(&flags, &rest);
+        let (flags, rest) = options::read(spec, words);
+        let of_engine = if launcher == Launcher::Container { &options::ENGINE } else { spec };
+        self.before = options::read(of_engine, before).0;
+        (self.runs, self.args) = launcher.runs(&self.before, &flags, &rest);
         self.flags = flags;
     }
 
@@ -245,9 +250,9 @@ impl Launcher {
     }
 
     /// What it runs with these options, and that program's arguments.
-    fn runs(self, flags: &[Flag], rest: &[Word]) -> (Runs, Vec<String>) {
+    fn runs(self, before: &[Flag], flags: &[Flag], rest: &[Word]) -> (Runs, Vec<String>) {
         let values = |names: &[&str]| -> Vec<(String, Option<usize>)> {
-            let named = flags.iter().filter(|flag| names.contains(&flag.name.as_str()));
+            let named = flags.iter().chain(before).filter(|flag| names.contains(&flag.name.as_str()));
             named.filter_map(|flag| Some((flag.value.clone()?, flag.at))).collect()
         };
         let texts = |words: &[Word]| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();

@@ -1,78 +1,14 @@
 //! Decides which addresses a sign-in may contact and open. Documents that a server names can point anywhere; they must
 //! not lead into the private network or have a secret sent unencrypted.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
+pub use satchel_entry::zone::{Zone, zone};
 use url::{Host, Url};
-
-/// The network zone of an address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Zone {
-    /// This computer.
-    Loopback,
-    /// A non-public network: private, link-local, shared, or of cloud services.
-    Private,
-    /// The internet.
-    Public,
-}
-
-/// The zone of this address. IPv6 forms that embed an IPv4 address count as that.
-pub fn zone(address: IpAddr) -> Zone {
-    match address {
-        IpAddr::V4(four) => zone_v4(four),
-        IpAddr::V6(six) => zone_v6(six),
-    }
-}
-
-fn zone_v4(four: Ipv4Addr) -> Zone {
-    let [first, second, third, _] = four.octets();
-    let shared = first == 100 && second & 0xc0 == 64;
-    let benchmark = first == 198 && second & 0xfe == 18;
-    let protocol = first == 192 && second == 0 && third == 0;
-    if four.is_loopback() {
-        Zone::Loopback
-    } else if first == 0
-        || shared
-        || benchmark
-        || protocol
-        || first >= 240
-        || four.is_private()
-        || four.is_link_local()
-        || four.is_multicast()
-    {
-        Zone::Private
-    } else {
-        Zone::Public
-    }
-}
-
-fn zone_v6(six: Ipv6Addr) -> Zone {
-    if six.is_loopback() {
-        return Zone::Loopback;
-    }
-    let parts = six.segments();
-    let four = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
-    match parts {
-        // Mapped (::ffff:a.b.c.d), compatible (::a.b.c.d), and NAT64 (64:ff9b::a.b.c.d).
-        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
-            zone_v4(four(high, low))
-        }
-        // Local NAT64, 6to4 and Teredo.
-        [0x64, 0xff9b, ..] => Zone::Private,
-        [0x2002, high, low, ..] => zone_v4(four(high, low)),
-        [0x2001, 0, ..] => Zone::Private,
-        [first, ..] if first & 0xfe00 == 0xfc00 || first & 0xff80 == 0xfe80 || first & 0xff00 == 0xff00 => {
-            Zone::Private
-        }
-        _ => Zone::Public,
-    }
-}
 
 /// The zone of a URL's host, if it is an IP address; `None` for a name.
 pub fn zone_of(url: &Url) -> Option<Zone> {
     match url.host()? {
-        Host::Ipv4(four) => Some(zone_v4(four)),
-        Host::Ipv6(six) => Some(zone_v6(six)),
+        Host::Ipv4(four) => Some(zone(four.into())),
+        Host::Ipv6(six) => Some(zone(six.into())),
         Host::Domain(name) => is_localhost(name).then_some(Zone::Loopback),
     }
 }
@@ -152,32 +88,6 @@ mod tests {
 
     fn url(text: &str) -> Url {
         Url::parse(text).unwrap()
-    }
-
-    #[test]
-    fn an_address_lies_where_its_packets_go() {
-        for (address, expected) in [
-            ("127.0.0.1", Zone::Loopback),
-            ("::1", Zone::Loopback),
-            ("::ffff:127.0.0.1", Zone::Loopback),
-            ("10.0.0.5", Zone::Private),
-            ("172.16.3.1", Zone::Private),
-            ("192.168.1.1", Zone::Private),
-            ("169.254.169.254", Zone::Private),
-            ("100.64.0.1", Zone::Private),
-            ("0.0.0.0", Zone::Private),
-            ("255.255.255.255", Zone::Private),
-            ("::ffff:10.0.0.5", Zone::Private),
-            ("64:ff9b::a00:5", Zone::Private),
-            ("2002:a00:5::1", Zone::Private),
-            ("fd00::1", Zone::Private),
-            ("fe80::1", Zone::Private),
-            ("8.8.8.8", Zone::Public),
-            ("2606:4700::1", Zone::Public),
-            ("64:ff9b::808:808", Zone::Public),
-        ] {
-            assert_eq!(zone(address.parse().unwrap()), expected, "{address}");
-        }
     }
 
     #[test]

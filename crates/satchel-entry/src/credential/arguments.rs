@@ -1,0 +1,98 @@
+//! Finds credentials among the arguments of a program: values of options, variables, headers, and parts of addresses.
+
+use std::ops::Range;
+
+use super::{Evidence, Part, Place, of, parts};
+
+/// Options whose value is a header of HTTP.
+const HEADERS: &[&str] = &["-H", "--header", "--headers"];
+/// Options whose value is a variable: of a container, of a wrapper.
+const VARIABLES: &[&str] = &["-e", "--env", "--set-env", "--build-arg"];
+
+/// A credential in an argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InArgument {
+    /// Which argument.
+    pub at: usize,
+    /// What it belongs to: an option, a variable, a header, or a part of an address.
+    pub label: String,
+    /// Where it stands in the argument, in bytes.
+    pub range: Range<usize>,
+    /// Why it is one.
+    pub evidence: Evidence,
+}
+
+/// The credentials in arguments.
+pub fn in_arguments(args: &[String]) -> Vec<InArgument> {
+    let mut found = Vec::new();
+    let mut before = None;
+    for (at, arg) in args.iter().enumerate() {
+        found.extend(in_argument(before, arg).into_iter().map(|(label, part)| InArgument {
+            at,
+            label,
+            range: part.range,
+            evidence: part.evidence,
+        }));
+        before = Some(arg.as_str());
+    }
+    found
+}
+
+fn in_argument(before: Option<&str>, arg: &str) -> Vec<(String, Part)> {
+    let (flag, start) = match arg.strip_prefix('-').and_then(|rest| rest.find('=')) {
+        Some(end) => (Some(&arg[..=end]), end + 2),
+        None => (before.filter(|before| before.starts_with('-') && !before.contains('=')), 0),
+    };
+    let value = &arg[start..];
+    if start == 0 && value.starts_with('-') && !value.starts_with("-----BEGIN") {
+        return vec![];
+    }
+    let inner =
+        of_header(flag, value).or_else(|| of_variable(flag, value)).unwrap_or_else(|| of_value(flag, value));
+    let shift = |(label, part): (String, Part)| {
+        let range = part.range.start + start..part.range.end + start;
+        (label, Part { range, ..part })
+    };
+    inner.into_iter().map(shift).collect()
+}
+
+/// `Name: value`, behind an option for headers.
+fn of_header(flag: Option<&str>, value: &str) -> Option<Vec<(String, Part)>> {
+    flag.filter(|flag| HEADERS.contains(flag))?;
+    let (name, text) = value.split_once([':', '=']).filter(|(name, _)| is_name(name.trim()))?;
+    let start = value.len() - text.trim_start().len();
+    Some(labelled(name.trim(), &value[start..], Place::Header, start))
+}
+
+/// `NAME=value`; `KEY==1.0` is a version.
+fn of_variable(flag: Option<&str>, value: &str) -> Option<Vec<(String, Part)>> {
+    let (name, text) =
+        value.split_once('=').filter(|(name, text)| is_name(name) && !text.starts_with('='))?;
+    let of_option = flag.is_some_and(|flag| of(bare(flag), value, Place::Flag).is_credential());
+    let is_variable = flag.is_none_or(|flag| VARIABLES.contains(&flag)) || !of_option;
+    let found = labelled(name, text, Place::Variable, name.len() + 1);
+    (is_variable && !found.is_empty()).then_some(found)
+}
+
+fn of_value(flag: Option<&str>, value: &str) -> Vec<(String, Part)> {
+    labelled(flag.map_or("", bare), value, Place::Flag, 0)
+}
+
+fn labelled(name: &str, value: &str, place: Place, start: usize) -> Vec<(String, Part)> {
+    let label = |part: &Part| {
+        part.label.clone().unwrap_or_else(|| if name.is_empty() { "key".into() } else { name.into() })
+    };
+    let shift = |part: Part| {
+        let range = part.range.start + start..part.range.end + start;
+        (label(&part), Part { range, ..part })
+    };
+    parts(name, value, place).into_iter().map(shift).collect()
+}
+
+fn bare(flag: &str) -> &str {
+    flag.trim_matches(['-', '='])
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+}
