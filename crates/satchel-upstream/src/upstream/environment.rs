@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::platform::{Environment, Platform};
 
 /// Variables passed on. Everything else a server needs has to be in its own `env`.
-const PASSED: [&str; 30] = [
+const PASSED: [&str; 49] = [
     "PATH",
     "HOME",
     "USER",
@@ -15,18 +15,38 @@ const PASSED: [&str; 30] = [
     "SHELL",
     "LANG",
     "LANGUAGE",
+    "LC_ALL",
+    "LC_ADDRESS",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LC_IDENTIFICATION",
+    "LC_MEASUREMENT",
+    "LC_MESSAGES",
+    "LC_MONETARY",
+    "LC_NAME",
+    "LC_NUMERIC",
+    "LC_PAPER",
+    "LC_TELEPHONE",
+    "LC_TIME",
     "TZ",
     "TERM",
     "TMPDIR",
     "TMP",
     "TEMP",
+    // Directories, by the specification.
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_DIRS",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_DIRS",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
     // Desktop: servers that open a browser or a window.
     "DISPLAY",
     "WAYLAND_DISPLAY",
     "XAUTHORITY",
     "DBUS_SESSION_BUS_ADDRESS",
-    "SSH_AUTH_SOCK",
-    // Networks with a proxy or certificates of their own.
+    // Networks with a proxy or certificates of their own. A password in it is not passed on.
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "NO_PROXY",
@@ -72,8 +92,8 @@ const PASSED_ON_WINDOWS: [&str; 27] = [
     "PROCESSOR_IDENTIFIER",
     "PSModulePath",
 ];
-/// Prefixes of variables passed on.
-const PASSED_PREFIXES: [&str; 2] = ["LC_", "XDG_"];
+/// Those that may contain a login.
+const PROXIES: [&str; 3] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 /// Where package and version managers install programs, searched last: a program started from a Dock, a Start menu or
 /// a systemd unit has a minimal PATH.
 const USUAL_DIRS: [&str; 4] =
@@ -114,15 +134,27 @@ const NVM: &str = ".nvm/versions/node";
 #[cfg(unix)]
 const SHELL_TIME: Duration = Duration::from_secs(5);
 
-/// The part of `ours` that every server gets.
+/// The part of `ours` that every server gets. The SSH agent and the password of a proxy are for servers whose entry names
+/// them: `"env": {"SSH_AUTH_SOCK": "${env:SSH_AUTH_SOCK}"}`.
 pub fn passed_on(ours: &Environment) -> Environment {
     let platform = ours.platform();
     let of_windows: &[&str] = if platform == Platform::Windows { &PASSED_ON_WINDOWS } else { &[] };
-    let passes = |name: &str| {
-        PASSED.iter().chain(of_windows).any(|passed| platform.is_same_variable(passed, name))
-            || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    let passes =
+        |name: &str| PASSED.iter().chain(of_windows).any(|passed| platform.is_same_variable(passed, name));
+    let value = |name: &str, value: &str| match PROXIES.iter().any(|proxy| proxy.eq_ignore_ascii_case(name)) {
+        true => without_login(value),
+        false => value.to_owned(),
     };
-    Environment::new(platform, ours.iter().filter(|(name, _)| passes(name)))
+    let passed = ours.iter().filter(|(name, _)| passes(name));
+    Environment::new(platform, passed.map(|(name, text)| (name, value(name, text))))
+}
+
+/// The address of a proxy without user name and password.
+fn without_login(proxy: &str) -> String {
+    let (scheme, rest) =
+        proxy.split_once("://").map_or(("", proxy), |(_, rest)| (&proxy[..proxy.len() - rest.len()], rest));
+    let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+    format!("{scheme}{host}")
 }
 
 /// Where programs are searched, determined at first use and cached: the user's login shell knows best, and asking it
@@ -327,6 +359,8 @@ mod tests {
             "SATCHEL_HOME",
         ];
         check(Platform::Linux, &ours, &["HOME", "LC_ALL", "PATH", "XDG_RUNTIME_DIR"]);
+        let like_them = ["LC_MY_TOKEN", "SSH_AUTH_SOCK", "XDG_SECRET_TOKEN", "XDG_STATE_HOME"];
+        check(Platform::Linux, &like_them, &["XDG_STATE_HOME"]);
         let windows = [
             "Path",
             "PROCESSOR_ARCHITECTURE",
@@ -347,6 +381,21 @@ mod tests {
         ];
         check(Platform::Windows, &windows, &passed);
         check(Platform::Linux, &["Path", "OS", "SystemRoot"], &[]);
+    }
+
+    #[test]
+    fn a_proxy_is_passed_on_without_its_password() {
+        for (given, expected) in [
+            ("http://me:pw@proxy.example:3128", "http://proxy.example:3128"),
+            ("http://me:p@w@proxy.example/", "http://proxy.example/"),
+            ("me:pw@proxy.example:3128", "proxy.example:3128"),
+            ("http://proxy.example:3128", "http://proxy.example:3128"),
+        ] {
+            for name in ["HTTP_PROXY", "https_proxy"] {
+                let passed = passed_on(&Environment::new(Platform::Linux, [(name, given)]));
+                assert_eq!(passed.get(name), Some(expected), "{given}");
+            }
+        }
     }
 
     #[tokio::test]
