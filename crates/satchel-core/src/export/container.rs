@@ -43,18 +43,18 @@ pub(super) fn container<'a>(
     let runs_image = args.first().is_some_and(|word| word == "run");
     let Some(image) = packages.first().filter(|_| runs_image) else {
         let way = match packages.first() {
-            Some(package) => format!("{engine} runs images; `thv build` makes one of {package}"),
+            Some(package) => format!("{engine} runs images; `thv build` makes one of {}", package.text),
             None => format!("{engine} runs images, and \"{command}\" is a program of this computer"),
         };
         left.push(left_out(name.as_str(), &way));
         return None;
     };
-    let at = args.iter().position(|arg| arg == image).unwrap_or(args.len());
+    let at = image.at.unwrap_or(args.len());
     let (options, args) = (&args[..at], args.get(at + 1..).unwrap_or_default());
     for option in options.iter().filter(|word| is_left_out(word)) {
         left.push(left_out(name.as_str(), &format!("the option {option} of its container")));
     }
-    Some(Container { image: (*image).to_owned(), args })
+    Some(Container { image: image.text.clone(), args })
 }
 
 /// Is this an option other than the standard ones for such containers: interactive, temporary, variables?

@@ -570,7 +570,8 @@ fn check_command(command: &Command, package: &Package, answers: &Answers) -> Res
         cwd: None,
     };
     let runs = pinning::packages(&transport);
-    if matches!(kind, "npm" | "pypi") && runs != [command.args[at].as_str()] {
+    let texts: Vec<&str> = runs.iter().map(|package| package.text.as_str()).collect();
+    if matches!(kind, "npm" | "pypi") && texts != [command.args[at].as_str()] {
         return Err(Code::RunsAnother.into());
     }
     Ok(())

@@ -8,6 +8,7 @@ use std::{
     time::SystemTime,
 };
 
+use satchel_entry::launcher::{Launch, Launcher, Package};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -39,21 +40,21 @@ pub struct Fetched {
 
 /// Does its launcher have a cache that Satchel can read?
 pub fn is_kept(transport: &TransportConfig) -> bool {
-    let TransportConfig::Stdio { command, .. } = transport else { return false };
-    matches!(pinning::launcher(command), "npx" | "npm" | "uvx" | "uv")
-        && !pinning::packages(transport).is_empty()
+    let TransportConfig::Stdio { command, args, .. } = transport else { return false };
+    let launch = Launch::of(command, args);
+    matches!(launch.launcher, Some(Launcher::Npx | Launcher::Uvx)) && launch.package().is_some()
 }
 
 /// The cached packages of this entry, including dependencies; empty if there is no readable cache. `variable` is the
 /// environment of the server's process without the entry's own variables.
 pub fn packages(transport: &TransportConfig, variable: impl Fn(&str) -> Option<String>) -> Vec<Fetched> {
-    let TransportConfig::Stdio { command, env, .. } = transport else { return Vec::new() };
-    let asked_for = pinning::packages(transport);
+    let TransportConfig::Stdio { command, args, env, .. } = transport else { return Vec::new() };
+    let launch = Launch::of(command, args);
     let variable =
         |name: &str| env.get(name).cloned().or_else(|| variable(name)).filter(|text| !text.is_empty());
-    let mut fetched = match (pinning::launcher(command), asked_for.first()) {
-        ("npx" | "npm", Some(_)) => npm(&npm_cache(&variable), &asked_for),
-        ("uvx" | "uv", Some(package)) => uv(&uv_cache(&variable), package),
+    let mut fetched = match (launch.launcher, launch.package()) {
+        (Some(Launcher::Npx), Some(_)) => npm(&npm_cache(&variable), launch.packages()),
+        (Some(Launcher::Uvx), Some(package)) => uv(&uv_cache(&variable), package),
         _ => Vec::new(),
     };
     fetched.retain(|one| one.name.len() + one.version.len() + one.build.len() <= LONGEST);
@@ -72,17 +73,16 @@ pub fn versions(transport: &TransportConfig, fetched: &[Fetched]) -> BTreeSet<St
 
 /// The package of an entry as written, and its exact version, if named. `None` if nothing is fetched.
 pub fn asked_for(transport: &TransportConfig) -> Option<(String, Option<String>)> {
-    let package = *pinning::packages(transport).first()?;
-    let exact = pinning::floating(transport).is_none();
-    // An image's version is its digest.
-    let image = || package.split_once("@sha256:").map(|(_, digest)| format!("sha256:{digest}"));
-    let version = || pinning::version(package).map(ToOwned::to_owned).or_else(image);
-    Some((package.to_owned(), exact.then(version).flatten()))
+    let package = pinning::packages(transport).into_iter().next()?;
+    let version = package.version().map(ToOwned::to_owned);
+    Some((package.text, version))
 }
 
 /// Is this the launcher's name for the package of an entry?
 pub fn is_called(package: &str, name: &str) -> bool {
-    plain(bare(package)) == plain(name)
+    let end = |(at, c): &(usize, char)| *at > 0 && "@=<>!~ ;^[".contains(*c);
+    let end = package.char_indices().find(end).map_or(package.len(), |(at, _)| at);
+    plain(&package[..end]) == plain(name)
 }
 
 fn home(variable: &impl Fn(&str) -> Option<String>) -> PathBuf {
@@ -114,19 +114,19 @@ fn below(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     read.into_iter().flatten().flatten().flatten().take(MOST).map(|entry| entry.path())
 }
 
-/// A package's name without version.
-fn bare(package: &str) -> &str {
-    let (name, _) = pinning::name_and_rest(package);
+/// A package's name without version and extras.
+fn bare(package: &Package) -> &str {
+    let name = package.name();
     name.split('[').next().unwrap_or(name)
 }
 
 /// `_npx` has a directory for each request, which names the request and lists everything installed.
-fn npm(cache: &Path, asked_for: &[&str]) -> Vec<Fetched> {
+fn npm(cache: &Path, asked_for: &[Package]) -> Vec<Fetched> {
     let json = |path: PathBuf| -> Option<Value> {
         serde_json::from_slice(&files::read_plain(&path, LARGEST).ok()?).ok()
     };
-    let wanted: BTreeSet<&str> = asked_for.iter().copied().collect();
-    let names: BTreeSet<&str> = asked_for.iter().map(|package| bare(package)).collect();
+    let wanted: BTreeSet<&str> = asked_for.iter().map(|package| package.text.as_str()).collect();
+    let names: BTreeSet<&str> = asked_for.iter().map(bare).collect();
     let all = |directory: PathBuf| {
         let about = json(directory.join("package.json"))?;
         let noted: BTreeSet<&str> =
@@ -170,9 +170,9 @@ type Release = (String, String);
 
 /// Every wheel is unpacked to a directory of its own, with a metadata directory that names it; an environment is
 /// another such directory, with everything that runs together.
-fn uv(cache: &Path, package: &str) -> Vec<Fetched> {
+fn uv(cache: &Path, package: &Package) -> Vec<Fetched> {
     let name = plain(bare(package));
-    let exact = pinning::version(package);
+    let exact = package.version();
     let asked_for = |(other, version): &Release| *other == name && exact.is_none_or(|exact| exact == version);
     let mut wheels: BTreeMap<Release, Vec<PathBuf>> = BTreeMap::new();
     let mut wanted: BTreeSet<Release> = BTreeSet::new();

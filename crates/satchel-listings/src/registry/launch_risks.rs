@@ -2,6 +2,10 @@
 //! container, run another package, load other code. One table for descriptions, bundles, pasted texts and other
 //! programs' files. Pure; callers decide whether to refuse or ask.
 
+use satchel_entry::{
+    launcher::{Flag, Launch, Launcher, program_name},
+    zone::{Zone, zone},
+};
 use serde_json::{Map, Value};
 
 use super::written_code::written_code;
@@ -132,30 +136,6 @@ const WRAPPERS: &[&str] = &[
     "start",
 ];
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "fish", "powershell", "pwsh"];
-/// Docker options without a value.
-const DOCKER_SWITCHES: &[&str] = &[
-    "-i",
-    "-t",
-    "-it",
-    "-ti",
-    "-d",
-    "-q",
-    "-P",
-    "--interactive",
-    "--tty",
-    "--detach",
-    "--rm",
-    "--init",
-    "--read-only",
-    "--quiet",
-    "--no-healthcheck",
-    "--publish-all",
-    "--sig-proxy",
-    "--oom-kill-disable",
-    "--disable-content-trust",
-    "--replace",
-    "--help",
-];
 /// Harmless options of package launchers.
 const NPX_PLAIN: &[&str] = &[
     "-y",
@@ -249,32 +229,15 @@ fn is_inside(host: &str) -> bool {
         None => host.split(':').next().unwrap_or_default(),
     };
     let name = name.trim_end_matches('.').to_ascii_lowercase();
-    if let Ok(address) = name.parse::<std::net::IpAddr>() {
-        return match address {
-            std::net::IpAddr::V4(four) => is_inside_v4(four),
-            std::net::IpAddr::V6(six) => match six.to_ipv4() {
-                Some(four) => is_inside_v4(four) || six.is_loopback(),
-                None => {
-                    matches!(six.segments()[0] & 0xffc0, 0xfe80 | 0xfec0)
-                        || six.segments()[0] & 0xfe00 == 0xfc00
-                }
-            },
-        };
+    // A zone of an interface is no part of the address.
+    if let Ok(address) = name.split('%').next().unwrap_or_default().parse() {
+        return zone(address) != Zone::Public;
     }
     let inner = ["localhost", "local", "internal", "lan", "home", "intranet"];
     // Some programs accept numbers in other notations (`0x7f.1`, `2130706433`) as addresses.
     let number =
         name.split('.').next_back().is_some_and(|last| last.starts_with(|c: char| c.is_ascii_digit()));
     number || name.split('.').next_back().is_some_and(|last| inner.contains(&last)) || !name.contains('.')
-}
-
-fn is_inside_v4(four: std::net::Ipv4Addr) -> bool {
-    let [first, second, ..] = four.octets();
-    four.is_loopback()
-        || four.is_private()
-        || four.is_link_local()
-        || four.is_unspecified()
-        || (first == 100 && second & 0xc0 == 64)
 }
 
 fn variable(name: &str) -> Option<Caution> {
@@ -300,29 +263,9 @@ fn look(
 ) {
     let Some((program, args)) = words.split_first().filter(|_| depth < 8) else { return };
     let name = program_name(program);
+    let launch = Launch::of(program, args);
     match name.as_str() {
-        "docker" | "podman" | "nerdctl" | "finch" => docker(&name, args, env, chosen, risks),
-        "npx" | "bunx" | "pnpx" | "pnx" => npx(&name, args, risks),
-        "npm" | "pnpm" | "yarn" | "bun" => {
-            let runs = |word: &String| matches!(word.as_str(), "exec" | "x" | "dlx");
-            match args.iter().position(runs) {
-                Some(at) => {
-                    let before = args[..at].iter().filter(|word| word.starts_with('-')).cloned();
-                    npx(&name, &before.chain(args[at + 1..].iter().cloned()).collect::<Vec<_>>(), risks);
-                }
-                None => npx(
-                    &name,
-                    &args.iter().take_while(|word| word.starts_with('-')).cloned().collect::<Vec<_>>(),
-                    risks,
-                ),
-            }
-        }
-        "uvx" => launcher("uvx", args, UVX_PLAIN, risks),
-        "pipx" => {
-            launcher("pipx", args.strip_prefix(&["run".to_owned()][..]).unwrap_or(args), UVX_PLAIN, risks)
-        }
-        "uv" => uv(args, risks),
-        "dnx" => launcher("dnx", args, &["-y", "--yes", "--prerelease"], risks),
+        _ if launch.through.is_empty() && launch.launcher.is_some() => of_launch(&launch, env, chosen, risks),
         name if WRAPPERS.contains(&name) => {
             for word in args.iter().take_while(|word| word.contains('=') || word.starts_with('-')) {
                 risks.extend(word.split_once('=').and_then(|(name, _)| variable(name)));
@@ -363,54 +306,55 @@ fn is_a_script(line: &str) -> bool {
     command.contains([';', '|', '&', '<', '>', '`', '\n']) || command.contains("$(")
 }
 
-/// Without directory and extension.
-fn program_name(program: &str) -> String {
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_ascii_lowercase();
-    let endings = [".exe", ".cmd", ".bat", ".ps1"];
-    endings.iter().find_map(|ending| name.strip_suffix(ending)).map_or(name.clone(), ToOwned::to_owned)
+/// What a launcher does besides running what it names.
+fn of_launch(launch: &Launch, env: &Map<String, Value>, chosen: &[String], risks: &mut Vec<Caution>) {
+    let name = launch.program.as_str();
+    let flags = || launch.before.iter().chain(&launch.flags);
+    match launch.launcher {
+        Some(Launcher::Container) => {
+            risks.extend(launch.before.iter().map(|flag| CautionCode::TellsEngine.with([name, &flag.name])));
+            docker(&launch.flags, env, chosen, risks);
+        }
+        Some(Launcher::Npx | Launcher::PnpmDlx | Launcher::YarnDlx | Launcher::Bunx) => {
+            flags().for_each(|flag| risks.extend(npx(name, flag)));
+        }
+        Some(Launcher::Uvx | Launcher::PipxRun) => {
+            risks.extend(flags().filter_map(|flag| tells(name, flag, UVX_PLAIN)))
+        }
+        Some(Launcher::Dnx) => {
+            risks.extend(flags().filter_map(|flag| tells(name, flag, &["-y", "--yes", "--prerelease"])));
+        }
+        Some(Launcher::UvRun) => {
+            let brings = |flag: &&Flag| UV_RUN.contains(&flag.name.as_str());
+            risks.extend(
+                flags().filter(brings).map(|flag| CautionCode::BringsOtherCode.with([name, &shown(flag)])),
+            );
+        }
+        Some(
+            Launcher::Deno
+            | Launcher::Node
+            | Launcher::Bun
+            | Launcher::Python
+            | Launcher::GoRun
+            | Launcher::Java
+            | Launcher::Dotnet
+            | Launcher::Shell,
+        )
+        | None => {}
+    }
 }
 
-/// The options before the first other argument, each with its value. Options not in `switches` and without `=` take
-/// the next argument.
-fn options<'a>(args: &'a [String], switches: &[&str]) -> (Vec<(&'a str, &'a str)>, Option<&'a str>) {
-    let (mut found, mut words) = (Vec::new(), args.iter());
-    while let Some(word) = words.next() {
-        if word == "--" {
-            return (found, words.next().map(String::as_str));
-        }
-        if !word.starts_with('-') || word.len() < 2 {
-            return (found, Some(word));
-        }
-        match word.split_once('=') {
-            Some((name, value)) => found.push((name, value)),
-            None if switches.contains(&word.as_str()) => found.push((word, "")),
-            // `-v/:/host` and `-eNAME` are written without a space.
-            None if !word.starts_with("--") && word.len() > 2 && word.is_char_boundary(2) => {
-                found.push(word.split_at(2));
-            }
-            None => found.push((word, words.next().map_or("", String::as_str))),
-        }
+fn shown(flag: &Flag) -> String {
+    match flag.value.as_deref() {
+        None | Some("") => flag.name.clone(),
+        Some(value) => format!("{} {value}", flag.name),
     }
-    (found, None)
 }
 
-fn docker(
-    name: &str,
-    args: &[String],
-    env: &Map<String, Value>,
-    chosen: &[String],
-    risks: &mut Vec<Caution>,
-) {
-    let runs = |word: &String| matches!(word.as_str(), "run" | "create" | "exec");
-    let start = args.iter().position(runs).map_or(args.len(), |at| at);
-    for word in args[..start].iter().filter(|word| word.starts_with('-')) {
-        risks.push(CautionCode::TellsEngine.with([name, word]));
-    }
-    let rest = args.get(start + 1..).unwrap_or_default();
-    let mut switches = DOCKER_SWITCHES.to_vec();
-    switches.push("--privileged");
-    for (option, value) in options(rest, &switches).0 {
-        let shown = if value.is_empty() { option.to_owned() } else { format!("{option} {value}") };
+fn docker(flags: &[Flag], env: &Map<String, Value>, chosen: &[String], risks: &mut Vec<Caution>) {
+    for flag in flags {
+        let (option, value) = (flag.name.as_str(), flag.value.as_deref().unwrap_or_default());
+        let shown = shown(flag);
         match option {
             "-v" | "--volume" => risks.extend(mount(value, chosen)),
             "--mount" => {
@@ -496,59 +440,27 @@ fn is_place(source: &str) -> bool {
         || source.as_bytes().get(1) == Some(&b':')
 }
 
-fn npx(name: &str, args: &[String], risks: &mut Vec<Caution>) {
-    let mut words = args.iter().peekable();
-    while let Some(word) = words.next() {
-        if !word.starts_with('-') && !NPX_PLAIN.contains(&word.as_str()) {
-            return;
+fn npx(name: &str, flag: &Flag) -> Option<Caution> {
+    match flag.name.as_str() {
+        option if NPX_PLAIN.contains(&option) => None,
+        // Named as code that is written here.
+        "-c" | "--call" | "--shell-mode" => None,
+        "--loglevel" => None,
+        option @ ("-p" | "--package") => {
+            let package = flag.value.as_deref().unwrap_or_default();
+            Some(CautionCode::RunsOtherPackage.with([name, package, option]))
         }
-        let bare = word.split('=').next().unwrap_or(word);
-        match bare {
-            word if NPX_PLAIN.contains(&word) => {}
-            "-p" | "--package" => {
-                let package = word
-                    .split_once('=')
-                    .map_or_else(|| words.next().map_or("", |next| next), |(_, value)| value);
-                risks.push(CautionCode::RunsOtherPackage.with([name, package, bare]));
-            }
-            // Named as code that is written here.
-            "-c" | "--call" | "--shell-mode" => {}
-            "--loglevel" => drop(words.next_if(|_| !word.contains('='))),
-            _ => {
-                let value = words.next_if(|next| !word.contains('=') && !next.starts_with('-'));
-                let value = value.map(|value| format!(" {value}")).unwrap_or_default();
-                risks.push(CautionCode::TellsLauncher.with([name, &format!("{word}{value}")]));
-            }
-        }
-    }
-}
-
-fn uv(args: &[String], risks: &mut Vec<Caution>) {
-    match args.iter().position(|word| matches!(word.as_str(), "run" | "tool" | "x")) {
-        Some(at) if args[at] != "run" => {
-            let rest = args.get(at + 1..).unwrap_or_default();
-            launcher("uv", rest.strip_prefix(&["run".to_owned()][..]).unwrap_or(rest), UVX_PLAIN, risks);
-        }
-        _ => {
-            for word in args.iter().take_while(|word| *word != "--") {
-                let bare = word.split('=').next().unwrap_or(word);
-                if UV_RUN.contains(&bare) {
-                    risks.push(CautionCode::BringsOtherCode.with(["uv", word]));
-                }
-            }
-        }
+        _ => Some(CautionCode::TellsLauncher.with([name, &shown(flag)])),
     }
 }
 
 /// A launcher with other than harmless options before the package may run something else than it seems to.
-fn launcher(name: &str, args: &[String], plain: &[&str], risks: &mut Vec<Caution>) {
-    for (option, value) in options(args, plain).0 {
-        let version = option == "--python" && value.starts_with(|c: char| c.is_ascii_digit());
-        if !plain.contains(&option) && !version {
-            let shown = if value.is_empty() { option.to_owned() } else { format!("{option} {value}") };
-            risks.push(CautionCode::TellsLauncher.with([name, &shown]));
-        }
-    }
+fn tells(name: &str, flag: &Flag, plain: &[&str]) -> Option<Caution> {
+    let value = flag.value.as_deref().unwrap_or_default();
+    let version =
+        matches!(flag.name.as_str(), "--python" | "-p") && value.starts_with(|c: char| c.is_ascii_digit());
+    let harmless = plain.contains(&flag.name.as_str()) || version;
+    (!harmless).then(|| CautionCode::TellsLauncher.with([name, &shown(flag)]))
 }
 
 #[cfg(test)]
@@ -694,6 +606,12 @@ mod tests {
             "http://[::1]/",
             "http://[fe80::1]/",
             "http://[::ffff:10.0.0.1]/",
+            "https://[64:ff9b::7f00:1]/mcp",
+            "https://[2002:7f00:1::]/mcp",
+            "https://198.18.0.1/mcp",
+            "https://0.1.2.3/mcp",
+            "https://224.0.0.1/mcp",
+            "https://[ff02::1]/mcp",
             "http://2130706433/",
             "http://0x7f.1/",
             "https://router.lan/",

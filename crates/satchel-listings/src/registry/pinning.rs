@@ -1,206 +1,69 @@
 //! Tells whether an entry names an exact package version. Launchers that fetch the newest version run code tomorrow
 //! that nobody has seen today.
 
+pub use satchel_entry::launcher::is_exact;
+use satchel_entry::launcher::{Ecosystem, Launch, Package};
+
 use crate::model::TransportConfig;
 
-/// Launcher options with a value.
-const WITH_VALUE: [&str; 14] = [
-    "--package",
-    "-p",
-    "--from",
-    "--with",
-    "--python",
-    "--index-url",
-    "--registry",
-    "--cache",
-    "-c",
-    "--call",
-    "--name",
-    "--network",
-    "--platform",
-    "--spec",
-];
-/// Options of `docker run` with a value.
-const DOCKER_WITH_VALUE: [&str; 16] = [
-    "-e",
-    "--env",
-    "--env-file",
-    "-v",
-    "--volume",
-    "--mount",
-    "-p",
-    "--publish",
-    "--name",
-    "--network",
-    "-w",
-    "--workdir",
-    "-u",
-    "--user",
-    "--platform",
-    "--entrypoint",
-];
-
-/// A package naming scheme.
-#[derive(Debug, Clone, Copy)]
-enum Family {
-    Node,
-    Python,
-    Image,
-}
-
-/// The packages in a launcher's arguments, the one it runs first; empty if nothing is fetched.
-fn asked_for(transport: &TransportConfig) -> Option<(Family, Vec<&str>)> {
+fn launch(transport: &TransportConfig) -> Option<Launch> {
     let TransportConfig::Stdio { command, args, .. } = transport else { return None };
-    let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    let node = |rest| (Family::Node, named(rest, &["--package", "-p"], &WITH_VALUE));
-    let python = |rest| (Family::Python, named(rest, &["--from", "--spec"], &WITH_VALUE));
-    match (launcher(command), words.as_slice()) {
-        ("npx" | "bunx" | "pnpx", rest) | ("npm", ["exec" | "x", rest @ ..]) | ("bun", ["x", rest @ ..]) => {
-            Some(node(rest))
-        }
-        ("pnpm" | "yarn", ["dlx", rest @ ..]) => Some(node(rest)),
-        ("uvx", rest) | ("uv", ["tool", "run", rest @ ..]) | ("uv", ["x", rest @ ..]) => Some(python(rest)),
-        ("pipx", ["run", rest @ ..]) => Some(python(rest)),
-        ("docker" | "podman" | "nerdctl", ["run", rest @ ..]) => {
-            Some((Family::Image, named(rest, &[], &DOCKER_WITH_VALUE)))
-        }
-        _ => None,
-    }
+    Some(Launch::of(command, args))
 }
 
 /// The package that a launcher fetches in its newest version; `None` if the version is exact, or nothing is fetched.
 pub fn floating(transport: &TransportConfig) -> Option<String> {
-    let (family, packages) = asked_for(transport)?;
-    let package = packages.first()?;
-    let floats = match family {
-        Family::Node => node_floats(package),
-        Family::Python => python_floats(package),
-        // A tag is movable; a digest is not.
-        Family::Image => !package.contains("@sha256:"),
-    };
-    floats.then(|| (*package).to_owned())
+    launch(transport)?.package().filter(|package| package.floats()).map(|package| package.text.clone())
 }
 
 /// An example of the package with an exact version.
 pub fn example(transport: &TransportConfig) -> Option<String> {
-    let (family, packages) = asked_for(transport)?;
-    let package = packages.first()?;
-    let (name, _) = name_and_rest(package);
-    Some(match family {
-        Family::Node => format!("{name}@1.2.3"),
-        Family::Python if package.starts_with("git+") => {
-            format!("{}@…", package.rsplit_once('@').map_or(*package, |(repository, _)| repository))
-        }
-        Family::Python => format!("{name}==1.2.3"),
-        Family::Image => format!("{package}@sha256:…"),
+    let launch = launch(transport)?;
+    let package = launch.package()?;
+    Some(match package.ecosystem {
+        Ecosystem::PyPi if package.text.starts_with("git+") => format!("{}@…", package.name()),
+        Ecosystem::Image => format!("{}@sha256:…", package.text),
+        _ => at_version(package, "1.2.3"),
     })
 }
 
-/// The exact version in an entry, if it names one.
-pub(super) fn version(package: &str) -> Option<&str> {
-    let (_, rest) = name_and_rest(package);
-    Some(rest.trim_start_matches(['=', '@'])).filter(|version| is_exact(version))
+/// The package with this version in place of its own.
+fn at_version(package: &Package, version: &str) -> String {
+    let name = package.name();
+    match package.ecosystem {
+        Ecosystem::Npm | Ecosystem::NuGet => format!("{name}@{version}"),
+        Ecosystem::PyPi => format!("{name}=={version}"),
+        Ecosystem::Image => format!("{}@{version}", package.text),
+        Ecosystem::Go => format!("{name}@v{}", version.trim_start_matches('v')),
+    }
 }
 
-/// All packages in a launcher's arguments as written, the one it runs first.
-pub fn packages(transport: &TransportConfig) -> Vec<&str> {
-    asked_for(transport).map(|(_, packages)| packages).unwrap_or_default()
-}
-
-/// A program's name without directory and Windows extension.
-pub(super) fn launcher(command: &str) -> &str {
-    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
-    name.strip_suffix(".cmd").or_else(|| name.strip_suffix(".exe")).unwrap_or(name)
-}
-
-/// A package's name, and its version part.
-pub(super) fn name_and_rest(package: &str) -> (&str, &str) {
-    let ends = |(at, c): &(usize, char)| *at > 0 && "@=<>!~ ;".contains(*c);
-    let end = package.char_indices().find(ends).map_or(package.len(), |(at, _)| at);
-    package.split_at(end)
+/// All packages in a launcher's arguments, the one it runs first.
+pub fn packages(transport: &TransportConfig) -> Vec<Package> {
+    launch(transport).map(|launch| launch.packages().to_vec()).unwrap_or_default()
 }
 
 /// The arguments that pin this version; `None` if it is not exact, or there is nothing to pin.
 pub fn pinned(transport: &TransportConfig, version: &str) -> Option<Vec<String>> {
-    let package = floating(transport)?;
+    let launch = launch(transport)?;
+    let package = launch.package().filter(|package| package.floats())?;
     let TransportConfig::Stdio { command, args, env, cwd } = transport else { return None };
-    let (name, _) = name_and_rest(&package);
-    let exact = match launcher(command) {
-        "docker" | "podman" | "nerdctl" => {
+    match package.ecosystem {
+        Ecosystem::PyPi if package.text.starts_with("git+") => return None,
+        Ecosystem::Image => {
             let digest = version.strip_prefix("sha256:")?;
             let whole = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
-            whole.then(|| format!("{package}@{version}"))?
+            whole.then_some(())?;
         }
-        "uv" | "uvx" | "pipx" if package.starts_with("git+") => return None,
-        "uv" | "uvx" | "pipx" => format!("{name}=={version}"),
-        _ => format!("{name}@{version}"),
-    };
-    let with = |at: usize| {
-        let mut args = args.clone();
-        let before = args[at].strip_suffix(&package)?.to_owned();
-        args[at] = before + &exact;
-        Some(args)
-    };
-    let is_pinned = |args: &Vec<String>| {
-        let (command, args) = (command.clone(), args.clone());
-        floating(&TransportConfig::Stdio { command, args, env: env.clone(), cwd: cwd.clone() }).is_none()
-    };
-    (0..args.len()).filter_map(with).find(is_pinned)
-}
-
-/// The first argument, or everything named by `--package`.
-fn named<'a>(words: &[&'a str], options: &[&str], with_value: &[&str]) -> Vec<&'a str> {
-    let mut words = words.iter().copied();
-    let (mut named, mut first) = (Vec::new(), None);
-    while let Some(word) = words.next() {
-        let (option, value) =
-            word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
-        if word == "--" {
-            first = words.next();
-            break;
-        }
-        if !word.starts_with('-') {
-            first = Some(word);
-            break;
-        }
-        if options.contains(&option) {
-            named.extend(value.or_else(|| words.next()));
-        } else if with_value.contains(&word) {
-            words.next();
-        }
+        _ => {}
     }
-    if named.is_empty() { first.into_iter().collect() } else { named }
-}
-
-fn node_floats(package: &str) -> bool {
-    // A path or URL has no version.
-    if package.starts_with(['.', '/', '~']) || package.contains("://") {
-        return false;
-    }
-    let at = package.char_indices().skip(1).find(|(_, c)| *c == '@').map(|(at, _)| at);
-    !at.is_some_and(|at| is_exact(&package[at + 1..]))
-}
-
-fn python_floats(package: &str) -> bool {
-    if package.starts_with(['.', '/', '~']) {
-        return false;
-    }
-    if let Some((_, commit)) =
-        package.strip_prefix("git+").map(|rest| rest.rsplit_once('@').unwrap_or((rest, "")))
-    {
-        return !(commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    }
-    let version =
-        package.split_once("==").or_else(|| package.split_once('@')).map_or("", |(_, version)| version);
-    !is_exact(version)
-}
-
-/// `1.2.3`, possibly with a suffix; no range, no tag.
-pub fn is_exact(version: &str) -> bool {
-    let numbers = version.trim_start_matches('v').split(['-', '+']).next().unwrap_or_default();
-    let parts: Vec<&str> = numbers.split('.').collect();
-    parts.len() >= 2
-        && parts.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    let at = package.at?;
+    let mut args = args.clone();
+    let before = args.get(at)?.strip_suffix(&package.text)?.to_owned();
+    args[at] = before + &at_version(package, version);
+    let (command, env, cwd) = (command.clone(), env.clone(), cwd.clone());
+    let pinned = TransportConfig::Stdio { command, args: args.clone(), env, cwd };
+    floating(&pinned).is_none().then_some(args)
 }
 
 #[cfg(test)]
@@ -287,6 +150,12 @@ mod tests {
             ("pipx run server", Some("server")),
             ("uv run server.py", None),
             ("docker run -i --rm -e TOKEN mcp/fetch", Some("mcp/fetch")),
+            ("docker run -it --cpus 2 --hostname h mcp/fetch", Some("mcp/fetch")),
+            ("cmd /c npx -y server", Some("server")),
+            ("uvx --with mcp<2 server==1.0.0", None),
+            ("uvx --index-strategy unsafe-best-match server", Some("server")),
+            ("dnx Good.Mcp", Some("Good.Mcp")),
+            ("deno run -A npm:server@1.0.0", None),
             ("docker run -i mcp/fetch:1.2", Some("mcp/fetch:1.2")),
             ("docker run -i mcp/fetch@sha256:ab", None),
             ("node server.js", None),
