@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::{
     Hub, USUAL_PORT, approved,
     authorize::{self, nothing},
-    binding, by_hand, change, clients, credential, doctor, entering, failures, icons, import, launch,
-    listings, offered, packages, pause, permission, review, search, server_entry, settings, setup, sign_in,
-    trying, undo, usage, view,
+    binding, by_hand, clients, credential, doctor, entering, failures, icons, import, launch, listings,
+    offered, packages, pause, permission, review, search, server_entry, settings, setup, sign_in, trying,
+    undo, usage, view,
 };
 use crate::{
     model::{
