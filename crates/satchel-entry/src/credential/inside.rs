@@ -69,10 +69,7 @@ fn evidence_at(value: &str, depth: usize) -> Option<Evidence> {
     if is_login(value) {
         return Some(Evidence::Password);
     }
-    let in_options = || {
-        let words = || value.split_whitespace().map(ToOwned::to_owned).collect::<Vec<_>>();
-        value.starts_with("--") && depth == 0 && !in_arguments(&words()).is_empty()
-    };
+    let in_options = || !in_arguments(&options(value).map(ToOwned::to_owned).collect::<Vec<_>>()).is_empty();
     (in_json(value, depth) || !settings(value).is_empty() || in_options()).then_some(Evidence::Setting)
 }
 
@@ -228,15 +225,12 @@ pub fn within(value: &str) -> Vec<Range<usize>> {
     {
         found.push(start + 1..end);
     }
-    if value.starts_with("--") {
-        let words: Vec<&str> = value.split_whitespace().collect();
-        let start = |at: usize| words[at].as_ptr() as usize - value.as_ptr() as usize;
-        let owned: Vec<String> = words.iter().map(ToString::to_string).collect();
-        found.extend(in_arguments(&owned).into_iter().map(|one| {
-            let start = start(one.at);
-            start + one.range.start..start + one.range.end
-        }));
-    }
+    let words: Vec<&str> = options(value).collect();
+    let owned: Vec<String> = words.iter().map(ToString::to_string).collect();
+    found.extend(in_arguments(&owned).into_iter().map(|one| {
+        let start = words[one.at].as_ptr() as usize - value.as_ptr() as usize;
+        start + one.range.start..start + one.range.end
+    }));
     found.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
     let mut end = 0;
     found.retain(|range| {
@@ -247,6 +241,13 @@ pub fn within(value: &str) -> Vec<Range<usize>> {
         after
     });
     found
+}
+
+/// The words of a list of options. One word is none, so that looking into its words ends.
+fn options(value: &str) -> impl Iterator<Item = &str> {
+    let named = value.strip_prefix("--").is_some_and(|rest| rest.starts_with(char::is_alphabetic));
+    let several = named && value.contains(char::is_whitespace);
+    value.split_whitespace().filter(move |_| several)
 }
 
 /// These, and those in fields of a JSON text.

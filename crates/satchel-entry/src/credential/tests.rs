@@ -126,6 +126,10 @@ fn what_is_secret_within_a_text_is_found_without_the_rest() {
         ("user:pw1@tcp(h:1)/db", &["pw1"]),
         ("use ghp_0123456789abcdefghij here", &["ghp_0123456789abcdefghij"]),
         ("plain text: nothing", &[]),
+        ("--api-key abc123 --x 1", &["abc123"]),
+        ("-----BEGIN RSA PRIVATE KEY----- MIIE", &[]),
+        ("--", &[]),
+        ("-- -- --a", &[]),
     ] {
         let found: Vec<&str> = inner(value).into_iter().map(|range| &value[range]).collect();
         assert_eq!(found, expected, "{value}");
@@ -150,6 +154,7 @@ fn credentials_among_arguments_are_found() {
         (&["--max-tokens", "4096"], &[]),
         (&["--no-auth", "server1"], &[]),
         (&["--connection-string", "Server=h;Password=p1"], &["connection-string=Server=h;Password=p1"]),
+        (&["--", "-----BEGIN", "--a --b"], &[]),
         (&["serve", "sk-0123456789abcdef0123"], &["key=sk-0123456789abcdef0123"]),
         (&["https://u:pw@h/x?key=k"], &["password=pw", "key=k"]),
         (&["pg", "postgresql://me:${env:PW}@h"], &[]),
