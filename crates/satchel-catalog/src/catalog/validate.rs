@@ -8,10 +8,7 @@ use super::{
     ToolEntry,
     schema::{Mended, mend},
 };
-use crate::{
-    model::characters::{self, look_alike, styled},
-    trust::clean,
-};
+use crate::model::characters::{self, look_alike, styled};
 
 /// Valid tools, and the reason for each one left out.
 pub fn tools(items: Vec<Box<Raw>>) -> (Vec<ToolEntry>, Vec<String>) {
@@ -108,7 +105,7 @@ fn name_fault(name: &str) -> Result<(), String> {
     if name.chars().count() > LONGEST_NAME {
         return Err(format!("its name \"{shown}…\" is longer than {LONGEST_NAME} characters"));
     }
-    if name.chars().any(char::is_control) || !clean::hidden(name).is_empty() {
+    if characters::hides(name) || name.chars().any(char::is_control) {
         return Err(format!("its name \"{shown}\" has characters that are not shown"));
     }
     if reads_as_another(name) {
@@ -162,6 +159,8 @@ mod tests {
             r#"{"name":"","inputSchema":{"type":"object"}}"#,
             r#"{"name":"  ","inputSchema":{"type":"object"}}"#,
             r#"{"name":"a\u202eb","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"a\u00adb","inputSchema":{"type":"object"}}"#,
+            r#"{"name":"1\ufe0f","inputSchema":{"type":"object"}}"#,
             r#"{"name":"a\u200bb","inputSchema":{"type":"object"}}"#,
             r#"{"name":"a\nb","inputSchema":{"type":"object"}}"#,
             r#"{"name":"\uff44elete","inputSchema":{"type":"object"}}"#,
