@@ -211,14 +211,13 @@ async fn make(hub: &Hub, change: &Change, hand: Hand) -> Result<(), ApplyError> 
     // A server added by a program is new; a program's change to an accepted server has to be reviewed.
     let is_new = |name: &&str| current.entry(name).is_none() && !approved::has_approvals(hub, name);
     let writes = matches!(change, Change::Add { .. } | Change::Put { .. } | Change::Edit { .. });
-    let by_person = hand == Hand::Person;
     let counts = |name: &&str| match hand {
         Hand::Person => true,
         Hand::Program | Hand::Setup => !writes || is_new(name),
         Hand::Unseen => !writes,
     };
     let accepted = accepted(hub, &current, change).filter(counts);
-    let accepted = accepted.map_or(Accepted::Nothing, |name| Accepted::Entry { name, by_person });
+    let accepted = accepted.map_or(Accepted::Nothing, |name| Accepted::Entry { name, by_person: accepts });
     // Before the file is written: a hub that is killed in between would hold back what a person has just accepted.
     approved::begin_accepting(hub, &config, accepted).await;
     if let Err(error) = replace(path.clone(), config.to_text()).await {
@@ -242,7 +241,7 @@ async fn make(hub: &Hub, change: &Change, hand: Hand) -> Result<(), ApplyError> 
     hub.inner.review.end_accepting().await;
     if let Change::Remove { name } = change {
         // An entry that waits for review still waits after a program removes and re-adds it.
-        if by_person || !waits {
+        if accepts || !waits {
             approved::forget_approvals(hub, name).await;
         }
         hub.recorder().forget_habits_of(name);
