@@ -403,10 +403,10 @@ impl fmt::Display for Diagnosis {
             }
             Self::TokenPrivate { file, before } => write!(
                 f,
-                "only your account can use {file}, because it has a token; other accounts could before ({before})"
+                "{file} is readable by your account alone, because it has a token; before, others could use it ({before})"
             ),
             Self::TokenReadable { file, mode, chosen, .. } => {
-                write!(f, "other accounts of this computer can use {file} ({mode}), which has a token")?;
+                write!(f, "{file} has a token, and is readable by other accounts of this computer ({mode})")?;
                 if *chosen { f.write_str("; it was connected with --keep-mode") } else { Ok(()) }
             }
             Self::HubUnreachable { why }

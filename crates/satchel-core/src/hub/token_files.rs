@@ -55,8 +55,8 @@ impl FileAccess {
     pub(super) fn told(&self, path: &Path, client: &str) -> Option<String> {
         let (path, bits) = (path.display(), self.lost?);
         Some(format!(
-            "Other accounts of this computer could use {path} ({bits:04o}); because of the token in it, only yours can \
-             now ({PRIVATE:04o}). Undoing puts that back; `satchel connect {} --keep-mode` leaves it as it was.",
+            "{path} was readable by other accounts of this computer ({bits:04o}); because of the token in it, it is \
+             readable by yours alone now ({PRIVATE:04o}). Undoing puts that back; `satchel connect {} --keep-mode` leaves it as it was.",
             shell::word(client)
         ))
     }
