@@ -49,6 +49,7 @@ pub(crate) fn for_command() {
 }
 
 fn rotating_file(logs: &Path) -> anyhow::Result<RollingFileAppender> {
+    move_odd_aside(logs);
     let builder = || {
         RollingFileAppender::builder()
             .rotation(Rotation::DAILY)
@@ -61,6 +62,17 @@ fn rotating_file(logs: &Path) -> anyhow::Result<RollingFileAppender> {
     // Another hub starting at this moment creates the same link. The log does not decide which of them may run.
     let file = linked.build(logs).or_else(|_| builder().build(logs));
     file.with_context(|| format!("cannot write logs to {}", logs.display()))
+}
+
+/// Moves aside what stands in the place of a log, today's or another day's, and is no file: opening a pipe would wait.
+fn move_odd_aside(logs: &Path) {
+    for entry in std::fs::read_dir(logs).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if name.to_str().is_some_and(|name| name.starts_with("satchel.") && name.ends_with(".log")) {
+            // What cannot be moved is reported by whoever opens it.
+            let _ = satchel_core::files::set_odd_aside(&entry.path());
+        }
+    }
 }
 
 fn to_stderr<S>(format: LogFormat) -> Option<Box<dyn Layer<S> + Send + Sync>>
@@ -94,4 +106,20 @@ fn fields() -> impl for<'writer> FormatFields<'writer> + Send + Sync + 'static {
 fn filter(usual: &str) -> Targets {
     let chosen = std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok());
     chosen.unwrap_or_else(|| usual.parse().expect("the usual level is a valid filter"))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_in_the_place_of_a_log_is_moved_aside() {
+        let logs = tempfile::tempdir().unwrap();
+        let place = logs.path().join("satchel.2026-01-01.log");
+        std::fs::create_dir(&place).unwrap();
+        std::fs::write(logs.path().join("satchel.2026-01-02.log"), "kept").unwrap();
+        move_odd_aside(logs.path());
+        assert!(!place.exists() && logs.path().join("satchel.2026-01-02.log").is_file());
+        assert_eq!(std::fs::read_dir(logs.path()).unwrap().count(), 2, "nothing is lost");
+    }
 }
