@@ -92,7 +92,7 @@ pub async fn read(
     (wait, hosted): (Duration, bool),
     offer: &mut Offer,
 ) -> Result<(), ListError> {
-    let (log, link) = (link.log(), Asking { link, wait, declared: hello.offers(list) });
+    let (log, link) = (link.log(), ListAsking { link, wait, declared: hello.offers(list) });
     let tell = |lines: Vec<String>| lines.iter().for_each(|line| log.remark(line));
     match list {
         "tools" => {
@@ -139,7 +139,7 @@ pub async fn read(
 
 /// How a server is asked for its lists.
 #[derive(Clone, Copy)]
-struct Asking<'a> {
+struct ListAsking<'a> {
     link: &'a Link,
     /// The timeout of one page.
     wait: Duration,
@@ -150,7 +150,7 @@ struct Asking<'a> {
 /// How long a server may take to answer for a list that it did not declare.
 const UNDECLARED: Duration = Duration::from_secs(5);
 
-impl Asking<'_> {
+impl ListAsking<'_> {
     /// A whole list. It is empty if the server does not know the method; also if it did not declare the list and does
     /// not answer with one.
     async fn list(self, method: &'static str, key: &'static str) -> Result<List, ListError> {

@@ -5,7 +5,7 @@
 use satchel_mcp::{Raw, RawObject, limits};
 use serde_json::value::to_raw_value;
 
-use super::types::{self, Named};
+use super::types::{self, TypeMeaning};
 
 /// What a schema becomes.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ const KEYWORDS: &[(&str, Keyword)] = &[
 /// # Errors
 /// What cannot be mended, as the rest of a sentence that begins with the schema's name.
 pub(super) fn mend(raw: &Raw) -> Result<Mended, String> {
-    let schema = Reader { lists_are_tuples: is_older(raw) };
+    let schema = SchemaReader { lists_are_tuples: is_older(raw) };
     let mended = schema.object(raw, 0)?;
     Ok(mended.schema.map_or(Mended::Right, Mended::Changed))
 }
@@ -120,7 +120,7 @@ fn is_older(raw: &Raw) -> bool {
 
 /// One schema inside of another.
 #[derive(Default)]
-struct Part {
+struct MendedPart {
     /// If it changed.
     schema: Option<Box<Raw>>,
     /// `"required": true` in the schema of a property, which belongs to the schema around it.
@@ -136,20 +136,20 @@ enum Edit {
     Instead(Vec<(&'static str, Box<Raw>)>),
 }
 
-struct Reader {
+struct SchemaReader {
     lists_are_tuples: bool,
 }
 
-impl Reader {
+impl SchemaReader {
     /// Mends the schema in a place where only an object is allowed.
-    fn object(&self, raw: &Raw, depth: usize) -> Result<Part, String> {
+    fn object(&self, raw: &Raw, depth: usize) -> Result<MendedPart, String> {
         if depth > limits::SCHEMA_DEPTH {
             return Err(format!("nests deeper than {} levels", limits::SCHEMA_DEPTH));
         }
         // One with a key twice is read by every client in some way.
-        let Ok(mut fields) = RawObject::parse(raw) else { return Ok(Part::default()) };
+        let Ok(mut fields) = RawObject::parse(raw) else { return Ok(MendedPart::default()) };
         let mut changed = limits_of_draft_4(&mut fields);
-        let mut part = Part::default();
+        let mut part = MendedPart::default();
         let mut needed = Vec::new();
         for (name, keyword) in KEYWORDS {
             let Some(value) = fields.get(name) else { continue };
@@ -186,7 +186,7 @@ impl Reader {
     }
 
     /// Mends what stands where a schema belongs.
-    fn schema(&self, raw: &Raw, depth: usize) -> Result<Part, String> {
+    fn schema(&self, raw: &Raw, depth: usize) -> Result<MendedPart, String> {
         let written = |json: &str| Raw::from_string(json.to_owned()).ok();
         let schema = match raw.get().as_bytes().first() {
             Some(b'{') => return self.object(raw, depth),
@@ -195,20 +195,20 @@ impl Reader {
             Some(b'[') if is_empty(raw) => written("{}"),
             // A type, or a list of types, instead of a schema.
             Some(b'"' | b'[') => match types::of(raw) {
-                Named::Right => Some(type_alone(raw.to_owned())),
-                Named::Become(types) => Some(type_alone(types)),
-                Named::List(items) => Some(list_of(items)),
-                Named::Anything => written("{}"),
-                Named::Unknown if raw.get().starts_with('"') => {
+                TypeMeaning::Right => Some(type_alone(raw.to_owned())),
+                TypeMeaning::Become(types) => Some(type_alone(types)),
+                TypeMeaning::List(items) => Some(list_of(items)),
+                TypeMeaning::Anything => written("{}"),
+                TypeMeaning::Unknown if raw.get().starts_with('"') => {
                     let mut schema = RawObject::new();
                     schema.set("description", raw.to_owned());
                     Some(schema.to_raw())
                 }
-                Named::Unknown => return Err("has a list where a schema belongs".to_owned()),
+                TypeMeaning::Unknown => return Err("has a list where a schema belongs".to_owned()),
             },
             _ => return Err(format!("has {} where a schema belongs", shown(raw))),
         };
-        Ok(Part { schema, required: None })
+        Ok(MendedPart { schema, required: None })
     }
 
     fn keyword(&self, keyword: Keyword, name: &str, value: &Raw, depth: usize) -> Result<Edit, String> {
@@ -227,9 +227,9 @@ impl Reader {
                 (_, None) => Edit::Goes,
             },
             Keyword::Type => match types::of(value) {
-                Named::Right => Edit::Stays,
-                Named::Become(types) => Edit::Becomes(types),
-                Named::List(items) => match RawObject::parse(&list_of(items)) {
+                TypeMeaning::Right => Edit::Stays,
+                TypeMeaning::Become(types) => Edit::Becomes(types),
+                TypeMeaning::List(items) => match RawObject::parse(&list_of(items)) {
                     Ok(mut list) => Edit::Instead(
                         ["type", "items"]
                             .into_iter()
@@ -238,7 +238,7 @@ impl Reader {
                     ),
                     Err(_) => Edit::Goes,
                 },
-                Named::Anything | Named::Unknown => Edit::Goes,
+                TypeMeaning::Anything | TypeMeaning::Unknown => Edit::Goes,
             },
             Keyword::Values => values(value),
             Keyword::Examples => match value.get().starts_with('[') {
@@ -260,7 +260,7 @@ impl Reader {
 
     /// A list in `items`: its first, second and further items, as earlier drafts wrote them.
     fn tuple(&self, value: &Raw, depth: usize) -> Result<Edit, String> {
-        if let Named::Become(_) | Named::Right = types::of(value) {
+        if let TypeMeaning::Become(_) | TypeMeaning::Right = types::of(value) {
             // Names of types, of any of which the items may be.
             return Ok(self.schema(value, depth + 1)?.schema.map_or(Edit::Stays, Edit::Becomes));
         }
@@ -325,10 +325,10 @@ impl Reader {
             let part = match (name, schema.get()) {
                 // These are schemas too, but few clients know them: anything, and nothing.
                 ("properties", "true") => {
-                    Part { schema: Raw::from_string("{}".to_owned()).ok(), required: None }
+                    MendedPart { schema: Raw::from_string("{}".to_owned()).ok(), required: None }
                 }
                 ("properties", "false") => {
-                    Part { schema: Raw::from_string(r#"{"not":{}}"#.to_owned()).ok(), required: None }
+                    MendedPart { schema: Raw::from_string(r#"{"not":{}}"#.to_owned()).ok(), required: None }
                 }
                 _ => self.schema(schema, depth + 1).map_err(|fault| format!("{fault} (at {own:?})"))?,
             };

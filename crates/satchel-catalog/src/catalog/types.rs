@@ -6,7 +6,7 @@ use serde_json::value::to_raw_value;
 
 /// What the value of `type` means.
 #[derive(Debug)]
-pub(super) enum Named {
+pub(super) enum TypeMeaning {
     /// One of the seven types, or a list of them.
     Right,
     /// This type, or list of types.
@@ -86,29 +86,29 @@ fn is_anything(name: &str) -> bool {
 }
 
 /// What this value of `type` means.
-pub(super) fn of(raw: &Raw) -> Named {
+pub(super) fn of(raw: &Raw) -> TypeMeaning {
     if let Ok(name) = serde_json::from_str::<String>(raw.get()) {
         return match NAMES.iter().any(|(kind, _)| *kind == name) {
-            true => Named::Right,
+            true => TypeMeaning::Right,
             false => of_name(&name),
         };
     }
     match serde_json::from_str::<Vec<Option<String>>>(raw.get()) {
         Ok(names) => of_names(&names, true),
-        Err(_) => Named::Unknown,
+        Err(_) => TypeMeaning::Unknown,
     }
 }
 
-fn of_name(name: &str) -> Named {
+fn of_name(name: &str) -> TypeMeaning {
     let name = name.trim();
     if is_anything(name) {
-        return Named::Anything;
+        return TypeMeaning::Anything;
     }
     if let Some(kind) = meant(name) {
         return become_one(kind);
     }
     if let Some(items) = name.strip_suffix("[]") {
-        return Named::List(meant(items).and_then(|kind| to_raw_value(kind).ok()));
+        return TypeMeaning::List(meant(items).and_then(|kind| to_raw_value(kind).ok()));
     }
     // `List[str]`, `Optional[int]`, `Dict<string, any>`.
     if let Some((outer, inner)) = name.split_once(['[', '<', '(']) {
@@ -118,27 +118,27 @@ fn of_name(name: &str) -> Named {
             ("union", _) => {
                 of_names(&inner.split(',').map(|name| Some(name.to_owned())).collect::<Vec<_>>(), false)
             }
-            (_, Some("array")) => Named::List(meant(inner).and_then(|kind| to_raw_value(kind).ok())),
+            (_, Some("array")) => TypeMeaning::List(meant(inner).and_then(|kind| to_raw_value(kind).ok())),
             (_, Some(kind)) => become_one(kind),
-            (_, None) => Named::Unknown,
+            (_, None) => TypeMeaning::Unknown,
         };
     }
     match name.split(['|', ',']).count() {
         1 => match name.strip_suffix('?').and_then(meant) {
             Some(kind) => of_names(&[Some(kind.to_owned()), None], false),
-            None => Named::Unknown,
+            None => TypeMeaning::Unknown,
         },
         _ => of_names(&name.split(['|', ',']).map(|name| Some(name.to_owned())).collect::<Vec<_>>(), false),
     }
 }
 
-fn become_one(kind: &str) -> Named {
-    to_raw_value(kind).map_or(Named::Unknown, Named::Become)
+fn become_one(kind: &str) -> TypeMeaning {
+    to_raw_value(kind).map_or(TypeMeaning::Unknown, TypeMeaning::Become)
 }
 
 /// Several types, of which each stands once, written as a list or in one name. With one that is anything, they are
 /// anything.
-fn of_names(names: &[Option<String>], are_a_list: bool) -> Named {
+fn of_names(names: &[Option<String>], are_a_list: bool) -> TypeMeaning {
     let mut kinds: Vec<&str> = Vec::with_capacity(names.len());
     let mut right = are_a_list;
     for name in names {
@@ -152,15 +152,15 @@ fn of_names(names: &[Option<String>], are_a_list: bool) -> Named {
                 right &= kind == name && !kinds.contains(&kind);
                 kinds.push(kind);
             }
-            None if is_anything(name) => return Named::Anything,
-            None => return Named::Unknown,
+            None if is_anything(name) => return TypeMeaning::Anything,
+            None => return TypeMeaning::Unknown,
         }
     }
     if kinds.is_empty() {
-        return Named::Anything;
+        return TypeMeaning::Anything;
     }
     if right {
-        return Named::Right;
+        return TypeMeaning::Right;
     }
     let mut once: Vec<&str> = Vec::with_capacity(kinds.len());
     for kind in kinds {
@@ -168,7 +168,7 @@ fn of_names(names: &[Option<String>], are_a_list: bool) -> Named {
             once.push(kind);
         }
     }
-    to_raw_value(&once).map_or(Named::Unknown, Named::Become)
+    to_raw_value(&once).map_or(TypeMeaning::Unknown, TypeMeaning::Become)
 }
 
 #[cfg(test)]
@@ -178,13 +178,13 @@ mod tests {
     #[test]
     fn a_name_of_another_language_is_a_type_of_json_schema() {
         let meaning = |json: &str| match of(&Raw::from_string(json.to_owned()).unwrap()) {
-            Named::Right => "right".to_owned(),
-            Named::Become(types) => types.get().to_owned(),
-            Named::List(items) => {
+            TypeMeaning::Right => "right".to_owned(),
+            TypeMeaning::Become(types) => types.get().to_owned(),
+            TypeMeaning::List(items) => {
                 format!("list of {}", items.map_or("anything".into(), |of| of.get().to_owned()))
             }
-            Named::Anything => "anything".to_owned(),
-            Named::Unknown => "unknown".to_owned(),
+            TypeMeaning::Anything => "anything".to_owned(),
+            TypeMeaning::Unknown => "unknown".to_owned(),
         };
         for (json, expected) in [
             (r#""string""#, "right"),

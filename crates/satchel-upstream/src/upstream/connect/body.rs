@@ -24,7 +24,7 @@ pub(super) enum Looks {
 
 /// A body that is being read.
 #[derive(Debug)]
-pub(super) struct Body {
+pub(super) struct AnswerBody {
     response: Response,
     decoding: Decoding,
     /// What was read to see what it is.
@@ -32,7 +32,7 @@ pub(super) struct Body {
     ended: bool,
 }
 
-impl Body {
+impl AnswerBody {
     pub(super) fn of(response: Response) -> Self {
         let header = |name: &str| {
             let values = response.headers().get_all(name).iter().filter_map(|value| value.to_str().ok());

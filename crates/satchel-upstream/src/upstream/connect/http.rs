@@ -27,7 +27,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     Connection, Signs,
-    body::{Body, Looks, kind_of},
+    body::{AnswerBody, Looks, kind_of},
 };
 use crate::{
     model::{
@@ -329,7 +329,7 @@ impl Http {
             return None;
         }
         let session = response.headers().get("mcp-session-id")?.to_str().ok()?.to_owned();
-        let bytes = Body::of(response).bytes(|_| false).await.ok()?;
+        let bytes = AnswerBody::of(response).bytes(|_| false).await.ok()?;
         let text = String::from_utf8_lossy(&bytes);
         // Plain JSON, or an event stream with one event.
         let mut parts =
@@ -373,7 +373,7 @@ impl Http {
 
     async fn answer(&self, id: u64, response: Response) {
         let silent = matches!(response.status(), StatusCode::ACCEPTED | StatusCode::NO_CONTENT);
-        let mut body = Body::of(response);
+        let mut body = AnswerBody::of(response);
         let looks = body.looks().await;
         if let Ok(looks) = looks {
             body.remark(looks, &self.log);
@@ -391,7 +391,7 @@ impl Http {
         self.link.fail(id, CallError::Ended(reason.into(), Outcome::Unknown));
     }
 
-    async fn answer_body(&self, id: u64, body: Body) -> Result<(), String> {
+    async fn answer_body(&self, id: u64, body: AnswerBody) -> Result<(), String> {
         let mut messages = body.messages().await?;
         // A body that is one answer is the answer to its request.
         if let [Read { message: Message::Response { id: none @ None, .. }, .. }] = &mut messages[..] {
@@ -411,7 +411,7 @@ impl Http {
 
     /// Reads a response stream, and resumes it if it breaks off early
     /// (`2025-11-25/basic/transports.mdx#resumability-and-redelivery`).
-    async fn answer_stream(&self, id: u64, body: Body) -> Result<(), String> {
+    async fn answer_stream(&self, id: u64, body: AnswerBody) -> Result<(), String> {
         let mut place = ReadSoFar::default();
         let mut broken = self.stream(Some(id), body, &mut place).await;
         let mut tries = 0;
@@ -424,7 +424,7 @@ impl Http {
             };
             match self.deliver("the rest of an answer", get).await {
                 Ok(response) if response.status().is_success() => {
-                    broken = self.stream(Some(id), Body::of(response), &mut place).await;
+                    broken = self.stream(Some(id), AnswerBody::of(response), &mut place).await;
                 }
                 Ok(response) => {
                     return Err(format!(
@@ -440,7 +440,12 @@ impl Http {
     }
 
     /// Reads an event stream to its end.
-    async fn stream(&self, call: Option<u64>, mut body: Body, place: &mut ReadSoFar) -> Result<(), String> {
+    async fn stream(
+        &self,
+        call: Option<u64>,
+        mut body: AnswerBody,
+        place: &mut ReadSoFar,
+    ) -> Result<(), String> {
         let (mut reader, mut events) = (sse::Reader::default(), Vec::new());
         loop {
             let piece = body.piece().await;
@@ -588,7 +593,7 @@ impl Http {
 
     /// Reads what comes on the GET stream. Some answer it with a page, or with JSON about themselves.
     async fn unasked(&self, response: Response, place: &mut ReadSoFar) -> Result<(), String> {
-        let mut body = Body::of(response);
+        let mut body = AnswerBody::of(response);
         match body.looks().await? {
             Looks::Events => self.stream(None, body, place).await,
             Looks::Json => {
@@ -671,7 +676,7 @@ impl HttpRefusal {
             later: told_to_wait(&response),
             elsewhere: redirect_target(&response),
             kind: kind_of(&response),
-            bytes: Body::of(response).bytes(|_| false).await.unwrap_or_default(),
+            bytes: AnswerBody::of(response).bytes(|_| false).await.unwrap_or_default(),
         }
     }
 

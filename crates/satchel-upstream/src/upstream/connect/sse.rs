@@ -9,7 +9,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     Connection, Signs,
-    body::{Body, Looks},
+    body::{AnswerBody, Looks},
     http::{Address, Undelivered, client, deliver, head, unreached},
 };
 use crate::{
@@ -83,7 +83,7 @@ impl Sse {
             Err(lacking) => return lacking.to_string().into(),
         };
         let status = response.status();
-        let mut body = Body::of(response);
+        let mut body = AnswerBody::of(response);
         let looks = tokio::time::timeout(NAMING, body.looks()).await;
         if !status.is_success() || !matches!(looks, Ok(Ok(Looks::Events)) | Err(_)) {
             return format!("it offers no event stream: HTTP {status}").into();
@@ -184,7 +184,7 @@ fn refusal(response: &Response) -> CallError {
 
 /// The events of an endless body.
 struct Stream {
-    body: Body,
+    body: AnswerBody,
     reader: sse::Reader,
     ready: std::vec::IntoIter<sse::SseEvent>,
 }
