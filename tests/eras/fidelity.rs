@@ -252,6 +252,31 @@ async fn the_direct_surface_changes_only_names() {
     nothing(&wrong);
 }
 
+/// A result as the router returns it: structured content without a text is a text too, because no list has its schema.
+fn with_text(result: &str) -> String {
+    let mut fields = Fields::of(result);
+    let content: Vec<Value> =
+        fields.get("content").map_or_else(Vec::new, |list| serde_json::from_str(list).expect("a list"));
+    let has_text =
+        content.iter().any(|block| block["text"].as_str().is_some_and(|text| !text.trim().is_empty()));
+    let Some(structured) = fields.get("structuredContent").filter(|_| !has_text).map(ToOwned::to_owned)
+    else {
+        return result.to_owned();
+    };
+    let text = serde_json::to_string(&structured).expect("texts always serialize");
+    let block = format!(r#"{{"type":"text","text":{text}}}"#);
+    let content = match fields.get("content").map(str::trim).filter(|_| !content.is_empty()) {
+        Some(list) => format!("{},{block}]", list.trim_end_matches(']')),
+        None => format!("[{block}]"),
+    };
+    match fields.0.iter_mut().find(|(name, _)| name == "content") {
+        Some((_, value)) => *value = content,
+        None => fields.0.push(("content".to_owned(), content)),
+    }
+    let fields: Vec<String> = fields.0.iter().map(|(name, value)| format!("{:?}:{value}", name)).collect();
+    format!("{{{}}}", fields.join(","))
+}
+
 #[tokio::test]
 async fn the_router_returns_results_as_they_are() {
     let home = Home::empty();
@@ -268,7 +293,7 @@ async fn the_router_returns_results_as_they_are() {
                 let arguments = json!({ "tool_path": tool_path, "arguments": {} });
                 let params = json!({ "name": "execute_mcp_tool", "arguments": arguments });
                 match client.raw("tools/call", params).await {
-                    Ok(came) if same(&answer.result, &came, script.era, era) => {}
+                    Ok(came) if same(&with_text(&answer.result), &came, script.era, era) => {}
                     Ok(came) => wrong.push(difference(&tool_path, &answer.result, &came)),
                     Err(error) => wrong.push(format!("{era:?} client, {tool_path}: {error}")),
                 }

@@ -443,10 +443,12 @@ fn keep_if(right: bool) -> Edit {
 
 /// A number that fits; also one that is written as a text.
 fn number(value: &Raw, fits: impl Fn(f64) -> bool) -> Edit {
-    let read = |text: &str| {
-        let number = serde_json::from_str::<f64>(text).ok().filter(|number| fits(*number));
-        number.and_then(|_| Raw::from_string(text.to_owned()).ok())
+    // One beyond a float's range is a number too.
+    let is_number = |text: &str| match serde_json::from_str::<f64>(text) {
+        Ok(number) => fits(number),
+        Err(_) => text.starts_with(|c: char| c == '-' || c.is_ascii_digit()),
     };
+    let read = |text: &str| Raw::from_string(text.to_owned()).ok().filter(|_| is_number(text));
     match serde_json::from_str::<String>(value.get()) {
         Ok(text) => read(text.trim()).map_or(Edit::Goes, Edit::Becomes),
         Err(_) => keep_if(read(value.get()).is_some()),
@@ -635,7 +637,7 @@ mod tests {
             (r#"{"maximum":5,"exclusiveMaximum":false}"#, r#"{"maximum":5}"#),
             (r#"{"exclusiveMaximum":true,"title":"t"}"#, r#"{"title":"t"}"#),
             (r#"{"minLength":"3","maximum":"1e2"}"#, r#"{"minLength":3,"maximum":1e2}"#),
-            (r#"{"minLength":-1,"maxItems":1.5,"multipleOf":0}"#, "{}"),
+            (r#"{"minLength":-1,"maxItems":1.5,"multipleOf":0,"minimum":"much"}"#, "{}"),
             (r#"{"uniqueItems":"true","deprecated":"maybe"}"#, r#"{"uniqueItems":true}"#),
             (r#"{"additionalProperties":"false"}"#, r#"{"additionalProperties":false}"#),
             (r#"{"enum":[]}"#, "{}"),
@@ -681,6 +683,7 @@ mod tests {
         for right in [
             "{}",
             r#"{ "type" : "object", "properties": {"a": {"type": ["string", "null"], "default": null, "const": null}}, "own": null }"#,
+            r#"{"maximum":1e400,"minimum":-0.0,"multipleOf":0.10}"#,
             r#"{"properties":{"a":{"enum":[null,1,"x"],"minimum":1.0,"maxLength":5.0,"multipleOf":0.5}},"required":[]}"#,
             r#"{"additionalProperties":false,"unevaluatedProperties":true,"items":true,"not":{}}"#,
             r#"{"$schema":"http://json-schema.org/draft-07/schema#","items":[{"type":"string"}],"additionalItems":false}"#,
