@@ -208,6 +208,23 @@ async fn the_port_for_clients_gives_no_say_over_the_hub() {
     }
 }
 
+#[tokio::test]
+async fn a_slash_at_the_end_is_the_same_address_and_an_unknown_one_names_those_there_are() {
+    let home = Home::with_servers(json!({ "fake": Fake::new(&Home::empty(), "fake").entry() }));
+    let hub = home.start_hub().await;
+    let connection = hub.connection("one").await;
+    let at = |path: &str| Connection {
+        url: format!("{}{path}", connection.url.trim_end_matches("/mcp")),
+        headers: connection.headers.clone(),
+    };
+    for path in ["/mcp/", "/mcp//", "/mcp/direct/", "/mcp/?x=1"] {
+        assert_eq!(status(with_token(&at(path))).await, 200, "{path}");
+    }
+    let response = with_token(&at("/mpc")).send().await.unwrap();
+    assert_eq!(response.status(), 404);
+    assert!(response.text().await.unwrap().contains("/mcp/direct"), "it says which there are");
+}
+
 /// S4: every path and every method, without a token, with a wrong one, and with a revoked one.
 #[tokio::test]
 async fn no_address_serves_a_request_without_a_valid_token() {
