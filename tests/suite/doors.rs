@@ -209,6 +209,42 @@ async fn the_port_for_clients_gives_no_say_over_the_hub() {
 }
 
 #[tokio::test]
+async fn the_page_of_an_app_comes_in_where_a_person_allowed_its_origin_for_that_client() {
+    const APP: &str = "app://notes.example";
+    let home = Home::empty();
+    home.write_config(&json!({ "mcpServers": {}, "origins": { APP: "notes" } }));
+    let hub = home.start_hub().await;
+    let (notes, other) = (hub.connection("notes").await, hub.connection("other").await);
+    let from =
+        |connection: &Connection, origin: &str| with_token(connection).header("origin", origin.to_owned());
+    let response = from(&notes, APP).send().await.unwrap();
+    assert_eq!(
+        (response.status(), &response.headers()["access-control-allow-origin"]),
+        (StatusCode::OK, &APP.parse().unwrap())
+    );
+    for (connection, origin) in
+        [(&other, APP), (&notes, "app://other.example"), (&notes, "https://evil.example"), (&notes, "null")]
+    {
+        let response = from(connection, origin).send().await.unwrap();
+        assert_eq!(response.status(), 403, "{origin}");
+        assert!(
+            response.text().await.unwrap().contains("\\\"origins\\\""),
+            "the refusal says how to allow one"
+        );
+    }
+    assert_eq!(status(hello(&notes, Method::POST).header("origin", APP)).await, 401, "without its token");
+    let asked = |origin: &'static str| {
+        let preflight =
+            satchel_tests::plain_http().request(Method::OPTIONS, &notes.url).header("origin", origin);
+        preflight.header("access-control-request-method", "POST")
+    };
+    assert_eq!(
+        (status(asked(APP)).await, status(asked("app://other.example")).await),
+        (StatusCode::NO_CONTENT, StatusCode::FORBIDDEN)
+    );
+}
+
+#[tokio::test]
 async fn a_slash_at_the_end_is_the_same_address_and_an_unknown_one_names_those_there_are() {
     let home = Home::with_servers(json!({ "fake": Fake::new(&Home::empty(), "fake").entry() }));
     let hub = home.start_hub().await;

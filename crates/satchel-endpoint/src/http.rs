@@ -27,7 +27,7 @@ use crate::{
     exchange::{self, Answer},
     guard::{Guard, Refused},
     kept_sessions::{self, KeptSessions},
-    modern, notifications,
+    modern, notifications, origins,
     parked::ParkedCalls,
     reply, roots,
     serve::HEADER_BYTES,
@@ -143,17 +143,21 @@ async fn answer(app: Arc<App>, request: Request<Body>) -> Response<Body> {
     }
     let only = parts.extensions.get::<OnlyFor>();
     let guard = if only.is_some() { &app.socket_guard } else { &app.guard };
-    if let Err(refused) = guard.check(&parts.uri, &parts.headers) {
-        let message = match refused {
-            Refused::Host => {
-                "this address serves only requests to 127.0.0.1, localhost or [::1] with its port"
-            }
-            Refused::Origin => "web pages may not use this endpoint",
-        };
-        app.hub.turned_away(message, parts.uri.path());
-        return reply::error(StatusCode::FORBIDDEN, None, ErrorObject::new(errors::INVALID_REQUEST, message));
+    let refused = guard.check(&parts.uri, &parts.headers).err();
+    // A person may have allowed the origin for one client, whose token is still needed.
+    let allowed = match refused {
+        Some(Refused::Origin) if only.is_none() => origins::configured(&app.hub, &parts.headers),
+        Some(Refused::Origin | Refused::Host) | None => None,
+    };
+    if let Some(refused) = refused.filter(|_| allowed.is_none()) {
+        return turned_away(&app.hub, refused, parts.uri.path());
     }
-    if let Some(ticket) = parts.uri.path().strip_prefix("/sign-in/").filter(|_| only.is_none()) {
+    if let Some(preflight) = allowed.as_ref().and_then(|origin| origins::preflight(&parts, origin)) {
+        return preflight;
+    }
+    if let Some(ticket) =
+        parts.uri.path().strip_prefix("/sign-in/").filter(|_| only.is_none() && allowed.is_none())
+    {
         return match parts.method {
             Method::GET => Box::pin(callback::sign_in_page(&app.hub, ticket, &parts.headers)).await,
             _ => reply::empty(StatusCode::METHOD_NOT_ALLOWED),
@@ -170,6 +174,11 @@ async fn answer(app: Arc<App>, request: Request<Body>) -> Response<Body> {
         app.hub.turned_away(if guessed { "not a client's token" } else { "no token" }, parts.uri.path());
         return if guessed && app.throttle.refuses_another() { too_many_wrong_tokens() } else { no_token() };
     };
+    if let Some(origin) = &allowed
+        && !origins::is_of(&app.hub, origin, &client)
+    {
+        return turned_away(&app.hub, Refused::Origin, parts.uri.path());
+    }
     if let Some(connection) = parts.extensions.get::<Arc<ClientConnection>>()
         && let Err(refusal) = connection.admitted(&app.hub, &client).await
     {
@@ -183,7 +192,27 @@ async fn answer(app: Arc<App>, request: Request<Body>) -> Response<Body> {
         return too_many_connections(connection.per_client());
     }
     let response = serve(&app, client, surface, &parts, body).await;
-    token::ends_with(&app.hub, &parts.headers, response)
+    let response = token::ends_with(&app.hub, &parts.headers, response);
+    match &allowed {
+        Some(origin) => origins::readable(response, origin),
+        None => response,
+    }
+}
+
+/// A request that is not for this endpoint, or from a page.
+fn turned_away(hub: &Hub, refused: Refused, path: &str) -> Response<Body> {
+    let (message, advice) = match refused {
+        Refused::Host => {
+            ("this address serves only requests to 127.0.0.1, localhost or [::1] with its port", "")
+        }
+        Refused::Origin => (
+            "web pages may not use this endpoint",
+            "; a person may allow the origin of one app for one client, with \"origins\" in Satchel's configuration",
+        ),
+    };
+    hub.turned_away(message, path);
+    let error = ErrorObject::new(errors::INVALID_REQUEST, format!("{message}{advice}"));
+    reply::error(StatusCode::FORBIDDEN, None, error)
 }
 
 /// Handles a request of an authenticated client.

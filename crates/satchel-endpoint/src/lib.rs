@@ -22,6 +22,7 @@ mod metrics;
 mod modern;
 mod notifications;
 mod observe;
+mod origins;
 mod otlp;
 mod parked;
 mod reply;

@@ -81,6 +81,7 @@ pub struct Config {
     pictures: bool,
     profiles: Profiles,
     sockets: BTreeMap<String, String>,
+    origins: BTreeMap<String, String>,
     /// Rules in the file that nobody has accepted; only their restrictions are in effect.
     unaccepted: Option<(Vec<ToolRule>, Defaults)>,
     /// What the file says, where something else is in effect.
@@ -115,6 +116,7 @@ impl Default for Config {
             pictures: false,
             profiles: Profiles::default(),
             sockets: BTreeMap::new(),
+            origins: BTreeMap::new(),
             unaccepted: None,
             written: None,
             accepted_caps: None,
@@ -190,6 +192,7 @@ impl Config {
             SettingKey::DebugStatus => self.debug_status = reader.switch(key, value).or_listed(faults, false),
             SettingKey::Pictures => self.pictures = reader.switch(key, value).or_listed(faults, false),
             SettingKey::Sockets => self.sockets = reader.sockets(value, faults),
+            SettingKey::Origins => self.origins = reader.origins(value, faults),
             SettingKey::ResultCap => reader.caps(value).or_listed(faults, ()),
             SettingKey::ToolRules => self.rules = reader.rules(value, &mut self.rule_faults),
             SettingKey::ToolDefaults => {
@@ -266,6 +269,11 @@ impl Config {
     /// Sockets for single clients: the path of each, which may begin with `~/`.
     pub fn sockets(&self) -> &BTreeMap<String, String> {
         &self.sockets
+    }
+
+    /// Clients that live in the page of an app, by its origin.
+    pub fn origins(&self) -> &BTreeMap<String, String> {
+        &self.origins
     }
 
     /// The OpenTelemetry endpoint, for builds that can export.
@@ -363,6 +371,7 @@ impl Config {
         self.otlp_endpoint = self.otlp_endpoint.and(accepted.otlp_endpoint);
         self.registries.retain(|named| accepted.registries.contains(named));
         self.sockets.retain(|client, path| accepted.sockets.get(client) == Some(path));
+        self.origins.retain(|origin, client| accepted.origins.get(origin) == Some(client));
         self.profiles = self.profiles.under(&accepted.profiles);
         let mut in_force = accepted.rules;
         for name in self.servers.keys().filter(|name| name.in_path() != name.as_str()) {

@@ -229,6 +229,9 @@ fn measured(key: SettingKey, config: &Config) -> Vec<(Loosens, Measure)> {
         SettingKey::Sockets => {
             places(config.sockets().iter().map(|(client, path)| json!([client, path]).to_string()).collect())
         }
+        SettingKey::Origins => places(
+            config.origins().iter().map(|(origin, client)| json!([origin, client]).to_string()).collect(),
+        ),
         SettingKey::Servers
         | SettingKey::Search
         | SettingKey::MaxRequest
@@ -256,6 +259,7 @@ fn guarded_settings() -> impl Iterator<Item = &'static str> {
         | SettingKey::Registries
         | SettingKey::Pictures
         | SettingKey::Sockets
+        | SettingKey::Origins
         | SettingKey::Profiles
         | SettingKey::ActiveProfile
         | SettingKey::FolderProfiles => true,
@@ -613,6 +617,9 @@ mod tests {
             (json!({}), json!({ "otlpEndpoint": "http://127.0.0.1:4318" }), false),
             (json!({}), json!({ "pictures": true }), false),
             (json!({ "pictures": true }), json!({}), true),
+            (json!({}), json!({ "origins": { "app://a": "x" } }), false),
+            (json!({ "origins": { "app://a": "x" } }), json!({ "origins": { "app://a": "y" } }), false),
+            (json!({ "origins": { "app://a": "x" } }), json!({}), true),
             (json!({}), json!({ "registries": [] }), true),
             (json!({}), json!({ "registries": [{ "url": "https://r.example" }] }), false),
             (json!({ "registries": [{ "url": "https://r.example" }] }), json!({}), false),
@@ -656,8 +663,10 @@ mod tests {
             ],
             "embedding": { "url": "http://127.0.0.1:1", "model": "m" },
             "otlpEndpoint": "http://127.0.0.1:4318",
+            "origins": { "app://a": "x" },
         }));
         let forced = file.under(&accepted);
+        assert!(forced.origins().is_empty() && file.origins().len() == 1);
         assert!(forced.holds_new_servers());
         assert_eq!((forced.embedding(), forced.otlp_endpoint()), (None, None));
         assert!(forced.tool_rules().iter().all(|rule| rule.description.is_none()));
@@ -715,6 +724,7 @@ mod tests {
             ("pictures", json!({}), json!({ "pictures": true })),
             ("sockets", json!({}), json!({ "sockets": { "zed": "/x" } })),
             ("sockets", json!({ "sockets": { "zed": "/x" } }), json!({ "sockets": { "zed": "/y" } })),
+            ("origins", json!({}), json!({ "origins": { "app://a": "zed" } })),
             ("history.record", json!({}), json!({ "history": { "record": false } })),
             ("history.record", json!({ "history": { "record": false } }), json!({})),
             ("history.learn", json!({ "history": { "learn": false } }), json!({})),

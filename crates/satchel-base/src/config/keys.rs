@@ -102,6 +102,7 @@ keys! {
         Registries = "registries" => More,
         Pictures = "pictures" => More,
         Sockets = "sockets" => More,
+        Origins = "origins" => More,
         Profiles = "profiles" => Profiles,
         ActiveProfile = "activeProfile" => Profiles,
         FolderProfiles = "folderProfiles" => Profiles,

@@ -18,6 +18,8 @@ pub(super) const MAX_REQUEST: &str = SettingKey::MaxRequest.key();
 pub const HISTORY: &str = SettingKey::History.key();
 /// Key of the OpenTelemetry endpoint that traces are exported to.
 pub const OTLP_ENDPOINT: &str = SettingKey::OtlpEndpoint.key();
+/// The key of origins of apps, each for one client.
+pub(super) const ORIGINS: &str = SettingKey::Origins.key();
 /// The key of sockets for single clients.
 pub(super) const SOCKETS: &str = SettingKey::Sockets.key();
 /// Key of the embedding service.
@@ -203,6 +205,28 @@ impl<'a> ConfigReader<'a> {
         history
     }
 
+    /// Clients, by the origin of the app whose page each lives in. One with a fault is not allowed.
+    pub(super) fn origins(&self, value: &'a Raw, faults: &mut Vec<ConfigError>) -> BTreeMap<String, String> {
+        let all = self.object(value.get(), &format!("\"{ORIGINS}\"")).or_listed(faults, Vec::new());
+        let mut origins = BTreeMap::new();
+        for (origin, value) in all {
+            let client = self.text_of(&origin, value).and_then(|client| match is_origin(&origin) {
+                true if !client.trim().is_empty() => Ok(client),
+                _ => {
+                    let message = format!(
+                        "\"{ORIGINS}\" names the origin of an app (\"app://notes.example\", without a path) and the client \
+                         that it is for, but has {origin:?}: {client:?}"
+                    );
+                    Err(self.at(value.get(), message))
+                }
+            });
+            if let Some(client) = client.map(Some).or_listed(faults, None) {
+                origins.insert(origin, client);
+            }
+        }
+        origins
+    }
+
     /// Whole paths, by the client that each socket is for. One with a fault is not opened.
     pub(super) fn sockets(&self, value: &'a Raw, faults: &mut Vec<ConfigError>) -> BTreeMap<String, String> {
         let all = self.object(value.get(), &format!("\"{SOCKETS}\"")).or_listed(faults, Vec::new());
@@ -328,6 +352,14 @@ fn without_position(error: &serde_json::Error) -> String {
     text.split(" at line").next().unwrap_or(&text).to_owned()
 }
 
+/// Is it an origin as programs send it: a scheme and a host, without a path, and none that stands for all or none?
+fn is_origin(text: &str) -> bool {
+    let Some((scheme, host)) = text.split_once("://") else { return false };
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    let is_host = |c: char| c.is_ascii_graphic() && !matches!(c, '/' | '?' | '#' | '@' | '*');
+    !scheme.is_empty() && scheme.chars().all(is_word) && !host.is_empty() && host.chars().all(is_host)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -361,6 +393,35 @@ mod tests {
             r#"[{"url": "http://127.0.0.1.r.example"}]"#,
         ] {
             assert!(registries(&format!(r#"{{"registries": {wrong}}}"#)).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_origin_is_for_one_client_and_stands_for_no_other() {
+        let origins = |value: &str| {
+            let config = faultless(&format!(r#"{{"mcpServers": {{}}, "origins": {value}}}"#));
+            config.map(|config| config.origins().clone())
+        };
+        let expected = BTreeMap::from([("app://notes.example".to_owned(), "notes".to_owned())]);
+        assert_eq!(origins(r#"{"app://notes.example": "notes"}"#).unwrap(), expected);
+        for origin in ["vscode-webview://1a2b", "chrome-extension://abc", "http://localhost:3000"] {
+            assert!(origins(&format!(r#"{{"{origin}": "x"}}"#)).is_ok(), "{origin}");
+        }
+        for wrong in [
+            "*",
+            "null",
+            "",
+            "app://",
+            "https://*",
+            "https://a.example/",
+            "https://a@b",
+            "a.example",
+            "https://a b",
+        ] {
+            assert!(origins(&format!(r#"{{"{wrong}": "x"}}"#)).is_err(), "{wrong}");
+        }
+        for value in [r#"{"app://a": ""}"#, r#"{"app://a": ["x"]}"#, r#"["app://a"]"#] {
+            assert!(origins(value).is_err(), "{value}");
         }
     }
 
