@@ -1,4 +1,5 @@
-//! What changes after a person has seen it is held back, alone, everywhere, until a person approves exactly that.
+//! What a server changes waits, alone, everywhere, until a person approves exactly that. Until then, what was there before
+//! stays in force.
 
 use satchel_tests::{Client, Fake, Home, Hub, eventually};
 use serde_json::{Value, json};
@@ -32,13 +33,15 @@ async fn at(hub: &Hub<'_>, path: &str) -> Client {
     Client::open(&connection, "2025-11-25").await
 }
 
-/// Searches everything a client can receive for unapproved words.
-async fn is_silent(hub: &Hub<'_>) {
-    is_silent_at(hub, &[("/mcp", ""), ("/mcp/direct", "fake-echo"), ("/mcp/server/fake", "echo")]).await;
+/// Where a client can be, each with a tool's name there; without a name, the tool is called by its path.
+const PLACES: [(&str, &str); 3] = [("/mcp", ""), ("/mcp/direct", "fake-echo"), ("/mcp/server/fake", "echo")];
+
+/// Searches everything a client can receive for unapproved words. The tool works as it did before, or is held back.
+async fn is_silent(hub: &Hub<'_>, works: bool) {
+    is_silent_at(hub, &PLACES, works).await;
 }
 
-/// The addresses, each with a tool's name there; without a name, the tool is called by its path.
-async fn is_silent_at(hub: &Hub<'_>, places: &[(&str, &str)]) {
+async fn is_silent_at(hub: &Hub<'_>, places: &[(&str, &str)], works: bool) {
     let mut said = Vec::new();
     for (path, echo) in places {
         let client = at(hub, path).await;
@@ -54,9 +57,13 @@ async fn is_silent_at(hub: &Hub<'_>, places: &[(&str, &str)]) {
             "" => client.execute("fake:echo", json!({ "text": "x" })).await,
             name => client.call(name, json!({ "text": "x" })).await,
         };
-        let complaint = answer.complaint();
-        assert!(complaint.contains("held back"), "{path}: {complaint}");
-        said.push(complaint);
+        if works {
+            assert_eq!(answer.text(), "x", "{path}");
+        } else {
+            let complaint = answer.complaint();
+            assert!(complaint.contains("held back"), "{path}: {complaint}");
+            said.push(complaint);
+        }
         let wrong = client.execute("fake:ecko", json!({})).await;
         said.push(format!("{:?}", wrong.outcome));
     }
@@ -82,7 +89,8 @@ fn configure(home: &Home) -> (Fake, std::path::PathBuf) {
 }
 
 #[tokio::test]
-async fn a_changed_tool_is_held_back_alone_and_everywhere_until_exactly_it_is_approved() {
+async fn a_tool_whose_text_becomes_an_attack_is_held_back_alone_and_everywhere_until_exactly_it_is_approved()
+{
     let home = Home::empty();
     let (fake, words) = configure(&home);
     let hub = home.start_hub().await;
@@ -98,7 +106,7 @@ async fn a_changed_tool_is_held_back_alone_and_everywhere_until_exactly_it_is_ap
     assert!(item["diff"].to_string().contains("⟨U+200B⟩"), "what is hidden is written out: {item}");
     assert!(item["diff"].as_array().unwrap().iter().any(|part| part["risky"] == true), "{item}");
     assert!(item["findings"].to_string().contains("instruction"), "{item}");
-    is_silent(&hub).await;
+    is_silent(&hub, false).await;
     assert_eq!(hub.server("fake").await["held"], 2);
     let others = client.execute("fake:about", json!({})).await.text();
     assert!(others.contains("pid"), "what did not change works: {others}");
@@ -158,8 +166,7 @@ async fn neither_a_restart_nor_a_lost_cache_nor_lost_approvals_launder_a_change(
         home.satchel(&["restart", "fake"]).await.failed_with(i32::from(lost));
         held(&home, "fake", "echo").await;
         // A server that may not start has no address of its own.
-        let places = [("/mcp", ""), ("/mcp/direct", "fake-echo"), ("/mcp/server/fake", "echo")];
-        is_silent_at(&hub, &places[..if lost { 2 } else { 3 }]).await;
+        is_silent_at(&hub, &PLACES[..if lost { 2 } else { 3 }], false).await;
         if lost {
             let lost = held(&home, "fake", "about").await;
             assert_eq!(lost["held"], "lost", "after {loss}: {lost}");
@@ -168,6 +175,32 @@ async fn neither_a_restart_nor_a_lost_cache_nor_lost_approvals_launder_a_change(
         }
         hub.terminate().await;
     }
+}
+
+#[tokio::test]
+async fn a_text_that_changes_waits_and_the_tool_goes_on_as_it_was_also_after_a_restart() {
+    const LATER: &str = "Says it back. Local time: sidenote.";
+    let home = Home::empty();
+    let (_fake, words) = configure(&home);
+    let hub = home.start_hub().await;
+    let client = hub.client("one").await;
+    offered(&client, "fake:echo").await;
+    changed(&home, &words, &client, LATER).await;
+    held(&home, "fake", "echo").await;
+    is_silent(&hub, true).await;
+    let listed =
+        at(&hub, "/mcp/server/fake").await.request("tools/list", json!({})).await.value().to_string();
+    assert!(listed.contains("Says it back."), "clients go on seeing what was there: {listed}");
+    home.satchel(&["quit"]).await.succeeded();
+    eventually("the hub is gone", async || (!home.file("data/hub.json").exists()).then_some(())).await;
+    let hub = home.start_hub_asking().await;
+    home.satchel(&["restart", "fake"]).await.succeeded();
+    held(&home, "fake", "echo").await;
+    is_silent(&hub, true).await;
+    home.satchel_agreeing(&["approve", "fake", "echo"]).await.succeeded();
+    let listed =
+        at(&hub, "/mcp/server/fake").await.request("tools/list", json!({})).await.value().to_string();
+    assert!(listed.contains("Local time"), "{listed}");
 }
 
 #[tokio::test]
@@ -180,7 +213,7 @@ async fn alarming_tools_of_a_first_list_wait_for_review_and_others_do_not() {
     offered(&client, "fake:about").await;
     let item = held(&home, "fake", "echo").await;
     assert_eq!(item["held"], "alarming", "{item}");
-    is_silent(&hub).await;
+    is_silent(&hub, false).await;
 }
 
 #[tokio::test]

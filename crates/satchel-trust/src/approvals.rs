@@ -1,8 +1,9 @@
 //! The approved definitions of one server.
 //!
-//! The first list of a server is pinned as it is: on offer, but new until a person has looked at it. Whatever differs
-//! from its pin afterwards, or comes after its list was read once, is held back until a person approves exactly that
-//! definition. Reading lists, restarting, reconnecting and time change nothing.
+//! The first list of a server is pinned as it is: on offer, but new until a person has looked at it. A pinned definition
+//! stays in force: whatever differs from it afterwards waits until a person approves exactly that, and clients go on with
+//! the pinned one where it can stand for the present one ([`super::stands`]). What it cannot stand for, and what comes
+//! after its list was read once, is held back. Reading lists, restarting, reconnecting and time change nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +13,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::fingerprint::Fingerprint;
+use super::{fingerprint::Fingerprint, stands::stands};
 use crate::{
     files,
     model::approvals::{Kind, Unseen, Why},
@@ -35,6 +36,8 @@ pub struct Item {
     pub text: String,
     /// Inspection found something that must not be available without review.
     pub alarming: bool,
+    /// The definition itself, to stay in force when it changes. `None` for what is not shown to clients.
+    pub definition: Option<Box<str>>,
 }
 
 /// The decision on a definition.
@@ -44,6 +47,8 @@ pub enum Verdict {
     Approved,
     /// Available since the server's first list, and not reviewed.
     New,
+    /// It waits, and the pinned definition stays in force.
+    Stands,
     /// Held back.
     Held(Why),
 }
@@ -77,6 +82,39 @@ struct Pin {
     print: Fingerprint,
     text: String,
     approved: bool,
+    /// The definition; missing in records of earlier versions until it is seen again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    definition: Option<Box<str>>,
+    /// Number of other definitions that it stood for, up to [`VARIES`].
+    #[serde(default, skip_serializing_if = "is_none_yet")]
+    stood: u8,
+    /// The last of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    latest: Option<Fingerprint>,
+    /// A person decided that it stays, whatever the server writes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    for_good: bool,
+}
+
+impl Pin {
+    fn of(item: &Item, approved: bool) -> Self {
+        Self {
+            print: item.print.clone(),
+            text: item.text.clone(),
+            approved,
+            definition: item.definition.clone(),
+            stood: 0,
+            latest: None,
+            for_good: false,
+        }
+    }
+}
+
+/// After so many changes, a server is taken to change this text all the time.
+const VARIES: u8 = 2;
+
+fn is_none_yet(number: &u8) -> bool {
+    *number == 0
 }
 
 /// What is available of a new server before it is reviewed.
@@ -112,10 +150,11 @@ impl Record {
         for item in items {
             let verdict = self.judge_one(item, before_first, first);
             if verdict == Verdict::New && self.pin(item).is_none() {
-                let pin = Pin { print: item.print.clone(), text: item.text.clone(), approved: self.imported };
+                let pin = Pin::of(item, self.imported);
                 self.pins.entry(kind).or_default().insert(item.name.clone(), pin);
                 changed = true;
             }
+            changed |= self.note(item, verdict);
             verdicts.push(self.judge_one(item, before_first, first));
         }
         // With a rule that holds back new definitions, there is no first list until a person has reviewed the server. An
@@ -128,10 +167,37 @@ impl Record {
         (verdicts, changed)
     }
 
+    /// Notes the definition of a pin that has none, and how often it stood for another one. Returns whether that changed
+    /// anything.
+    fn note(&mut self, item: &Item, verdict: Verdict) -> bool {
+        let pin = self.pins.get_mut(&item.kind).and_then(|pins| pins.get_mut(&item.name));
+        let Some(pin) = pin else { return false };
+        if pin.print == item.print {
+            let lacks = pin.definition.is_none() && item.definition.is_some();
+            if lacks {
+                pin.definition.clone_from(&item.definition);
+            }
+            return lacks;
+        }
+        let is_another = verdict == Verdict::Stands && pin.latest.as_ref() != Some(&item.print);
+        if !is_another || pin.stood >= VARIES {
+            return false;
+        }
+        pin.stood += 1;
+        pin.latest = Some(item.print.clone());
+        true
+    }
+
     fn judge_one(&self, item: &Item, before_first: bool, first: First) -> Verdict {
         match self.pin(item) {
             Some(pin) if pin.print == item.print && pin.approved => Verdict::Approved,
             Some(pin) if pin.print == item.print => Verdict::New,
+            Some(Pin { definition: Some(pinned), .. })
+                if !item.alarming
+                    && item.definition.as_ref().is_some_and(|now| stands(item.kind, pinned, now)) =>
+            {
+                Verdict::Stands
+            }
             Some(_) => Verdict::Held(Why::Changed),
             None if self.lost => Verdict::Held(Why::Lost),
             None if item.alarming && !self.imported => Verdict::Held(Why::Alarming),
@@ -141,9 +207,14 @@ impl Record {
         }
     }
 
-    /// Is a definition of this name pinned? Then inspection does not decide about it.
+    /// Is a definition of this name pinned?
     pub fn knows(&self, kind: Kind, name: &str) -> bool {
         self.pins.get(&kind).is_some_and(|pins| pins.contains_key(name))
+    }
+
+    /// Is exactly this pinned? Then inspection does not decide about it.
+    pub fn has(&self, kind: Kind, name: &str, print: &Fingerprint) -> bool {
+        self.pins.get(&kind).and_then(|pins| pins.get(name)).is_some_and(|pin| pin.print == *print)
     }
 
     fn pin(&self, item: &Item) -> Option<&Pin> {
@@ -207,8 +278,7 @@ impl Record {
             pins.retain(|name, _| now.contains(name));
         }
         for item in &new {
-            let pin = Pin { print: item.print.clone(), text: item.text.clone(), approved: true };
-            pins.insert(item.name.clone(), pin);
+            pins.insert(item.name.clone(), Pin::of(item, true));
         }
         new
     }
@@ -216,8 +286,7 @@ impl Record {
     /// Approves exactly this definition.
     pub fn approve(&mut self, item: &Item) {
         self.read.insert(item.kind);
-        let pin = Pin { print: item.print.clone(), text: item.text.clone(), approved: true };
-        self.pins.entry(item.kind).or_default().insert(item.name.clone(), pin);
+        self.pins.entry(item.kind).or_default().insert(item.name.clone(), Pin::of(item, true));
         self.kept.remove(&item.print);
     }
 
@@ -231,14 +300,32 @@ impl Record {
         self.looked_at = true;
     }
 
-    /// Keeps a definition held back, and stops asking about it.
-    pub fn keep(&mut self, print: &Fingerprint) {
-        self.kept.insert(print.clone());
+    /// Keeps a definition held back, and stops asking about it. Where the server changes it all the time, the pinned one
+    /// stays for good.
+    pub fn keep(&mut self, item: &Item) {
+        self.kept.insert(item.print.clone());
+        let pin = self.pins.get_mut(&item.kind).and_then(|pins| pins.get_mut(&item.name));
+        if let Some(pin) = pin.filter(|pin| pin.stood >= VARIES && pin.print != item.print) {
+            pin.for_good = true;
+        }
     }
 
-    /// Did a person decide to keep it held back?
-    pub fn is_kept(&self, print: &Fingerprint) -> bool {
-        self.kept.contains(print)
+    /// Did a person decide to keep it held back? `held` is why it is; `None` if the pinned one stands for it.
+    pub fn is_kept(&self, kind: Kind, name: &str, print: &Fingerprint, stands: bool) -> bool {
+        let for_good =
+            || self.pins.get(&kind).and_then(|pins| pins.get(name)).is_some_and(|pin| pin.for_good);
+        self.kept.contains(print) || (stands && for_good())
+    }
+
+    /// Does the server change this definition all the time? Then keeping the present one held back keeps the pinned one
+    /// for good.
+    pub fn varies(&self, kind: Kind, name: &str) -> bool {
+        self.pins.get(&kind).and_then(|pins| pins.get(name)).is_some_and(|pin| pin.stood >= VARIES)
+    }
+
+    /// The definition that is in force under this name.
+    pub fn in_force(&self, kind: Kind, name: &str) -> Option<&str> {
+        self.pins.get(&kind)?.get(name)?.definition.as_deref()
     }
 
     /// Set while nobody has reviewed the first lists.
@@ -333,7 +420,25 @@ mod tests {
 
     fn item(name: &str, version: u64) -> Item {
         let print = Fingerprint::from(format!("{name}{version}"));
-        Item { kind: Kind::Tool, name: name.into(), print, text: version.to_string(), alarming: false }
+        let (name, text) = (name.into(), version.to_string());
+        Item { kind: Kind::Tool, name, print, text, alarming: false, definition: None }
+    }
+
+    /// The same of a tool whose definition is known.
+    fn defined(name: &str, description: &str, required: &str) -> Item {
+        let definition = format!(
+            r#"{{"name":"{name}","description":"{description}","inputSchema":{{"type":"object","required":[{required}]}}}}"#
+        );
+        let print = Fingerprint::from(definition.clone());
+        let text = description.to_owned();
+        Item {
+            kind: Kind::Tool,
+            name: name.into(),
+            print,
+            text,
+            alarming: false,
+            definition: Some(definition.into()),
+        }
     }
 
     fn judge(record: &mut Record, items: &[Item]) -> Vec<Verdict> {
@@ -380,6 +485,56 @@ mod tests {
         record.look(&later);
         assert_eq!(judge(&mut record, &later), [Approved, Approved, Held(Why::Added)]);
         assert_eq!(record.before(&item("a", 9)), Some("2"));
+    }
+
+    #[test]
+    fn a_pinned_definition_stays_in_force_as_long_as_it_can_stand_for_the_present_one() {
+        let mut record = Record::new();
+        let first = defined("a", "Reads. It is 12:00.", "");
+        assert_eq!(judge(&mut record, std::slice::from_ref(&first)), [New]);
+        let later = |time: u32| defined("a", &format!("Reads. It is {time}."), "");
+        assert_eq!(judge(&mut record, &[later(1)]), [Verdict::Stands]);
+        assert_eq!(record.in_force(Kind::Tool, "a"), first.definition.as_deref());
+        assert_eq!(judge(&mut record, &[defined("a", "Reads.", "\"key\"")]), [Held(Why::Changed)]);
+        assert_eq!(judge(&mut record, std::slice::from_ref(&first)), [New], "as it was is as it was");
+        record.approve(&later(1));
+        assert_eq!(judge(&mut record, &[later(1)]), [Approved]);
+        assert_eq!(record.in_force(Kind::Tool, "a"), later(1).definition.as_deref());
+        let again = serde_json::from_slice(&serde_json::to_vec(&record).unwrap()).unwrap();
+        assert_eq!(record, again);
+    }
+
+    #[test]
+    fn a_text_that_changes_all_the_time_can_be_kept_for_good() {
+        let mut record = Record::new();
+        let at = |time: u32| defined("a", &format!("Reads. It is {time}."), "");
+        let kept = |record: &Record, item: &Item| record.is_kept(Kind::Tool, "a", &item.print, true);
+        judge(&mut record, &[at(0)]);
+        judge(&mut record, &[at(1)]);
+        record.keep(&at(1));
+        assert!(kept(&record, &at(1)) && !kept(&record, &at(2)) && !record.varies(Kind::Tool, "a"));
+        judge(&mut record, &[at(2)]);
+        assert!(record.varies(Kind::Tool, "a"));
+        record.keep(&at(2));
+        assert_eq!(judge(&mut record, &[at(3)]), [Verdict::Stands]);
+        assert!(kept(&record, &at(3)), "it is not asked about again");
+        let alarming = Item { alarming: true, ..at(3) };
+        assert_eq!(judge(&mut record, &[alarming]), [Held(Why::Changed)], "an attack stops the tool");
+        let other = defined("a", "Reads.", "\"key\"");
+        assert!(!record.is_kept(Kind::Tool, "a", &other.print, false), "what it cannot stand for is");
+        let (_, changed) = record.judge(Kind::Tool, &[at(4)], First::Offered);
+        assert!(!changed, "and nothing is written for it");
+    }
+
+    #[test]
+    fn a_record_of_an_earlier_version_learns_what_is_pinned() {
+        let mut record = Record::new();
+        let first = defined("a", "Reads.", "");
+        record.approve(&Item { definition: None, ..first.clone() });
+        let changed = defined("a", "Reads more.", "");
+        assert_eq!(judge(&mut record, std::slice::from_ref(&changed)), [Held(Why::Changed)]);
+        assert_eq!(judge(&mut record, &[first]), [Approved]);
+        assert_eq!(judge(&mut record, &[changed]), [Verdict::Stands]);
     }
 
     #[test]
@@ -442,7 +597,7 @@ mod tests {
         let mut record = Record::new();
         judge(&mut record, &[item("a", 1)]);
         record.approve(&item("a", 2));
-        record.keep(&item("a", 3).print);
+        record.keep(&item("a", 3));
         write(&path, &record).unwrap();
         assert_eq!(read(&path), Ok(Some(record)));
         let good = std::fs::read(&path).unwrap();
@@ -524,7 +679,7 @@ mod tests {
                     record = Record::lost();
                     (approved, begun, before_first, lost) = (BTreeMap::new(), BTreeMap::new(), false, true);
                 }
-                3 if !list.is_empty() => record.keep(&list[0].print),
+                3 if !list.is_empty() => record.keep(&list[0]),
                 4 => {
                     record.look(&list);
                     looked = true;

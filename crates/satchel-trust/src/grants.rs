@@ -25,7 +25,14 @@ fn item(secret: String, recipient: &str) -> Item {
     let raw = serde_json::value::to_raw_value(&json!({ "secret": secret, "recipient": recipient }))
         .expect("a JSON value always serializes");
     let print = Fingerprint::of_tree(Kind::Secret.as_str(), &Tree::of(&raw));
-    Item { kind: Kind::Secret, name: secret, print, text: recipient.to_owned(), alarming: false }
+    Item {
+        kind: Kind::Secret,
+        name: secret,
+        print,
+        text: recipient.to_owned(),
+        alarming: false,
+        definition: None,
+    }
 }
 
 /// The recipient of an entry's values. Another path of the same origin is the same recipient; another argument of a

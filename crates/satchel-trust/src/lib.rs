@@ -1,5 +1,4 @@
-//! Judges definitions: fingerprints pin what the user approved, inspection marks what is suspicious, and changes are
-//! held back.
+//! Judges definitions: fingerprints pin what the user approved, inspection marks what is suspicious, and changes wait.
 //!
 //! Pure but for one file a server. Knows definitions only as raw texts; what is done with a verdict is others' matter.
 #![warn(missing_docs)]
@@ -14,6 +13,7 @@ pub mod nature;
 pub mod reach;
 pub mod rules;
 pub mod secret;
+mod stands;
 pub mod uri;
 
 use satchel_base::{config, files, model};

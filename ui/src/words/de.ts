@@ -434,7 +434,8 @@ export const de: Words = {
   held: {
     asks: "Außerhalb von Satchel in die Konfigurationsdatei geschrieben",
     title: (count) => `${count} ${some(count, "Beschreibung ist", "Beschreibungen sind")} zurückgehalten`,
-    text: "Clients sehen und benutzen sie erst, wenn du genau das freigibst, was hier steht. Alles andere von diesem Server geht weiter.",
+    text: "Clients bekommen diese Beschreibungen erst, wenn du genau das freigibst, was hier steht. Alles andere von diesem Server geht weiter.",
+    inForce: { before: "bis dahin gilt, was vorher da war", varies: "ändert sich ständig: Halte es zurück, und es gilt für immer, was vorher da war" },
     settings: "Einstellungen in der Konfigurationsdatei",
     accept: "Übernehmen",
     newEntries: (count) => `${count} neue Server in der Konfigurationsdatei`,

@@ -263,7 +263,8 @@ export const en = {
   held: {
     asks: "Written into the configuration file outside Satchel",
     title: (count: number) => `${count} ${some(count, "definition is", "definitions are")} held back`,
-    text: "Clients can neither see nor use them until you approve exactly what is shown here. The rest of this server works.",
+    text: "Clients do not get these definitions until you approve exactly what is shown here. The rest of this server works.",
+    inForce: { before: "clients go on with what was there before", varies: "it changes all the time: keep it held back, and what was there before stays for good" },
     settings: "Settings in the configuration file",
     accept: "Accept",
     newEntries: (count: number) => `${count} new servers in the configuration file`,

@@ -181,6 +181,10 @@ pub struct ApprovalItem {
     pub held: Option<Why>,
     /// A person reviewed it and decided to keep it held back.
     pub kept: bool,
+    /// Set if clients go on with the definition that was there before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub in_force: Option<InForce>,
     /// The difference from what was approved; everything if nothing was.
     pub diff: Vec<Part>,
     /// Where in the diff the rest begins, which may be folded: variables and headers of an entry. What comes before says
@@ -190,6 +194,17 @@ pub struct ApprovalItem {
     pub folds_from: Option<usize>,
     /// Suspicious passages.
     pub findings: Vec<Finding>,
+}
+
+/// How the earlier definition stays in force while a changed one waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum InForce {
+    /// Until a person decides.
+    Before,
+    /// The server changes it all the time: keeping this one held back keeps the earlier one for good.
+    Varies,
 }
 
 /// A run of text in a diff.

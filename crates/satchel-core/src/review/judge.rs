@@ -2,6 +2,7 @@
 //! shown. Pure: no files, no clock, no other server.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     sync::{Arc, OnceLock},
 };
@@ -36,6 +37,8 @@ pub(super) struct Judged {
 pub(super) struct Held {
     pub(super) print: Fingerprint,
     pub(super) why: Why,
+    /// Clients go on with the definition that was there before; this one waits.
+    pub(super) stands: bool,
     /// The canonical form of its address, if it has one.
     address: Option<String>,
 }
@@ -68,7 +71,7 @@ impl Judged {
             return None;
         }
         if let Some(held) = self.held(kind, address) {
-            return Some(held);
+            return (!held.stands).then_some(held);
         }
         let offered = match kind {
             Kind::Template => &self.seen.templates,
@@ -81,7 +84,7 @@ impl Judged {
         let of = |kind: Kind| {
             self.held
                 .iter()
-                .filter(move |((known, _), _)| *known == kind)
+                .filter(move |((known, _), held)| *known == kind && !held.stands)
                 .map(|((_, name), held)| (name, held))
         };
         let spelled = of(kind).find(|(_, held)| held.address.as_deref() == Some(key.as_str()));
@@ -99,17 +102,20 @@ pub(super) struct Defined {
     pub(super) kind: Kind,
     pub(super) name: String,
     pub(super) tree: Tree,
+    /// As the server wrote it, if it can stay in force.
+    definition: Option<Box<str>>,
 }
 
 impl Defined {
-    /// `inspected`: also inspect the text, which costs more than everything else.
-    pub(super) fn item(&self, inspected: bool) -> Item {
+    /// Without an inspection of the text, which costs more than everything else.
+    pub(super) fn item(&self) -> Item {
         Item {
             kind: self.kind,
             name: self.name.clone(),
             print: Fingerprint::of_tree(self.kind.as_str(), &self.tree),
             text: self.tree.readable(),
-            alarming: inspected && inspect::is_alarming(&self.tree),
+            alarming: false,
+            definition: self.definition.clone(),
         }
     }
 }
@@ -119,14 +125,21 @@ pub(super) fn defined<'a>(offer: &'a Offer, name: &'a ServerName) -> impl Iterat
         kind: Kind::Tool,
         name: tool.name.clone(),
         tree: Tree::of(&tool.raw),
+        definition: Some(tool.raw.get().into()),
     });
     let prompts = offer.prompts.iter().map(|raw| Defined {
         kind: Kind::Prompt,
         name: prompt_name(raw),
         tree: Tree::of(raw),
+        definition: Some(raw.get().into()),
     });
     let resource = |kind: Kind| {
-        move |entry: &ResourceEntry| Defined { kind, name: entry.uri.clone(), tree: Tree::of(&entry.raw) }
+        move |entry: &ResourceEntry| Defined {
+            kind,
+            name: entry.uri.clone(),
+            tree: Tree::of(&entry.raw),
+            definition: Some(entry.raw.get().into()),
+        }
     };
     let resources = offer.resources.iter().map(resource(Kind::Resource));
     let templates = offer.templates.iter().map(resource(Kind::Template));
@@ -134,15 +147,17 @@ pub(super) fn defined<'a>(offer: &'a Offer, name: &'a ServerName) -> impl Iterat
         kind: Kind::Introduction,
         name: name.to_string(),
         tree: introduction(said),
+        definition: None,
     });
     let instructions = offer.instructions.iter().map(|text| Defined {
         kind: Kind::Instructions,
         name: name.to_string(),
         tree: Tree::Text(text.clone()),
+        definition: serde_json::to_string(text).ok().map(Into::into),
     });
     let beside = offer.frames.iter().filter_map(|(method, frame)| {
         let tree = beside(frame)?;
-        Some(Defined { kind: Kind::Beside, name: method.clone(), tree })
+        Some(Defined { kind: Kind::Beside, name: method.clone(), tree, definition: None })
     });
     tools
         .chain(prompts)
@@ -233,34 +248,68 @@ pub(super) fn judge(
     offer: &Arc<Offer>,
     first: First,
 ) -> (Judged, bool) {
-    let item = |one: Defined| one.item(!record.knows(one.kind, &one.name));
+    let item = |one: Defined| {
+        let mut item = one.item();
+        item.alarming = !record.has(item.kind, &item.name, &item.print) && inspect::is_alarming(&one.tree);
+        item
+    };
     let all: Vec<Item> = defined(offer, name).map(item).collect();
     let (mut held, mut new, mut changed) = (BTreeMap::new(), 0, false);
     // Parallel to `defined`.
-    let mut on_offer: Vec<bool> = Vec::with_capacity(all.len());
+    let mut on_offer: Vec<OnOffer> = Vec::with_capacity(all.len());
     for kind in KINDS {
         let items: Vec<Item> = all.iter().filter(|item| item.kind == kind).cloned().collect();
         if !is_read(offer, kind) {
-            on_offer.extend(items.iter().map(|_| false));
+            on_offer.extend(items.iter().map(|_| OnOffer::Not));
             continue;
         }
         let (verdicts, written) = record.judge(kind, &items, first);
         changed |= written;
         for (item, verdict) in items.iter().zip(verdicts) {
-            on_offer.push(!matches!(verdict, Verdict::Held(_)));
-            match verdict {
-                Verdict::Approved => {}
-                Verdict::New => new += 1,
-                Verdict::Held(why) => {
-                    let address = has_address(kind).then(|| uri::key(&item.name));
-                    held.insert((kind, item.name.clone()), Held { print: item.print.clone(), why, address });
+            let before =
+                || record.in_force(kind, &item.name).and_then(|text| Raw::from_string(text.to_owned()).ok());
+            let (shown, waits) = match verdict {
+                Verdict::Approved => (OnOffer::AsItIs, None),
+                Verdict::New => {
+                    new += 1;
+                    (OnOffer::AsItIs, None)
                 }
+                Verdict::Stands => match before() {
+                    Some(before) => (OnOffer::AsBefore(before), Some((Why::Changed, true))),
+                    None => (OnOffer::Not, Some((Why::Changed, false))),
+                },
+                Verdict::Held(why) => (OnOffer::Not, Some((why, false))),
+            };
+            on_offer.push(shown);
+            if let Some((why, stands)) = waits {
+                let address = has_address(kind).then(|| uri::key(&item.name));
+                let waiting = Held { print: item.print.clone(), why, stands, address };
+                held.insert((kind, item.name.clone()), waiting);
             }
         }
     }
-    let seen = seen(name, offer, &on_offer);
+    let seen = seen(name, offer, on_offer);
     let counted = offer.tokens.get().is_some();
     (Judged { of: offer.clone(), first, counted, seen, held, new }, changed)
+}
+
+/// How a definition is offered.
+enum OnOffer {
+    AsItIs,
+    /// In the form that was there before, which stays in force.
+    AsBefore(Box<Raw>),
+    Not,
+}
+
+impl OnOffer {
+    /// What clients see of this definition.
+    fn of<'a>(self, raw: &'a Raw) -> Option<Cow<'a, Raw>> {
+        match self {
+            OnOffer::AsItIs => Some(Cow::Borrowed(raw)),
+            OnOffer::AsBefore(before) => Some(Cow::Owned(before)),
+            OnOffer::Not => None,
+        }
+    }
 }
 
 /// In the order of [`defined`].
@@ -275,34 +324,48 @@ const KINDS: [Kind; 7] = [
 ];
 
 /// The offer reduced to what is available, and cleaned; unchanged if that is all of it.
-fn seen(name: &ServerName, offer: &Arc<Offer>, on_offer: &[bool]) -> Arc<Offer> {
-    let mut verdicts = on_offer.iter().copied();
+fn seen(name: &ServerName, offer: &Arc<Offer>, on_offer: Vec<OnOffer>) -> Arc<Offer> {
+    let mut verdicts = on_offer.into_iter();
     let mut same = true;
     let mut next = || {
-        let stays = verdicts.next().unwrap_or(false);
-        same &= stays;
-        stays
+        let shown = verdicts.next().unwrap_or(OnOffer::Not);
+        same &= matches!(shown, OnOffer::AsItIs);
+        shown
     };
-    let tools: Vec<&ToolEntry> = offer.tools.iter().filter(|_| next()).collect();
-    let prompts: Vec<&Box<Raw>> = offer.prompts.iter().filter(|_| next()).collect();
-    let resources: Vec<&ResourceEntry> = offer.resources.iter().filter(|_| next()).collect();
-    let templates: Vec<&ResourceEntry> = offer.templates.iter().filter(|_| next()).collect();
-    let introduced = offer.hello.is_none() || next();
-    let instructed = offer.instructions.is_none() || next();
+    let tools: Vec<ToolEntry> =
+        offer.tools.iter().filter_map(|tool| Some(as_seen(tool, next().of(&tool.raw)?))).collect();
+    let prompts: Vec<Cow<'_, Raw>> = offer.prompts.iter().filter_map(|raw| next().of(raw)).collect();
+    let mut entries = |entries: &[ResourceEntry]| -> Vec<ResourceEntry> {
+        let entry = |entry: &ResourceEntry| {
+            let raw = next().of(&entry.raw)?.into_owned();
+            Some(ResourceEntry { uri: entry.uri.clone(), raw })
+        };
+        entries.iter().filter_map(entry).collect()
+    };
+    let (resources, templates) = (entries(&offer.resources), entries(&offer.templates));
+    let introduced = offer.hello.is_none() || matches!(next(), OnOffer::AsItIs);
+    let instructions = offer.instructions.as_ref().and_then(|text| match next() {
+        OnOffer::AsItIs => Some(text.clone()),
+        OnOffer::AsBefore(before) => serde_json::from_str(before.get()).ok(),
+        OnOffer::Not => None,
+    });
+    let is_shown = |frame: &Raw, next: &mut dyn FnMut() -> OnOffer| {
+        beside(frame).is_none() || matches!(next(), OnOffer::AsItIs)
+    };
     let frames: Vec<(&String, &Box<Raw>)> =
-        offer.frames.iter().filter(|(_, frame)| beside(frame).is_none() || next()).collect();
+        offer.frames.iter().filter(|(_, frame)| is_shown(frame, &mut next)).collect();
     let frames =
         frames.into_iter().map(|(method, frame)| (method.clone(), cleaned(frame, &mut same))).collect();
-    let tools = tools.into_iter().map(|tool| clean_tool(tool, &mut same)).collect();
-    let prompts = prompts.into_iter().map(|raw| cleaned(raw, &mut same)).collect();
-    let mut entries = |entries: Vec<&ResourceEntry>| -> Vec<ResourceEntry> {
-        let entry = |entry: &ResourceEntry| ResourceEntry {
+    let tools = tools.iter().map(|tool| clean_tool(tool, &mut same)).collect();
+    let prompts = prompts.into_iter().map(|raw| cleaned(&raw, &mut same)).collect();
+    let mut cleaned_entries = |entries: Vec<ResourceEntry>| -> Vec<ResourceEntry> {
+        let entry = |entry: ResourceEntry| ResourceEntry {
             uri: clean::text(&entry.uri).into_owned(),
             raw: cleaned(&entry.raw, &mut same),
         };
         entries.into_iter().map(entry).collect()
     };
-    let (resources, templates) = (entries(resources), entries(templates));
+    let (resources, templates) = (cleaned_entries(resources), cleaned_entries(templates));
     let hello = offer.hello.as_ref().map(|said| match introduced {
         true => Said {
             revision: said.revision.clone(),
@@ -317,7 +380,7 @@ fn seen(name: &ServerName, offer: &Arc<Offer>, on_offer: &[bool]) -> Arc<Offer> 
         clean
     };
     let title = offer.title.as_ref().filter(|_| introduced).map(|title| text(title, &mut same));
-    let instructions = offer.instructions.as_ref().filter(|_| instructed).map(|words| text(words, &mut same));
+    let instructions = instructions.map(|words| text(&words, &mut same));
     if same {
         return offer.clone();
     }
@@ -336,6 +399,17 @@ fn seen(name: &ServerName, offer: &Arc<Offer>, on_offer: &[bool]) -> Arc<Offer> 
         versions: offer.versions.clone(),
         tokens: OnceLock::new(),
     })
+}
+
+/// A tool in the form that clients see.
+fn as_seen(tool: &ToolEntry, raw: Cow<'_, Raw>) -> ToolEntry {
+    match raw {
+        Cow::Borrowed(_) => tool.clone(),
+        Cow::Owned(before) => {
+            let fields = RawObject::parse(&before).unwrap_or_default();
+            ToolEntry::new(tool.name.clone(), &fields, before)
+        }
+    }
 }
 
 /// The placeholder for an introduction that is held back.
@@ -362,7 +436,7 @@ fn unintroduced(name: &ServerName, said: &Said) -> Said {
 
 fn cleaned(raw: &Raw, same: &mut bool) -> Box<Raw> {
     let clean = clean::raw(raw);
-    *same &= matches!(clean, std::borrow::Cow::Borrowed(_));
+    *same &= matches!(clean, Cow::Borrowed(_));
     clean.into_owned()
 }
 

@@ -16,7 +16,7 @@ use crate::{
     catalog::Offer,
     model::{
         ServerName,
-        approvals::{ApprovalItem, Finding, Kind, Mark, Part, ServerApprovals},
+        approvals::{ApprovalItem, Finding, InForce, Kind, Mark, Part, ServerApprovals},
     },
     trust::{Fingerprint, Item, diff, inspect},
 };
@@ -136,7 +136,8 @@ fn launch_items(name: &ServerName, entry: &Entry, table: &Table) -> Vec<Approval
             name: item.name.clone(),
             fingerprint: item.print.to_string(),
             held: Some(why),
-            kept: entry.record.is_kept(&item.print),
+            kept: entry.record.is_kept(item.kind, &item.name, &item.print, false),
+            in_force: None,
             diff,
             folds_from,
             findings: Vec::new(),
@@ -162,7 +163,7 @@ fn inspected(
         if held.is_none() && entry.record.unseen().is_none() {
             continue;
         }
-        let item = one.item(false);
+        let item = one.item();
         let findings = known.get(&item.print).cloned();
         let findings = findings.unwrap_or_else(|| inspect::findings(&one.tree, &around));
         found.insert(item.print.clone(), findings.clone());
@@ -174,7 +175,18 @@ fn inspected(
             name: one.name.clone(),
             fingerprint: item.print.to_string(),
             held: held.map(|held| held.why),
-            kept: entry.record.is_kept(&item.print),
+            kept: entry.record.is_kept(
+                one.kind,
+                &one.name,
+                &item.print,
+                held.is_some_and(|held| held.stands),
+            ),
+            in_force: held.filter(|held| held.stands).map(|_| {
+                match entry.record.varies(one.kind, &one.name) {
+                    true => InForce::Varies,
+                    false => InForce::Before,
+                }
+            }),
             diff: marked(entry.record.before(&item).unwrap_or_default(), &item.text),
             folds_from: None,
             findings,

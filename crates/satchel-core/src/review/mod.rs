@@ -491,13 +491,17 @@ impl Review {
     /// The number of definitions that wait for review, and whether nobody has reviewed the server at all.
     pub fn standing(&self, name: &ServerName) -> (usize, Option<Unseen>) {
         let Some(entry) = self.entry(name).filter(|entry| !entry.ours) else { return (0, None) };
-        let waits = |held: &&judge::Held| !entry.record.is_kept(&held.print);
-        let waiting = entry.judged.iter().flat_map(|judged| &judged.held).filter(|(_, held)| waits(held));
+        let waits = |kind: Kind, name: &str, held: &judge::Held| {
+            !entry.record.is_kept(kind, name, &held.print, held.stands)
+        };
+        let waiting = entry.judged.iter().flat_map(|judged| &judged.held);
+        let waiting = waiting.filter(|((kind, name), held)| waits(*kind, name, held));
         // Resources may be many, so they are reviewed as one group.
         let (added, others): (Vec<_>, Vec<_>) =
             waiting.partition(|((kind, _), held)| held.is_added_resource(*kind));
         let held = others.len() + usize::from(!added.is_empty());
-        let held = held + entry.held().filter(|(item, _)| !entry.record.is_kept(&item.print)).count();
+        let is_kept = |item: &Item| entry.record.is_kept(item.kind, &item.name, &item.print, false);
+        let held = held + entry.held().filter(|(item, _)| !is_kept(item)).count();
         (held, entry.record.unseen().filter(|_| entry.judged.is_some()))
     }
 
@@ -509,15 +513,15 @@ impl Review {
             true => judged.held_address(kind, name),
             false => judged.held(kind, name),
         };
-        held.map(|held| because(held.why))
+        held.filter(|held| !held.stands).map(|held| because(held.why))
     }
 
     /// The held tools, for explaining why they are missing.
     pub fn held_tools(&self) -> Vec<crate::model::ToolPath> {
         let of = |(server, entry): (&ServerName, &Arc<Entry>)| {
-            let held = entry.judged.iter().flat_map(|judged| judged.held.keys());
-            held.filter(|(kind, _)| *kind == Kind::Tool)
-                .map(|(_, name)| crate::model::ToolPath { server: server.clone(), tool: name.clone() })
+            let held = entry.judged.iter().flat_map(|judged| &judged.held);
+            held.filter(|((kind, _), held)| *kind == Kind::Tool && !held.stands)
+                .map(|((_, name), _)| crate::model::ToolPath { server: server.clone(), tool: name.clone() })
                 .collect::<Vec<_>>()
         };
         self.table().iter().flat_map(of).collect()
@@ -539,9 +543,8 @@ impl Review {
     ) -> Result<Vec<String>, ReviewError> {
         let server = name.clone();
         let defined = read(move || {
-            let of = |offer: Arc<Offer>| -> Vec<Item> {
-                defined(&offer, &server).map(|one| one.item(false)).collect()
-            };
+            let of =
+                |offer: Arc<Offer>| -> Vec<Item> { defined(&offer, &server).map(|one| one.item()).collect() };
             offer.map(of).unwrap_or_default()
         });
         let defined = defined.await?;
@@ -563,7 +566,7 @@ impl Review {
             let meant = items.iter().map(meant).collect::<Result<Vec<_>, _>>()?;
             let record = Arc::make_mut(&mut entry.record);
             for item in &meant {
-                if approve { record.approve(item) } else { record.keep(&item.print) }
+                if approve { record.approve(item) } else { record.keep(item) }
             }
             Ok(meant.into_iter().map(words_of).collect())
         };
@@ -576,7 +579,7 @@ impl Review {
     /// If that cannot be written.
     pub async fn look(self: &Arc<Self>, name: &ServerName, offer: Arc<Offer>) -> Result<usize, ReviewError> {
         let server = name.clone();
-        let items = read(move || defined(&offer, &server).map(|one| one.item(false)).collect::<Vec<Item>>());
+        let items = read(move || defined(&offer, &server).map(|one| one.item()).collect::<Vec<Item>>());
         let items = items.await?;
         let look = move |entry: &mut Entry| {
             let record = Arc::make_mut(&mut entry.record);
@@ -668,7 +671,12 @@ fn newly_held(before: Option<&Judged>, now: &Judged) -> Vec<HeldBack> {
     let told = now.held.iter().filter(|(key, _)| is_new(key)).map(|((kind, name), held)| {
         let what = format!("{} \"{}\"", kind.as_str(), clean::visible(name));
         HeldBack {
-            line: format!("holds back {what}: {}", because(held.why)),
+            line: match held.stands {
+                true => format!(
+                    "{what} changed; what was seen of it before stays in force until somebody approves it"
+                ),
+                false => format!("holds back {what}: {}", because(held.why)),
+            },
             entry: format!("{what}, {}", held.print),
         }
     });

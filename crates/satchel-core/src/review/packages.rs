@@ -32,7 +32,14 @@ fn items<'a>(packages: impl Iterator<Item = &'a Fetched>) -> Vec<Item> {
         let fields = [("digest", &digest), ("package", &name)];
         let tree = Tree::Object(fields.map(|(key, text)| (key.to_owned(), Tree::Text(text.clone()))).into());
         let print = Fingerprint::of_tree(Kind::Package.as_str(), &tree);
-        Item { kind: Kind::Package, name, print, text: clean::visible(&digest), alarming: false }
+        Item {
+            kind: Kind::Package,
+            name,
+            print,
+            text: clean::visible(&digest),
+            alarming: false,
+            definition: None,
+        }
     };
     digests.into_iter().map(item).collect()
 }

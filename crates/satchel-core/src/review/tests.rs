@@ -123,7 +123,10 @@ async fn changed_tools_wait_for_a_person_and_are_remembered() {
     let house = house.restarted();
     house.open("notes", entry(), false).await;
     assert_eq!(house.judge("notes", &later).await.len(), 2);
-    assert_eq!(house.judge("notes", &first).await, ["Reads a note."], "what was before is another change");
+    let in_force = ["Reads a note.", "Writes a note, and a copy."];
+    assert_eq!(house.judge("notes", &first).await, in_force, "what was before is another change, and waits");
+    assert_eq!(house.list("notes", &first)[0].items.len(), 1);
+    assert_eq!(refused(&house), None, "the approved text stands for it");
 }
 
 #[tokio::test]
@@ -139,7 +142,7 @@ async fn only_the_reviewed_definition_is_approved() {
     let seen = Seen { kind: Kind::Tool, name: shown.name, fingerprint: shown.fingerprint };
     let refused = house.room.decide(&named("notes"), Some(again.clone()), vec![seen], true).await;
     assert!(matches!(refused, Err(ReviewError::ChangedMeanwhile { .. })), "{refused:?}");
-    assert_eq!(house.judge("notes", &again).await, ["Reads a note."]);
+    assert_eq!(house.judge("notes", &again).await, ["Reads a note.", "Writes a note."], "as it was approved");
     let unread = house.room.decide(&named("nobody"), None, vec![], true).await;
     assert!(matches!(unread, Err(ReviewError::Unknown(_))), "{unread:?}");
 }

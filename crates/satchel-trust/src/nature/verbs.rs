@@ -1,6 +1,8 @@
 //! What a tool's name and description say it does: reads, writes, or deletes. Where a name has no verb, or one that is also a
 //! noun, the first verb of the description decides.
 
+use std::collections::BTreeSet;
+
 use crate::model::nature::Effect;
 
 /// Verbs of read-only tools.
@@ -36,6 +38,8 @@ const PLAINLY_DELETING: &str =
     "delete destroy purge wipe truncate erase shred obliterate nuke uninstall expunge";
 /// What moves money or gives a permission, which nobody takes back.
 const BINDING: &str = "charge pay purchase buy refund payout withdraw sell approve";
+/// Verbs that execute what they are given, in a description.
+const CARRYING_OUT: &str = "exec execute run running eval evaluate spawn invoke";
 /// Phrases in a description that mean the effect is irreversible.
 const FINAL: &[&str] = &[
     "cannot be undone",
@@ -81,6 +85,15 @@ pub(super) fn deletes_plainly(name: &[String]) -> bool {
 /// Does the description say that its effect is irreversible?
 pub(super) fn is_final(description: &str) -> bool {
     FINAL.iter().any(|phrase| description.contains(phrase))
+}
+
+/// The verbs in a text that name more than reading.
+pub(crate) fn deeds(text: &str) -> BTreeSet<String> {
+    let text = text.to_lowercase();
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_deed =
+        |word: &&str| [WRITING, DELETING, BINDING, CARRYING_OUT].iter().any(|list| is_form(list, word));
+    words.filter(is_deed).map(ToOwned::to_owned).collect()
 }
 
 pub(super) fn inferred(name: &[String], description: &str) -> Effect {

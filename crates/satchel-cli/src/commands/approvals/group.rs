@@ -73,6 +73,7 @@ mod tests {
             fingerprint,
             held,
             kept: false,
+            in_force: None,
             diff: vec![],
             folds_from: None,
             findings: vec![],

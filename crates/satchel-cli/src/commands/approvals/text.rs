@@ -1,7 +1,7 @@
 //! Formats what waits for approval for a terminal.
 
 use satchel_core::model::{
-    approvals::{ApprovalItem, Kind, Mark, Part, ServerApprovals, SettingsChange, Unseen, Why},
+    approvals::{ApprovalItem, InForce, Kind, Mark, Part, ServerApprovals, SettingsChange, Unseen, Why},
     shell,
 };
 
@@ -126,6 +126,13 @@ fn described(server: &str, item: &ApprovalItem, rest: Rest) -> Lines {
         None => "on offer",
     };
     let mut lines = Lines::line(format!("  {} {} ({why})", item.kind.as_str(), item.name));
+    match item.in_force.filter(|_| !item.kept) {
+        Some(InForce::Before) => lines.push("    clients go on with what was there before"),
+        Some(InForce::Varies) => {
+            lines.push("    it changes all the time; --keep keeps what was there before for good");
+        }
+        None => {}
+    }
     for finding in &item.findings {
         lines.push(format!(
             "    ! {} in {}, at {}: {}",

@@ -87,9 +87,29 @@ async fn an_approval_holds_after_a_restart_of_the_hub() {
 }
 
 #[tokio::test]
-async fn a_changed_tool_is_held_back_until_exactly_that_is_approved() {
+async fn a_changed_text_waits_and_the_tool_goes_on_as_it_was() {
     let (house, server) = notes().await;
     server.offer(vec![tool("echo", "Says it again, and more.")]);
+    reread(&house, 1).await;
+    assert_eq!(house.tools_of("editor"), ["notes:echo"]);
+    house.call("editor", "notes:echo", json!({ "text": "x" })).await.unwrap();
+    let described = || {
+        let catalog = house.hub.seen_by("editor").catalog();
+        catalog.tool(&"notes:echo".parse().unwrap()).map(|tool| tool.description.clone())
+    };
+    assert_eq!(described().as_deref(), Some("Says it again."));
+    let held = items(&house, "notes").await;
+    assert_eq!((held[0].held, held[0].name.as_str()), (Some(Why::Changed), "echo"));
+    house.ask(Approve { server: "notes".into(), items: vec![seen(&held[0])] }).await.unwrap();
+    assert_eq!(described().as_deref(), Some("Says it again, and more."));
+}
+
+#[tokio::test]
+async fn a_tool_that_needs_more_is_held_back_until_exactly_that_is_approved() {
+    let (house, server) = notes().await;
+    let mut changed = tool("echo", "Says it again.");
+    changed["inputSchema"]["required"] = json!(["text"]);
+    server.offer(vec![changed]);
     reread(&house, 1).await;
     assert_eq!(house.tools_of("editor"), [""; 0]);
     let refused = house.call("editor", "notes:echo", json!({})).await.unwrap_err();

@@ -39,7 +39,7 @@ export type AnswerSecret = { id: number, value: string, };
  * One definition to review. Hidden characters are escaped in the diff and the findings; the name is as the server
  * sent it.
  */
-export type ApprovalItem = { kind: DefinitionKind, name: string, fingerprint: string, held: Why | null, kept: boolean, diff: Array<DiffPart>, folds_from?: number, findings: Array<Finding>, };
+export type ApprovalItem = { kind: DefinitionKind, name: string, fingerprint: string, held: Why | null, kept: boolean, in_force?: InForce, diff: Array<DiffPart>, folds_from?: number, findings: Array<Finding>, };
 
 /**
  * Everything that waits for review.
@@ -429,6 +429,11 @@ export type ImportServers = { from: From, names?: Array<string> | null, answers?
  * The result of an import.
  */
 export type Imported = { added: Array<string>, waiting?: Array<string>, known: Array<string>, secrets: number, left: Array<Left>, remarks: Array<Remark>, taken_out: Array<string>, changes: Array<FileChange>, };
+
+/**
+ * How the earlier definition stays in force while a changed one waits.
+ */
+export type InForce = "before" | "varies";
 
 /**
  * An input of an installation.
