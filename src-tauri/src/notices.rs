@@ -443,7 +443,8 @@ pub(crate) mod tests {
 
     #[test]
     fn signs_of_markup_are_written_out_where_they_are_read() {
-        let notices = Notice { title: "t".into(), text: "<b>&</b>".into(), place: Destination::Question };
+        let notices =
+            Notice { title: "t".into(), text: "<b>&</b>".into(), place: Destination::Question, asks: vec![] };
         let body = |platform| written(&notices, platform).1;
         assert_eq!(body(Platform::Linux), "&lt;b&gt;&amp;&lt;/b&gt;");
         assert_eq!([body(Platform::Windows), body(Platform::MacOs)], ["<b>&</b>", "<b>&</b>"]);

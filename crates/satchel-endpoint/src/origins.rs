@@ -19,14 +19,12 @@ const KEPT: HeaderValue = HeaderValue::from_static("600");
 pub(crate) fn configured(hub: &Hub, headers: &HeaderMap) -> Option<HeaderValue> {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let (Some(origin), None) = (origins.next(), origins.next()) else { return None };
-    let known = hub.config().origins().contains_key(origin.to_str().ok()?);
-    known.then(|| origin.clone())
+    hub.client_of_origin(origin.to_str().ok()?).map(|_| origin.clone())
 }
 
 /// Is it allowed for this client?
 pub(crate) fn is_of(hub: &Hub, origin: &HeaderValue, client: &str) -> bool {
-    let owner = |origin| hub.config().origins().get(origin).cloned();
-    origin.to_str().ok().and_then(owner).is_some_and(|owner| owner == client)
+    origin.to_str().ok().and_then(|origin| hub.client_of_origin(origin)).is_some_and(|owner| owner == client)
 }
 
 /// The answer to a preflight request, which has no token.

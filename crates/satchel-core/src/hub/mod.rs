@@ -334,6 +334,11 @@ impl Hub {
         &self.inner.options.places
     }
 
+    /// The client that a person allowed this origin of an app's page for.
+    pub fn client_of_origin(&self, origin: &str) -> Option<String> {
+        self.config().origins().get(origin).cloned()
+    }
+
     /// Maximum size of a client's request, in bytes.
     pub fn request_bytes(&self) -> usize {
         self.config().request_bytes()

@@ -180,8 +180,8 @@ fn user_info(scheme: &str, login: &str) -> Option<(&'static str, Range<usize>)> 
     let web = matches!(scheme, "http" | "https" | "ws" | "wss" | "git+https" | "git+http");
     let name =
         login.len() <= 12 && login.chars().all(|c| c.is_ascii_alphabetic() || matches!(c, '-' | '_' | '.'));
-    (web && is_plain(login) && !name && !login.contains("%40") || looks_like_key(login))
-        .then(|| ("userinfo", 0..login.len()))
+    let is_credential = web && is_plain(login) && !name && !login.contains("%40") || looks_like_key(login);
+    is_credential.then_some(("userinfo", 0..login.len()))
 }
 
 fn is_plain(value: &str) -> bool {
