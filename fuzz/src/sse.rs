@@ -1,5 +1,5 @@
 //! Server-sent events: however they arrive, they are those that the standard's algorithm reads from the whole text
-//! (WHATWG HTML section 9.2.6), and what we write is read again.
+//! (WHATWG HTML section 9.2.6) and, of lines that are JSON, those that were meant; what we write is read again.
 
 use satchel_mcp::sse::{Reader, SseEvent};
 
@@ -56,6 +56,8 @@ fn by_the_book(bytes: &[u8]) -> Vec<SseEvent> {
             continue;
         }
         let (name, value) = match line.find(':') {
+            // Beside the book: some servers write JSON without a field, and no field begins like that.
+            _ if line.starts_with(['{', '[']) => ("data", line),
             Some(colon) => (&line[..colon], &line[colon + 1..]),
             None => (line, ""),
         };

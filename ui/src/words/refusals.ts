@@ -94,7 +94,6 @@ const table: Record<Code, Said> = {
   needs_consent: { said: "dazu braucht es deine ausdrückliche Zustimmung", more },
   deleted: { said: "sein Verzeichnis hat ihn gelöscht", more },
   unknown_way: { said: "auf diese Art läuft er nicht", more },
-  not_toml: { said: "das ist kein TOML", more },
   not_a_server: { said: "das beschreibt keinen Server", more, act: "Füge einen Block, eine Befehlszeile oder eine Adresse ein." },
   server_exists: { said: (name) => `einen Server${name} gibt es schon` },
   profile_exists: { said: (name) => `ein Profil${name} gibt es schon` },

@@ -190,8 +190,6 @@ codes! {
     Deleted = "deleted",
     /// A server does not offer this package type.
     UnknownWay = "unknown_way",
-    /// A text is not TOML.
-    NotToml = "not_toml",
     /// A text does not describe a server.
     NotAServer = "not_a_server",
     /// A server of this name exists.
@@ -468,7 +466,6 @@ impl Code {
             | Code::WayGone
             | Code::NeedsConsent
             | Code::UnknownWay
-            | Code::NotToml
             | Code::NotAServer
             | Code::ServerExists
             | Code::ProfileExists

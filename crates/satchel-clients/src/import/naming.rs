@@ -18,11 +18,11 @@ pub(super) fn plain(given: &str, words: Words) -> (String, Vec<NameFault>) {
     if words == Words::Described {
         name = last_part(given, &mut why);
     }
-    name = readable(&name, &mut why);
     if name.contains(char::is_control) {
         why.push(NameFault::Control);
         name = name.replace(char::is_control, "-");
     }
+    name = readable(&name, &mut why);
     if name.trim() != name {
         why.push(NameFault::Blank);
     }

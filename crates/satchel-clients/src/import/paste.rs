@@ -450,7 +450,7 @@ mod tests {
             "npx -y @upstash/context7-mcp",
         );
         check("MyServer --port 1", "MyServer", "MyServer --port 1");
-        check("my-server --port 1", "my-server", "my-server --port 1");
+        check("my-server --port 1", "my", "my-server --port 1");
         check("MyServer.exe --port 1", "MyServer", "MyServer.exe --port 1");
     }
 

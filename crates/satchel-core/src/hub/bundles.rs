@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Hub, server_entry};
 use crate::{
-    config::file::text_of,
+    config::{Config, file::text_of},
     model::{Code, control::Refusal},
     registry::bundle,
 };
@@ -81,7 +81,7 @@ pub(super) fn is_used(hub: &Hub, directory: &Path) -> bool {
 /// Removes the files of bundles that no server uses. Without a configuration that can be read, it removes nothing.
 pub(super) fn remove_unused(hub: &Hub) {
     let Ok(text) = text_of(&hub.places().config_file) else { return };
-    if text.trim().is_empty() {
+    if Config::parse(&text).is_err() {
         return;
     }
     let named = [text, named(hub)].concat();

@@ -133,7 +133,7 @@ mod tests {
                 continue;
             }
             rows += 1;
-            let block = serde_json::json!({ "command": "x", "env": { name: value } });
+            let block = serde_json::json!({ "command": "program-of-its-own", "env": { name: value } });
             let before = format!("{{\n  \"mcpServers\": {{\n    \"a\": {block}\n  }}\n}}\n");
             let diff = shown(
                 "cursor",

@@ -188,12 +188,28 @@ fn what_a_client_says_of_itself_is_cut() {
     assert_eq!((visit.only.as_str(), visit.session), ("weather", None));
 }
 
+/// A ledger that a newer version wrote: it is neither opened nor moved aside. A whole, empty database of one page.
+fn newer_ledger() -> Vec<u8> {
+    let mut page = vec![0; 4096];
+    page[..16].copy_from_slice(b"SQLite format 3\0");
+    // Size of a page, versions, and the constants of the header.
+    page[16..24].copy_from_slice(&[0x10, 0, 1, 1, 0, 64, 32, 32]);
+    // One page, UTF-8, and the version of its tables.
+    for (at, value) in [(28, 1_u32), (44, 4), (56, 1), (60, 9_999)] {
+        page[at..at + 4].copy_from_slice(&value.to_be_bytes());
+    }
+    // An empty table, whose contents would begin at the end of the page.
+    page[100] = 0x0d;
+    page[105..107].copy_from_slice(&[0x10, 0]);
+    page
+}
+
 /// A disk that was full when the hub started, for example.
 #[tokio::test(start_paused = true)]
 async fn a_ledger_that_could_not_be_opened_is_used_as_soon_as_it_can_be() {
     let (home, recorder, mailbox) = opened("{}");
     let in_the_way = Places::below(home.path()).data.join("ledger.db");
-    std::fs::create_dir(&in_the_way).unwrap();
+    std::fs::write(&in_the_way, newer_ledger()).unwrap();
     let tasks = TaskTracker::new();
     tasks.spawn(recorder.clone().run(mailbox));
     recorder.did(AuditKind::Denied, "early", "", "");
@@ -204,7 +220,7 @@ async fn a_ledger_that_could_not_be_opened_is_used_as_soon_as_it_can_be() {
         "what cannot be reached is not said to be deleted"
     );
 
-    std::fs::remove_dir(&in_the_way).unwrap();
+    std::fs::remove_file(&in_the_way).unwrap();
     advance(REOPENING).await;
     recorder.did(AuditKind::Denied, "late", "", "");
     let page = recorder.audit_page(AuditQuery::default()).await.unwrap();

@@ -288,11 +288,8 @@ mod tests {
         assert!(read.text.contains(&"x".repeat(4096)) && read.text.contains("⟨U+202E⟩"), "{}", read.text);
         assert!(read.text.contains("${secret:TOKEN}") && !read.text.contains("canary"), "{}", read.text);
         let exposed = of(&json!({ "command": "npx", "args": ["--key", "${secret:KEY}"] }));
-        assert!(
-            exposed.text.ends_with("\nevery program of this computer can read: ${secret:KEY}"),
-            "{}",
-            exposed.text
-        );
+        let readable = "\nevery program of this computer can read: ${secret:KEY}\n";
+        assert!(exposed.text.contains(readable), "{}", exposed.text);
         assert!(!read.text.contains("every program"), "{}", read.text);
         let other = of(&json!({ "command": "npx", "env": { "KEY": "canary-in-plain-texu" } }));
         let this = of(&json!({ "command": "npx", "env": { "KEY": "canary-in-plain-text" } }));
