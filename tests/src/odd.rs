@@ -13,7 +13,7 @@ pub const RESULTS: &[(&str, &str)] = &[
     ),
     (
         "big integers",
-        r#"{"content":[],"structuredContent":{"id":123456789012345678901234567890,"below":-9223372036854775809,"above":18446744073709551616,"exact":9007199254740993}}"#,
+        r#"{"content":[{"type":"text","text":"numbers"}],"structuredContent":{"id":123456789012345678901234567890,"below":-9223372036854775809,"above":18446744073709551616,"exact":9007199254740993}}"#,
     ),
     (
         "numbers as written",

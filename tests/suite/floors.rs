@@ -114,7 +114,9 @@ const DOORS: &[(&str, &[&str])] = &[
         "nix",
         &[
             "crates/satchel-base/src/files/",
+            "crates/satchel-base/src/platform/descriptors.rs",
             "crates/satchel-upstream/src/upstream/connect/stdio.rs",
+            "crates/satchel-upstream/src/upstream/peer.rs",
             "crates/satchel-upstream/src/upstream/reaper.rs",
             "crates/satchel-upstream/src/upstream/sandbox.rs",
             "crates/satchel-upstream/src/upstream/sealed.rs",
@@ -217,6 +219,7 @@ const HTTP_CLIENTS: &[&str] = &[
     "crates/satchel-upstream/src/upstream/connect/http.rs",
     "crates/satchel-upstream/src/upstream/connect/sse.rs",
     "crates/satchel-upstream/src/upstream/oauth/guarded_http.rs",
+    "crates/satchel-upstream/src/upstream/outgoing.rs",
     "crates/satchel-cli/src/control.rs",
     "crates/satchel-endpoint/src/otlp.rs",
 ];

@@ -159,7 +159,8 @@ async fn a_hundred_and_fifty_texts_stay_text_wherever_servers_are_quoted() {
             named += 1;
         }
     }
-    assert!(named >= 100, "{named} can be names");
+    // Names with characters that hide are refused.
+    assert!(named >= 90, "{named} can be names");
     home.write_config(&json!({ "mcpServers": servers }));
     let desktop = Desktop::around(home).await;
     let page = desktop.open_window(&[]).await;

@@ -357,7 +357,7 @@ impl Ledger {
             | Step::SetUp { .. } => &[],
         });
         for copy in copies.filter(|copy| copy.path == path) {
-            if let Some(changed) = std::fs::read(&copy.backup).ok().and_then(|bytes| change(&bytes)) {
+            if let Some(changed) = files::read_data(&copy.backup).ok().and_then(|bytes| change(&bytes)) {
                 files::replace(&copy.backup, &changed)?;
             }
         }

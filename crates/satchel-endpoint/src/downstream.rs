@@ -20,7 +20,7 @@ use satchel_mcp::{
     ErrorObject, Message, Raw, RawObject,
     era::Era,
     errors, limits, meta as metadata,
-    methods::{Handling, Method, Sender, Served},
+    methods::{Handling, KnownMethod, Sender, Served},
 };
 use serde_json::{json, value::to_raw_value};
 
@@ -80,8 +80,8 @@ pub(crate) async fn hello(hub: &Hub, surface: &Surface, era: Era) -> Result<Hell
 }
 
 /// The row of a client's request on this surface; `None` for what is refused. A method that has no row at all is logged.
-pub(crate) fn served(surface: &Surface, era: Era, method: &str) -> Option<&'static Method> {
-    let known = Method::request(Sender::Client, era, method);
+pub(crate) fn served(surface: &Surface, era: Era, method: &str) -> Option<&'static KnownMethod> {
+    let known = KnownMethod::request(Sender::Client, era, method);
     if known.is_none() {
         let name: String = method.chars().take(UNKNOWN_NAME).collect();
         tracing::warn!(method = ?name, "refused a request: Satchel does not know this method");
@@ -95,7 +95,7 @@ pub(crate) fn served(surface: &Surface, era: Era, method: &str) -> Option<&'stat
 
 /// Logs a client's notification that has no row. Nothing else happens to it.
 pub(crate) fn notified(client: &str, era: Era, method: &str) {
-    if Method::notification(Sender::Client, era, method).is_none() {
+    if KnownMethod::notification(Sender::Client, era, method).is_none() {
         let name: String = method.chars().take(UNKNOWN_NAME).collect();
         tracing::warn!(client, method = ?name, "ignored a notification: Satchel does not know it");
     }
@@ -351,7 +351,7 @@ async fn server_itself(
         return started(hub.ask(&asker.caller, server, method, params).await, Kind::Tool);
     }
     // These belong to the connection between server and hub; clients' own requests are handled elsewhere.
-    if Method::request(Sender::Client, asker.caller.era, method)
+    if KnownMethod::request(Sender::Client, asker.caller.era, method)
         .is_none_or(|known| known.handling == Handling::Hub)
     {
         return unknown_method(method);

@@ -87,7 +87,7 @@ impl KeptSession {
 /// One line of the file. Of several lines about a session the last one counts.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Line {
+enum RecordLine {
     Open { id: String, session: KeptSession },
     Gone { id: String },
 }
@@ -96,8 +96,8 @@ type Records = HashMap<String, KeptSession>;
 
 /// What the writing task is asked for.
 #[derive(Debug)]
-enum Order {
-    Write(Line),
+enum WriteOrder {
+    Write(RecordLine),
     /// Says when everything before it is written.
     Tell(oneshot::Sender<()>),
 }
@@ -106,7 +106,7 @@ enum Order {
 #[derive(Debug, Clone)]
 pub(crate) struct KeptSessions {
     records: Arc<Mutex<Records>>,
-    lines: mpsc::UnboundedSender<Order>,
+    lines: mpsc::UnboundedSender<WriteOrder>,
 }
 
 impl KeptSessions {
@@ -126,9 +126,9 @@ impl KeptSessions {
     }
 
     /// Keeps a session, and returns the handle that keeps what changes in it.
-    pub(crate) fn keep(&self, id: &str, mut session: KeptSession) -> Keeper {
+    pub(crate) fn keep(&self, id: &str, mut session: KeptSession) -> RecordKeeper {
         session.since = now_ms();
-        let keeper = Keeper { id: digest(id), sessions: self.clone() };
+        let keeper = RecordKeeper { id: digest(id), sessions: self.clone() };
         let size = [&session.capabilities, &session.info].into_iter().flatten().map(|raw| raw.get().len());
         if size.sum::<usize>() <= LARGEST {
             let gone = {
@@ -136,8 +136,8 @@ impl KeptSessions {
                 records.insert(keeper.id.clone(), session.clone());
                 make_room(&mut records, &session.client)
             };
-            self.write(Line::Open { id: keeper.id.clone(), session });
-            gone.into_iter().for_each(|id| self.write(Line::Gone { id }));
+            self.write(RecordLine::Open { id: keeper.id.clone(), session });
+            gone.into_iter().for_each(|id| self.write(RecordLine::Gone { id }));
         }
         keeper
     }
@@ -151,7 +151,7 @@ impl KeptSessions {
         }
         records.remove(&id);
         drop(records);
-        self.write(Line::Gone { id });
+        self.write(RecordLine::Gone { id });
         true
     }
 
@@ -159,24 +159,24 @@ impl KeptSessions {
     pub(crate) async fn written(&self) {
         let (tell, told) = oneshot::channel();
         // The task ends with the hub; then nothing is kept any more.
-        if self.lines.send(Order::Tell(tell)).is_ok() {
+        if self.lines.send(WriteOrder::Tell(tell)).is_ok() {
             let _ = tokio::time::timeout(PATIENCE, told).await;
         }
     }
 
-    fn write(&self, line: Line) {
-        let _ = self.lines.send(Order::Write(line));
+    fn write(&self, line: RecordLine) {
+        let _ = self.lines.send(WriteOrder::Write(line));
     }
 }
 
 /// Keeps what changes in one session.
 #[derive(Debug)]
-pub(crate) struct Keeper {
+pub(crate) struct RecordKeeper {
     id: String,
     sessions: KeptSessions,
 }
 
-impl Keeper {
+impl RecordKeeper {
     /// Changes the record, if there is one.
     pub(crate) fn change(&self, change: impl FnOnce(&mut KeptSession)) {
         let changed = self.sessions.records.lock().get_mut(&self.id).map(|kept| {
@@ -184,7 +184,7 @@ impl Keeper {
             kept.clone()
         });
         if let Some(session) = changed {
-            self.sessions.write(Line::Open { id: self.id.clone(), session });
+            self.sessions.write(RecordLine::Open { id: self.id.clone(), session });
         }
     }
 }
@@ -227,8 +227,8 @@ fn read(path: &Path) -> Records {
     // A line that was cut off by a crash is left out.
     for line in bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()) {
         match line {
-            Line::Open { id, session } if session.is_fresh(now) => drop(records.insert(id, session)),
-            Line::Open { id, .. } | Line::Gone { id } => drop(records.remove(&id)),
+            RecordLine::Open { id, session } if session.is_fresh(now) => drop(records.insert(id, session)),
+            RecordLine::Open { id, .. } | RecordLine::Gone { id } => drop(records.remove(&id)),
         }
     }
     records
@@ -238,7 +238,7 @@ fn read(path: &Path) -> Records {
 async fn write(
     path: PathBuf,
     records: Arc<Mutex<Records>>,
-    mut changes: mpsc::UnboundedReceiver<Order>,
+    mut changes: mpsc::UnboundedReceiver<WriteOrder>,
     stop: CancellationToken,
 ) {
     // The first change writes the file anew: what a crash left in it does not matter then.
@@ -253,8 +253,8 @@ async fn write(
         let (mut lines, mut waiting) = (Vec::new(), Vec::new());
         for order in orders.drain(..) {
             match order {
-                Order::Write(line) => lines.push(line),
-                Order::Tell(tell) => waiting.push(tell),
+                WriteOrder::Write(line) => lines.push(line),
+                WriteOrder::Tell(tell) => waiting.push(tell),
             }
         }
         if !lines.is_empty() {
@@ -278,13 +278,15 @@ async fn write(
     }
 }
 
-fn all(records: &Records) -> Vec<Line> {
-    let line =
-        |(id, session): (&String, &KeptSession)| Line::Open { id: id.clone(), session: session.clone() };
+fn all(records: &Records) -> Vec<RecordLine> {
+    let line = |(id, session): (&String, &KeptSession)| RecordLine::Open {
+        id: id.clone(),
+        session: session.clone(),
+    };
     records.iter().map(line).collect()
 }
 
-fn write_lines(path: &Path, lines: &[Line], anew: bool) -> io::Result<()> {
+fn write_lines(path: &Path, lines: &[RecordLine], anew: bool) -> io::Result<()> {
     let mut text = Vec::new();
     for line in lines {
         serde_json::to_writer(&mut text, line)?;
@@ -351,9 +353,9 @@ mod tests {
         let path = dir.path().join("sessions.jsonl");
         let old = KeptSession { since: 0, ..record("a") };
         let lines = [
-            serde_json::to_string(&Line::Open { id: digest("old"), session: old }).unwrap(),
+            serde_json::to_string(&RecordLine::Open { id: digest("old"), session: old }).unwrap(),
             "not JSON".into(),
-            serde_json::to_string(&Line::Open { id: digest("new"), session: record("a") }).unwrap(),
+            serde_json::to_string(&RecordLine::Open { id: digest("new"), session: record("a") }).unwrap(),
             r#"{"open":{"id":"cut o"#.into(),
         ];
         std::fs::write(&path, lines.join("\n")).unwrap();

@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     http::Place,
-    kept_sessions::{Keeper, KeptSession},
+    kept_sessions::{KeptSession, RecordKeeper},
     meta, observe,
     roots::Standing,
     stream::Outlet,
@@ -84,7 +84,7 @@ pub(crate) struct Session {
     watched: Mutex<HashMap<(ServerName, String), Watched>>,
     counted: AtomicU64,
     /// Keeps what has to survive the hub.
-    keeper: OnceLock<Keeper>,
+    keeper: OnceLock<RecordKeeper>,
 }
 
 /// What tool descriptions say about servers, fixed when a session opens or its profiles change, so that descriptions
@@ -164,7 +164,7 @@ impl Session {
     }
 
     /// From now on, changes are kept.
-    pub(crate) fn keep_with(&self, keeper: Keeper) {
+    pub(crate) fn keep_with(&self, keeper: RecordKeeper) {
         let _ = self.keeper.set(keeper);
     }
 

@@ -4,5 +4,5 @@
 
 pub mod credential;
 pub mod launcher;
-pub mod words;
+pub mod name_words;
 pub mod zone;

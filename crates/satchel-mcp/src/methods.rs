@@ -15,7 +15,7 @@ pub enum Sender {
 
 /// Does a message need a response?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum MessageKind {
     Request,
     Notification,
 }
@@ -79,9 +79,9 @@ pub enum Served {
 
 /// A row: one method or notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Method {
+pub struct KnownMethod {
     name: &'static str,
-    kind: Kind,
+    kind: MessageKind,
     senders: &'static [Sender],
     revisions: Revisions,
     /// What happens to it.
@@ -97,13 +97,13 @@ pub struct Method {
 }
 
 use Handling::{Hub, Passed};
-use Kind::{Notification, Request};
+use MessageKind::{Notification, Request};
 use Sender::{Client, Server};
 
 const BOTH: &[Sender] = &[Client, Server];
 
 /// All rows.
-const ALL: &[Method] = &[
+const ALL: &[KnownMethod] = &[
     // Requests of clients.
     ours(Request, "initialize", &[Client]).with_sessions(),
     ours(Request, "ping", BOTH).with_sessions(),
@@ -150,29 +150,29 @@ const ALL: &[Method] = &[
     ours(Notification, "notifications/prompts/list_changed", &[Server]),
 ];
 
-const fn ours(kind: Kind, name: &'static str, senders: &'static [Sender]) -> Method {
+const fn ours(kind: MessageKind, name: &'static str, senders: &'static [Sender]) -> KnownMethod {
     let (revisions, handling, pinned) = (Revisions::All, Hub, Pinned::Nothing);
     let (served, cleaned) = (Served::Everywhere, Cleaned::Nothing);
-    Method { name, kind, senders, revisions, handling, served, pinned, cleaned, recorded: false }
+    KnownMethod { name, kind, senders, revisions, handling, served, pinned, cleaned, recorded: false }
 }
 
-const fn passed(kind: Kind, name: &'static str, senders: &'static [Sender]) -> Method {
-    Method { handling: Passed, ..ours(kind, name, senders) }
+const fn passed(kind: MessageKind, name: &'static str, senders: &'static [Sender]) -> KnownMethod {
+    KnownMethod { handling: Passed, ..ours(kind, name, senders) }
 }
 
-impl Method {
+impl KnownMethod {
     /// The request of this name, if `sender` may send it in this era.
-    pub fn request(sender: Sender, era: Era, name: &str) -> Option<&'static Method> {
+    pub fn request(sender: Sender, era: Era, name: &str) -> Option<&'static KnownMethod> {
         Self::find(Request, sender, name).filter(|method| method.is_in(era))
     }
 
     /// The notification of this name, if `sender` may send it in this era.
-    pub fn notification(sender: Sender, era: Era, name: &str) -> Option<&'static Method> {
+    pub fn notification(sender: Sender, era: Era, name: &str) -> Option<&'static KnownMethod> {
         Self::find(Notification, sender, name).filter(|method| method.is_in(era))
     }
 
     /// The question that a server may ask a client in the middle of a call.
-    pub fn question(name: &str) -> Option<&'static Method> {
+    pub fn question(name: &str) -> Option<&'static KnownMethod> {
         Self::find(Request, Server, name).filter(|method| method.handling == Passed)
     }
 
@@ -186,7 +186,7 @@ impl Method {
         Self::find(Request, Client, name).map_or(Cleaned::All, |method| method.cleaned)
     }
 
-    fn find(kind: Kind, sender: Sender, name: &str) -> Option<&'static Method> {
+    fn find(kind: MessageKind, sender: Sender, name: &str) -> Option<&'static KnownMethod> {
         ALL.iter()
             .find(|method| method.name == name && method.kind == kind && method.senders.contains(&sender))
     }
@@ -252,7 +252,7 @@ mod tests {
             (Client, sessions, "tools/call ", false),
             (Client, sessions, "", false),
         ] {
-            assert_eq!(Method::request(sender, era, name).is_some(), known, "{sender:?} {era:?} {name}");
+            assert_eq!(KnownMethod::request(sender, era, name).is_some(), known, "{sender:?} {era:?} {name}");
         }
         for (sender, era, name, known) in [
             (Server, sessions, "notifications/message", true),
@@ -263,16 +263,20 @@ mod tests {
             (Server, sessions, "notifications/tasks", false),
             (Server, sessions, "tools/call", false),
         ] {
-            assert_eq!(Method::notification(sender, era, name).is_some(), known, "{sender:?} {era:?} {name}");
+            assert_eq!(
+                KnownMethod::notification(sender, era, name).is_some(),
+                known,
+                "{sender:?} {era:?} {name}"
+            );
         }
-        assert!(Method::question("elicitation/create").is_some());
-        assert!(Method::question("ping").is_none() && Method::question("vendor/ask").is_none());
+        assert!(KnownMethod::question("elicitation/create").is_some());
+        assert!(KnownMethod::question("ping").is_none() && KnownMethod::question("vendor/ask").is_none());
     }
 
     #[test]
     fn no_name_has_two_rows_for_one_sender() {
         for (at, method) in ALL.iter().enumerate() {
-            let same = |other: &&Method| {
+            let same = |other: &&KnownMethod| {
                 (other.name, other.kind) == (method.name, method.kind)
                     && other.senders.iter().any(|sender| method.senders.contains(sender))
             };

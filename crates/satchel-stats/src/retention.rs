@@ -1,7 +1,7 @@
 //! Retention: how long history is kept, and which arguments and results may be kept at all.
 
 use rusqlite::Connection;
-use satchel_entry::credential::{self, Evidence, Place, Verdict, looks_like_key};
+use satchel_entry::credential::{self, CredentialSign, FieldKind, Verdict, looks_like_key};
 use satchel_mcp::{Raw, object};
 use serde_json::Value;
 
@@ -69,14 +69,16 @@ fn redact(json: &str, depth: usize) -> String {
 fn is_credential(name: &str, json: &str) -> bool {
     match serde_json::from_str::<Value>(json) {
         // What a text contains is taken out of it; the rest stays readable.
-        Ok(Value::String(text)) => match credential::of(name, &text, Place::Field) {
-            Verdict::Credential(Evidence::Name | Evidence::PrivateKey | Evidence::Random) => true,
+        Ok(Value::String(text)) => match credential::of(name, &text, FieldKind::Field) {
+            Verdict::Credential(
+                CredentialSign::Name | CredentialSign::PrivateKey | CredentialSign::Random,
+            ) => true,
             Verdict::Credential(_) => {
                 !text.trim_start().starts_with(['{', '[']) && credential::within(&text).is_empty()
             }
             Verdict::Plain(_) => false,
         },
-        Ok(Value::Number(_)) => credential::of(name, json, Place::Field).is_credential(),
+        Ok(Value::Number(_)) => credential::of(name, json, FieldKind::Field).is_credential(),
         _ => credential::is_named(name),
     }
 }
@@ -98,7 +100,7 @@ enum NextToken<'a> {
 impl NextToken<'_> {
     /// Is this word the value of a secret? A switch or a path is none.
     fn is(self, word: &str) -> bool {
-        matches!(self, NextToken::Secret(name) if credential::of(name, word, Place::Field).is_credential())
+        matches!(self, NextToken::Secret(name) if credential::of(name, word, FieldKind::Field).is_credential())
     }
 }
 

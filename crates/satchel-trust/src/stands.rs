@@ -31,9 +31,9 @@ fn tool(approved: &Raw, now: &Raw) -> bool {
     // Parameters that travel in headers too have to be those of the present definition.
     let in_headers = |raw: &Raw| raw.get().contains("x-mcp-header");
     let headers = same("inputSchema") || !(in_headers(approved) || in_headers(now));
-    let deeds = |fields: &RawObject| nature::deeds(&fields.text("description").unwrap_or_default());
+    let actions = |fields: &RawObject| nature::actions(&fields.text("description").unwrap_or_default());
     required(&after).is_subset(&required(&before))
-        && deeds(&after).is_subset(&deeds(&before))
+        && actions(&after).is_subset(&actions(&before))
         && headers
         && same("execution")
         && !has_grown(&nature::of(approved), &nature::of(now))
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_approved_tool_stands_for_another_text_and_not_for_another_deed() {
+    fn an_approved_tool_stands_for_another_text_and_not_for_another_action() {
         let tool = |more: &str| {
             format!(
                 r#"{{"name":"read_note","description":"Reads a note.","inputSchema":{{"type":"object","properties":{{"id":{{"type":"string"}}}},"required":["id"]}}{more}}}"#

@@ -142,7 +142,7 @@ async fn a_changed_entry_of_ours_is_reported_and_only_it_is_removed() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn links_and_rights_of_a_file_stay() {
+async fn a_link_stays_and_a_file_with_a_token_is_its_users_alone() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let home = Home::empty();
     let real = write(&home, "dotfiles/config.toml", "model = \"x\"\n");
@@ -152,7 +152,7 @@ async fn links_and_rights_of_a_file_stay() {
     home.satchel(&["connect", "codex"]).await.succeeded();
     assert!(fs::symlink_metadata(home.file(".codex/config.toml")).unwrap().is_symlink());
     assert!(fs::read_to_string(&real).unwrap().contains("[mcp_servers.satchel]"));
-    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o600, "it has a token now");
     home.satchel(&["connect", "gemini-cli"]).await.succeeded();
     let new = fs::metadata(home.file(".gemini/settings.json")).unwrap();
     assert_eq!(new.permissions().mode() & 0o777, 0o600, "a file with a token is for its user only");

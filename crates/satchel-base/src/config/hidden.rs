@@ -1,6 +1,6 @@
 //! Hides the credentials of an entry for editing, and puts them back into the edited entry. Stores nothing.
 
-use satchel_entry::credential::{self, Place, in_arguments};
+use satchel_entry::credential::{self, FieldKind, in_arguments};
 use serde_json::{Map, Value};
 
 use crate::model::control::HIDDEN;
@@ -10,7 +10,9 @@ const ADDRESSES: [&str; 4] = ["url", "serverUrl", "httpUrl", "uri"];
 
 /// The entry with [`HIDDEN`] in place of every credential.
 pub fn without_credentials(mut entry: Value) -> Value {
-    for (block, place) in [("env", Place::Variable), ("headers", Place::Header), ("oauth", Place::Field)] {
+    for (block, place) in
+        [("env", FieldKind::Variable), ("headers", FieldKind::Header), ("oauth", FieldKind::Field)]
+    {
         let values = entry.get_mut(block).and_then(Value::as_object_mut).into_iter().flatten();
         for (name, value) in values {
             if value.as_str().is_some_and(|text| credential::of(name, text, place).is_credential()) {
@@ -20,7 +22,7 @@ pub fn without_credentials(mut entry: Value) -> Value {
     }
     for key in ADDRESSES {
         if let Some(Value::String(url)) = entry.get_mut(key) {
-            for part in credential::parts(key, url, Place::Field).into_iter().rev() {
+            for part in credential::parts(key, url, FieldKind::Field).into_iter().rev() {
                 url.replace_range(part.range, HIDDEN);
             }
         }

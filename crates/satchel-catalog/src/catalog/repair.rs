@@ -7,7 +7,7 @@ use satchel_mcp::{Raw, RawObject, era::Era, limits};
 
 use super::{
     ResourceEntry,
-    schema::{Mended, mend},
+    mending::{Mended, mend},
 };
 
 /// What the protocol says of a value (`2025-11-25/schema.mdx`).

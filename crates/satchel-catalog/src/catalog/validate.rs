@@ -6,7 +6,7 @@ use satchel_mcp::{Raw, RawObject, limits};
 
 use super::{
     ToolEntry,
-    schema::{Mended, mend},
+    mending::{Mended, mend},
 };
 use crate::model::characters::{self, look_alike, styled};
 

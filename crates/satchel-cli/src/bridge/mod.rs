@@ -15,7 +15,7 @@ use std::{collections::HashMap, path::PathBuf, process::ExitCode, sync::Arc, tim
 
 use exchange::{Outcome, exchange, refused};
 use keeper::Keeper;
-use room::{Input, Line, Out};
+use room::{ClientInput, Out, OutLine};
 use satchel_core::files::Places;
 use satchel_mcp::{
     ErrorObject, Id, Message, ParseError, RawObject, envelope, errors,
@@ -66,8 +66,8 @@ pub(crate) async fn run(places: &Places, caller: Connecting) -> anyhow::Result<E
     let places_left = Arc::new(Semaphore::new(REQUESTS));
     let bridge = Bridge {
         requests: TaskTracker::new(),
-        room: Input::default(),
-        answers_room: Input::default(),
+        room: ClientInput::default(),
+        answers_room: ClientInput::default(),
         places_left,
         keeper,
         out,
@@ -85,7 +85,7 @@ pub(crate) async fn run(places: &Places, caller: Connecting) -> anyhow::Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-async fn write_lines(mut lines: mpsc::Receiver<Line>) {
+async fn write_lines(mut lines: mpsc::Receiver<OutLine>) {
     let mut stdout = crate::output::messages();
     while let Some(mut line) = lines.recv().await {
         line.text.push('\n');
@@ -98,9 +98,9 @@ async fn write_lines(mut lines: mpsc::Receiver<Line>) {
 struct Bridge {
     requests: TaskTracker,
     /// For requests that are not answered yet.
-    room: Input,
+    room: ClientInput,
     /// For the client's answers on their way to the hub, which requests may wait for.
-    answers_room: Input,
+    answers_room: ClientInput,
     /// A permit per request in flight.
     places_left: Arc<Semaphore>,
     keeper: Keeper,

@@ -21,7 +21,7 @@ pub(super) const LARGE: usize = 64 * 1024;
 
 /// A line for standard output. It counts until it is written.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct OutLine {
     pub(super) text: String,
     _room: OwnedSemaphorePermit,
 }
@@ -29,14 +29,14 @@ pub(super) struct Line {
 /// The way to standard output.
 #[derive(Debug, Clone)]
 pub(super) struct Out {
-    lines: mpsc::Sender<Line>,
+    lines: mpsc::Sender<OutLine>,
     room: Arc<Semaphore>,
     large: Arc<Semaphore>,
 }
 
 impl Out {
     /// The way, and where it ends.
-    pub(super) fn new() -> (Self, mpsc::Receiver<Line>) {
+    pub(super) fn new() -> (Self, mpsc::Receiver<OutLine>) {
         let (lines, written) = mpsc::channel(LINES);
         let (room, large) = (Arc::new(Semaphore::new(OUTPUT)), Arc::new(Semaphore::new(1)));
         (Self { lines, room, large }, written)
@@ -48,7 +48,7 @@ impl Out {
         let Ok(_room) = self.room.clone().acquire_many_owned(units(text.len(), 1, OUTPUT)).await else {
             return;
         };
-        let _ = self.lines.send(Line { text, _room }).await;
+        let _ = self.lines.send(OutLine { text, _room }).await;
     }
 
     /// The turn to read a large response.
@@ -59,15 +59,15 @@ impl Out {
 
 /// The room for messages of the client.
 #[derive(Debug, Clone)]
-pub(super) struct Input(Arc<Semaphore>);
+pub(super) struct ClientInput(Arc<Semaphore>);
 
-impl Default for Input {
+impl Default for ClientInput {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(INPUT)))
     }
 }
 
-impl Input {
+impl ClientInput {
     /// Waits until there is room for a message of this length in bytes. It is taken until the permit is dropped.
     pub(super) async fn take(&self, length: usize) -> Option<OwnedSemaphorePermit> {
         self.0.clone().acquire_many_owned(units(length, TASK, INPUT)).await.ok()
@@ -120,7 +120,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn requests_beyond_the_bound_wait() {
-        let input = Input::default();
+        let input = ClientInput::default();
         let mut taken = Vec::new();
         for _ in 0..INPUT / TASK {
             taken.push(input.take(10).await.unwrap());

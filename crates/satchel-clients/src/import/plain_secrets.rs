@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
-use satchel_entry::credential::{self, Evidence, Place, after_scheme, in_arguments};
+use satchel_entry::credential::{self, CredentialSign, FieldKind, after_scheme, in_arguments};
 use serde_json::{Map, Value, json};
 
 use super::{FoundEntry, Target, TransportKind, Words, omitted::is_kept};
@@ -39,7 +39,7 @@ enum FieldPath {
 fn spots(target: &Target) -> Vec<FieldSpot> {
     match target {
         Target::Program { args, env, .. } => {
-            let variables = env.iter().filter(|(name, value)| is_one(name, value, Place::Variable));
+            let variables = env.iter().filter(|(name, value)| is_one(name, value, FieldKind::Variable));
             let variables = variables.map(|(name, _)| FieldSpot {
                 field: format!("env.{name}"),
                 label: name.clone(),
@@ -48,7 +48,7 @@ fn spots(target: &Target) -> Vec<FieldSpot> {
             variables.chain(arguments(args)).collect()
         }
         Target::Address { url, headers } => {
-            let headers = headers.iter().filter(|(name, value)| is_one(name, value, Place::Header));
+            let headers = headers.iter().filter(|(name, value)| is_one(name, value, FieldKind::Header));
             let headers = headers.map(|(name, _)| FieldSpot {
                 field: format!("headers.{name}"),
                 label: name.clone(),
@@ -59,13 +59,13 @@ fn spots(target: &Target) -> Vec<FieldSpot> {
     }
 }
 
-fn is_one(name: &str, value: &Value, place: Place) -> bool {
+fn is_one(name: &str, value: &Value, place: FieldKind) -> bool {
     value.as_str().is_some_and(|text| credential::of(name, text, place).is_credential())
 }
 
 /// Is the value a plain-text credential?
 pub(super) fn is_secret(name: &str, value: &Value) -> bool {
-    is_one(name, value, Place::Field)
+    is_one(name, value, FieldKind::Field)
 }
 
 /// Does it contain a plain-text credential, judged by field names?
@@ -91,7 +91,7 @@ fn gather(value: &Value, found: &mut Vec<String>) {
         Value::Object(fields) => {
             for (name, value) in fields {
                 let text = value.as_str().unwrap_or_default();
-                found.extend(parts(text, credential::parts(name, text, Place::Field)));
+                found.extend(parts(text, credential::parts(name, text, FieldKind::Field)));
                 gather(value, found);
             }
         }
@@ -101,12 +101,12 @@ fn gather(value: &Value, found: &mut Vec<String>) {
             found.extend(in_arguments(&args).into_iter().map(|one| args[one.at][one.range].to_owned()));
             items.iter().for_each(|item| gather(item, found));
         }
-        Value::String(text) => found.extend(parts(text, credential::parts("", text, Place::Field))),
+        Value::String(text) => found.extend(parts(text, credential::parts("", text, FieldKind::Field))),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-fn parts(text: &str, parts: Vec<credential::Part>) -> impl Iterator<Item = String> {
+fn parts(text: &str, parts: Vec<credential::CredentialPart>) -> impl Iterator<Item = String> {
     parts.into_iter().map(|part| text[part.range].to_owned())
 }
 
@@ -126,10 +126,10 @@ fn arguments(args: &[String]) -> impl Iterator<Item = FieldSpot> {
 }
 
 fn in_address(url: &str) -> impl Iterator<Item = FieldSpot> {
-    credential::parts("url", url, Place::Field).into_iter().map(|part| {
+    credential::parts("url", url, FieldKind::Field).into_iter().map(|part| {
         let label = part.label.unwrap_or_else(|| "url".into());
         let field = match part.evidence {
-            Evidence::Password => "url.userinfo".to_owned(),
+            CredentialSign::Password => "url.userinfo".to_owned(),
             _ if label == "path" => "url.path".to_owned(),
             _ => format!("url.query.{label}"),
         };

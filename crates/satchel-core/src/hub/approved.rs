@@ -2,7 +2,7 @@
 
 use satchel_mcp::{
     RawObject,
-    methods::{Method, Pinned},
+    methods::{KnownMethod, Pinned},
 };
 
 use super::{Hub, failure::CallFailure};
@@ -110,7 +110,7 @@ pub(super) fn refuse_held_request(
     params: &RawObject,
 ) -> Result<(), CallFailure> {
     let text = |fields: &RawObject, key: &str| fields.text(key).unwrap_or_default();
-    match Method::pinned_by(method) {
+    match KnownMethod::pinned_by(method) {
         Pinned::Prompt => refuse_held(hub, server, Kind::Prompt, &text(params, "name")),
         Pinned::Resource => refuse_held(hub, server, Kind::Resource, &text(params, "uri")),
         Pinned::Reference => {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use satchel_mcp::{
     ErrorObject, Raw, RawObject,
-    methods::{Cleaned, Method},
+    methods::{Cleaned, KnownMethod},
 };
 use serde_json::value::to_raw_value;
 
@@ -16,7 +16,7 @@ use crate::{bridge::Question, trust::clean};
 pub(super) fn result(registered: &Registered, method: &str, result: Box<Raw>) -> Box<Raw> {
     // Most results contain nothing to remove.
     let Some(all) = changed(&result).filter(|_| !registered.config.exact_results) else { return result };
-    let clean = match Method::cleaned_of(method) {
+    let clean = match KnownMethod::cleaned_of(method) {
         Cleaned::Nothing => None,
         Cleaned::Content => with_clean_content(&result),
         Cleaned::Messages => with_clean_messages(&result),

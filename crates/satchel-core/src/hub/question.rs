@@ -1,7 +1,7 @@
 //! Routes a server's question in the middle of a call: to the client if it can ask its user, else to a person at one of
 //! Satchel's faces. An unanswered question is declined with the reason.
 
-use satchel_mcp::{Raw, RawObject, methods::Method};
+use satchel_mcp::{Raw, RawObject, methods::KnownMethod};
 use serde_json::{Value, json, value::to_raw_value};
 
 use super::Hub;
@@ -70,7 +70,7 @@ pub(super) fn all_for_client(caller: &Caller, result: &Raw) -> bool {
         requests.iter().all(|(_, request)| {
             let Ok(request) = RawObject::parse(request) else { return true };
             let method = request.text("method").unwrap_or_default();
-            Method::question(&method).is_some()
+            KnownMethod::question(&method).is_some()
                 && matches!(turn(caller, &method, request.get("params")), Turn::Client | Turn::Lacks(_))
         })
     })

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Evidence, Part, Place, of, parts};
+use super::{CredentialPart, CredentialSign, FieldKind, of, parts};
 
 /// Options whose value is a header of HTTP.
 const HEADERS: &[&str] = &["-H", "--header", "--headers"];
@@ -19,7 +19,7 @@ pub struct InArgument {
     /// Where it stands in the argument, in bytes.
     pub range: Range<usize>,
     /// Why it is one.
-    pub evidence: Evidence,
+    pub evidence: CredentialSign,
 }
 
 /// The credentials in arguments.
@@ -38,7 +38,7 @@ pub fn in_arguments(args: &[String]) -> Vec<InArgument> {
     found
 }
 
-fn in_argument(before: Option<&str>, arg: &str) -> Vec<(String, Part)> {
+fn in_argument(before: Option<&str>, arg: &str) -> Vec<(String, CredentialPart)> {
     let (flag, start) = match arg.strip_prefix('-').and_then(|rest| rest.find('=')) {
         Some(end) => (Some(&arg[..=end]), end + 2),
         None => (before.filter(|before| before.starts_with('-') && !before.contains('=')), 0),
@@ -49,42 +49,42 @@ fn in_argument(before: Option<&str>, arg: &str) -> Vec<(String, Part)> {
     }
     let inner =
         of_header(flag, value).or_else(|| of_variable(flag, value)).unwrap_or_else(|| of_value(flag, value));
-    let shift = |(label, part): (String, Part)| {
+    let shift = |(label, part): (String, CredentialPart)| {
         let range = part.range.start + start..part.range.end + start;
-        (label, Part { range, ..part })
+        (label, CredentialPart { range, ..part })
     };
     inner.into_iter().map(shift).collect()
 }
 
 /// `Name: value`, behind an option for headers.
-fn of_header(flag: Option<&str>, value: &str) -> Option<Vec<(String, Part)>> {
+fn of_header(flag: Option<&str>, value: &str) -> Option<Vec<(String, CredentialPart)>> {
     flag.filter(|flag| HEADERS.contains(flag))?;
     let (name, text) = value.split_once([':', '=']).filter(|(name, _)| is_name(name.trim()))?;
     let start = value.len() - text.trim_start().len();
-    Some(labelled(name.trim(), &value[start..], Place::Header, start))
+    Some(labelled(name.trim(), &value[start..], FieldKind::Header, start))
 }
 
 /// `NAME=value`; `KEY==1.0` is a version.
-fn of_variable(flag: Option<&str>, value: &str) -> Option<Vec<(String, Part)>> {
+fn of_variable(flag: Option<&str>, value: &str) -> Option<Vec<(String, CredentialPart)>> {
     let (name, text) =
         value.split_once('=').filter(|(name, text)| is_name(name) && !text.starts_with('='))?;
-    let of_option = flag.is_some_and(|flag| of(bare(flag), value, Place::Flag).is_credential());
+    let of_option = flag.is_some_and(|flag| of(bare(flag), value, FieldKind::Flag).is_credential());
     let is_variable = flag.is_none_or(|flag| VARIABLES.contains(&flag)) || !of_option;
-    let found = labelled(name, text, Place::Variable, name.len() + 1);
+    let found = labelled(name, text, FieldKind::Variable, name.len() + 1);
     (is_variable && !found.is_empty()).then_some(found)
 }
 
-fn of_value(flag: Option<&str>, value: &str) -> Vec<(String, Part)> {
-    labelled(flag.map_or("", bare), value, Place::Flag, 0)
+fn of_value(flag: Option<&str>, value: &str) -> Vec<(String, CredentialPart)> {
+    labelled(flag.map_or("", bare), value, FieldKind::Flag, 0)
 }
 
-fn labelled(name: &str, value: &str, place: Place, start: usize) -> Vec<(String, Part)> {
-    let label = |part: &Part| {
+fn labelled(name: &str, value: &str, place: FieldKind, start: usize) -> Vec<(String, CredentialPart)> {
+    let label = |part: &CredentialPart| {
         part.label.clone().unwrap_or_else(|| if name.is_empty() { "key".into() } else { name.into() })
     };
-    let shift = |part: Part| {
+    let shift = |part: CredentialPart| {
         let range = part.range.start + start..part.range.end + start;
-        (label(&part), Part { range, ..part })
+        (label(&part), CredentialPart { range, ..part })
     };
     parts(name, value, place).into_iter().map(shift).collect()
 }

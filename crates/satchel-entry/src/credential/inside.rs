@@ -6,8 +6,8 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::{
-    Evidence, Part, Place, in_arguments,
-    names::{self, Named},
+    CredentialPart, CredentialSign, FieldKind, in_arguments,
+    names::{self, NamedField},
     values::{self, Form, looks_like_key},
 };
 
@@ -52,34 +52,34 @@ const NO_LOGINS: &[&str] = &[
 ];
 
 /// Why a text contains a credential, if it does.
-pub(super) fn evidence(value: &str) -> Option<Evidence> {
+pub(super) fn evidence(value: &str) -> Option<CredentialSign> {
     evidence_at(start_of(value), 0)
 }
 
-fn evidence_at(value: &str, depth: usize) -> Option<Evidence> {
+fn evidence_at(value: &str, depth: usize) -> Option<CredentialSign> {
     if value.contains("-----BEGIN") && value.contains("PRIVATE KEY") {
-        return Some(Evidence::PrivateKey);
+        return Some(CredentialSign::PrivateKey);
     }
     if words(value).any(|(_, word)| looks_like_key(word)) {
-        return Some(Evidence::Key);
+        return Some(CredentialSign::Key);
     }
     if let Some(part) = of_addresses(value).into_iter().next() {
         return Some(part.evidence);
     }
     if is_login(value) {
-        return Some(Evidence::Password);
+        return Some(CredentialSign::Password);
     }
     let in_options = || !in_arguments(&options(value).map(ToOwned::to_owned).collect::<Vec<_>>()).is_empty();
-    (in_json(value, depth) || !settings(value).is_empty() || in_options()).then_some(Evidence::Setting)
+    (in_json(value, depth) || !settings(value).is_empty() || in_options()).then_some(CredentialSign::Setting)
 }
 
 /// The keys in a text, and the credentials in its addresses.
-pub(super) fn of_keys(value: &str) -> Vec<Part> {
+pub(super) fn of_keys(value: &str) -> Vec<CredentialPart> {
     let mut parts = of_addresses(value);
     for (at, word) in words(value).filter(|(_, word)| looks_like_key(word)) {
         let range = at..at + word.len();
         if !parts.iter().any(|part| part.range.start < range.end && range.start < part.range.end) {
-            parts.push(Part { label: None, range, evidence: Evidence::Key });
+            parts.push(CredentialPart { label: None, range, evidence: CredentialSign::Key });
         }
     }
     parts.sort_by_key(|part| part.range.start);
@@ -98,7 +98,7 @@ fn start_of(value: &str) -> &str {
 }
 
 /// The credentials in the addresses of a text.
-pub(super) fn of_addresses(value: &str) -> Vec<Part> {
+pub(super) fn of_addresses(value: &str) -> Vec<CredentialPart> {
     let mut parts = Vec::new();
     let mut from = 0;
     while let Some(found) = value[from..].find("://") {
@@ -114,15 +114,15 @@ pub(super) fn of_addresses(value: &str) -> Vec<Part> {
 }
 
 /// `range` is the address without its scheme.
-fn in_address(value: &str, scheme: &str, range: Range<usize>, parts: &mut Vec<Part>) {
+fn in_address(value: &str, scheme: &str, range: Range<usize>, parts: &mut Vec<CredentialPart>) {
     let (start, rest) = (range.start, &value[range]);
     let login = login_of(rest);
     if let Some(login) = login {
         let of_user = user_info(scheme, login);
-        parts.extend(of_user.map(|(label, within)| Part {
+        parts.extend(of_user.map(|(label, within)| CredentialPart {
             label: Some(label.into()),
             range: start + within.start..start + within.end,
-            evidence: Evidence::Password,
+            evidence: CredentialSign::Password,
         }));
     }
     let behind = login.map_or(0, |login| login.len() + 1);
@@ -131,13 +131,17 @@ fn in_address(value: &str, scheme: &str, range: Range<usize>, parts: &mut Vec<Pa
     if SECRET_PATHS.iter().any(|known| plain.starts_with(known) && plain.len() > known.len() + 8) {
         let path = plain.find('/').map_or(plain.len(), |slash| slash + 1);
         let range = start + behind + path..start + behind + plain.len();
-        parts.push(Part { label: Some("path".into()), range, evidence: Evidence::Address });
+        parts.push(CredentialPart { label: Some("path".into()), range, evidence: CredentialSign::Address });
     } else {
         let mut at = behind;
         for segment in plain.split('/') {
             if looks_like_key(segment) {
                 let range = start + at..start + at + segment.len();
-                parts.push(Part { label: Some("path".into()), range, evidence: Evidence::Key });
+                parts.push(CredentialPart {
+                    label: Some("path".into()),
+                    range,
+                    evidence: CredentialSign::Key,
+                });
             }
             at += segment.len() + 1;
         }
@@ -146,11 +150,11 @@ fn in_address(value: &str, scheme: &str, range: Range<usize>, parts: &mut Vec<Pa
     let mut at = behind + plain.len();
     for pair in address[plain.len()..].split(['?', '&', '#']) {
         if let Some((name, text)) = pair.split_once('=')
-            && is_secret(name, text, Place::Query)
+            && is_secret(name, text, FieldKind::Query)
         {
             let from = start + at + name.len() + 1;
             let range = from..from + text.len();
-            parts.push(Part { label: Some(name.into()), range, evidence: Evidence::Address });
+            parts.push(CredentialPart { label: Some(name.into()), range, evidence: CredentialSign::Address });
         }
         at += pair.len() + 1;
     }
@@ -189,7 +193,7 @@ fn is_plain(value: &str) -> bool {
 }
 
 /// Is the value one by its name in a list of settings, or by its own form?
-fn is_secret(name: &str, value: &str, place: Place) -> bool {
+fn is_secret(name: &str, value: &str, place: FieldKind) -> bool {
     let form = values::form(value);
     if matches!(form, Form::Empty | Form::Reference | Form::Placeholder) {
         return false;
@@ -284,7 +288,7 @@ fn settings(value: &str) -> Vec<Range<usize>> {
         let name = name.trim().trim_matches(['"', '\'']);
         let start = text.len() - text.trim_start_matches([' ', '"', '\'']).len();
         let text = text[start..].trim_end_matches([' ', '"', '\'']);
-        (is_name(name, "_-. ") && is_named_secret(name) && is_secret(name, text, Place::Field))
+        (is_name(name, "_-. ") && is_named_secret(name) && is_secret(name, text, FieldKind::Field))
             .then_some(start)?;
         let from = pair.len() - pair.split_once('=')?.1.len() + start;
         Some(range(&pair[from..from + text.len()]))
@@ -292,7 +296,7 @@ fn settings(value: &str) -> Vec<Range<usize>> {
     let header = |line: &str| {
         let (name, text) = line.split_once(':')?;
         let secret = is_name(name.trim(), "_-") && is_named_secret(name) && !text.starts_with("//");
-        (secret && is_secret(name, text.trim(), Place::Header)).then_some(())?;
+        (secret && is_secret(name, text.trim(), FieldKind::Header)).then_some(())?;
         let from = line.len() - text.len() + (text.len() - super::after_scheme(text.trim_start()).len());
         Some(range(line[from..].trim()))
     };
@@ -303,7 +307,7 @@ fn settings(value: &str) -> Vec<Range<usize>> {
 }
 
 fn is_named_secret(name: &str) -> bool {
-    matches!(names::of(name, Place::Field), Named::Secret { .. })
+    matches!(names::of(name, FieldKind::Field), NamedField::Secret { .. })
 }
 
 fn json(value: &str) -> Option<Value> {
@@ -319,7 +323,7 @@ fn holds(value: &Value, depth: usize) -> bool {
     match value {
         Value::Object(fields) => fields.iter().any(|(name, value)| match value {
             Value::String(text) => {
-                is_secret(name, text, Place::Field) || evidence_at(text, depth + 1).is_some()
+                is_secret(name, text, FieldKind::Field) || evidence_at(text, depth + 1).is_some()
             }
             other => holds(other, depth),
         }),
@@ -336,7 +340,7 @@ fn secret_texts(value: &Value, depth: usize, found: &mut Vec<String>) {
         Value::Object(fields) => {
             for (name, value) in fields {
                 match value {
-                    Value::String(text) if is_secret(name, text, Place::Field) => {
+                    Value::String(text) if is_secret(name, text, FieldKind::Field) => {
                         found.push(super::after_scheme(text).to_owned());
                     }
                     other => secret_texts(other, depth + 1, found),

@@ -12,12 +12,12 @@ pub use arguments::{InArgument, in_arguments};
 pub use inside::{decoded, inner, within};
 pub use values::looks_like_key;
 
-use names::Named;
+use names::NamedField;
 use values::Form;
 
 /// Where a text stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum FieldKind {
     /// A variable of the environment.
     Variable,
     /// A header of HTTP.
@@ -38,14 +38,14 @@ pub enum Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It is one.
-    Credential(Evidence),
+    Credential(CredentialSign),
     /// It is none.
     Plain(Why),
 }
 
 /// Why a text is a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Evidence {
+pub enum CredentialSign {
     /// Its name says so.
     Name,
     /// It begins like the keys of a service.
@@ -95,13 +95,13 @@ impl Verdict {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Verdict::Credential(Evidence::Name) => "its name is that of a credential",
-            Verdict::Credential(Evidence::Key) => "it begins like the key of a service",
-            Verdict::Credential(Evidence::PrivateKey) => "it is a private key",
-            Verdict::Credential(Evidence::Password) => "it contains an address with a password",
-            Verdict::Credential(Evidence::Address) => "it contains an address with a credential",
-            Verdict::Credential(Evidence::Setting) => "it contains a setting that is a credential",
-            Verdict::Credential(Evidence::Random) => "it is random like a key",
+            Verdict::Credential(CredentialSign::Name) => "its name is that of a credential",
+            Verdict::Credential(CredentialSign::Key) => "it begins like the key of a service",
+            Verdict::Credential(CredentialSign::PrivateKey) => "it is a private key",
+            Verdict::Credential(CredentialSign::Password) => "it contains an address with a password",
+            Verdict::Credential(CredentialSign::Address) => "it contains an address with a credential",
+            Verdict::Credential(CredentialSign::Setting) => "it contains a setting that is a credential",
+            Verdict::Credential(CredentialSign::Random) => "it is random like a key",
             Verdict::Plain(Why::Empty) => "it is empty",
             Verdict::Plain(Why::Reference) => "it refers to a value elsewhere",
             Verdict::Plain(Why::Placeholder) => "it is a placeholder",
@@ -117,23 +117,23 @@ impl fmt::Display for Verdict {
 
 /// A part of a text that is a credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct CredentialPart {
     /// What it belongs to, if that is not the text as a whole: `password`, the name of a parameter.
     pub label: Option<String>,
     /// Where it stands, in bytes.
     pub range: Range<usize>,
     /// Why it is one.
-    pub evidence: Evidence,
+    pub evidence: CredentialSign,
 }
 
 /// Is the text under this name, in this place, a credential?
-pub fn of(name: &str, value: &str, place: Place) -> Verdict {
+pub fn of(name: &str, value: &str, place: FieldKind) -> Verdict {
     let named = names::of(name, place);
-    if place == Place::Label {
+    if place == FieldKind::Label {
         return match named {
-            Named::Secret { .. } | Named::Connection => Verdict::Credential(Evidence::Name),
-            Named::Likely | Named::Webhook | Named::Harmless => Verdict::Plain(Why::Name),
-            Named::Nothing => Verdict::Plain(Why::Nothing),
+            NamedField::Secret { .. } | NamedField::Connection => Verdict::Credential(CredentialSign::Name),
+            NamedField::Likely | NamedField::Webhook | NamedField::Harmless => Verdict::Plain(Why::Name),
+            NamedField::Nothing => Verdict::Plain(Why::Nothing),
         };
     }
     let value = value.trim();
@@ -147,57 +147,75 @@ pub fn of(name: &str, value: &str, place: Place) -> Verdict {
     if let Some(evidence) = inside::evidence(value) {
         return Verdict::Credential(evidence);
     }
+    if is_behind_scheme(value) {
+        return Verdict::Credential(CredentialSign::Name);
+    }
     by_name(named, form, value, place)
 }
 
-fn by_name(named: Named, form: Form, value: &str, place: Place) -> Verdict {
-    let yes = Verdict::Credential(Evidence::Name);
+/// Is it one word behind `Bearer` or the like that is no word of a language?
+fn is_behind_scheme(value: &str) -> bool {
+    let word = after_scheme(value);
+    let is_odd = |c: char| c.is_ascii_digit() || c.is_ascii_uppercase() || matches!(c, '_' | '-' | '.' | '=');
+    word.len() < value.len()
+        && word.len() >= 8
+        && !word.contains(char::is_whitespace)
+        && word.chars().skip(1).any(is_odd)
+}
+
+fn by_name(named: NamedField, form: Form, value: &str, place: FieldKind) -> Verdict {
+    let yes = Verdict::Credential(CredentialSign::Name);
     match (named, form) {
         (_, Form::Empty) => Verdict::Plain(Why::Empty),
         (_, Form::Reference) => Verdict::Plain(Why::Reference),
         (_, Form::Placeholder) => Verdict::Plain(Why::Placeholder),
         (_, Form::Switch) => Verdict::Plain(Why::Switch),
-        (Named::Secret { numeric: true }, Form::Number { .. }) => yes,
-        (Named::Secret { .. } | Named::Likely, Form::Number { digits }) if digits >= 8 => yes,
+        (NamedField::Secret { numeric: true }, Form::Number { .. }) => yes,
+        (NamedField::Secret { .. } | NamedField::Likely, Form::Number { digits }) if digits >= 8 => yes,
         (_, Form::Number { .. }) => Verdict::Plain(Why::Number),
         (_, Form::Path) => Verdict::Plain(Why::Path),
-        (Named::Webhook, Form::Address) if inside::has_secret_path(value) => {
-            Verdict::Credential(Evidence::Address)
+        (NamedField::Webhook, Form::Address) if inside::has_secret_path(value) => {
+            Verdict::Credential(CredentialSign::Address)
         }
         // `https://KEY@host`: the user name is the key.
-        (Named::Secret { .. } | Named::Likely | Named::Connection, Form::Address)
+        (NamedField::Secret { .. } | NamedField::Likely | NamedField::Connection, Form::Address)
             if inside::is_signed_in(value) =>
         {
-            Verdict::Credential(Evidence::Password)
+            Verdict::Credential(CredentialSign::Password)
         }
         (_, Form::Address) => Verdict::Plain(Why::Address),
-        (Named::Connection, Form::Text) if values::is_settings(value) => Verdict::Plain(Why::Address),
-        (Named::Secret { .. } | Named::Connection, Form::Text) => yes,
-        (Named::Likely, Form::Text) if values::is_likely(value) => yes,
-        (Named::Likely | Named::Webhook | Named::Harmless, Form::Text) => Verdict::Plain(Why::Name),
-        // A document of a tool may contain many identifiers; a setting of a server hardly does.
-        (Named::Nothing, Form::Text) if place != Place::Field && values::is_random(value) => {
-            Verdict::Credential(Evidence::Random)
+        (NamedField::Connection, Form::Text) if values::is_settings(value) => Verdict::Plain(Why::Address),
+        (NamedField::Secret { .. } | NamedField::Connection, Form::Text) => yes,
+        (NamedField::Likely, Form::Text) if values::is_likely(value) => yes,
+        (NamedField::Likely | NamedField::Webhook | NamedField::Harmless, Form::Text) => {
+            Verdict::Plain(Why::Name)
         }
-        (Named::Nothing, Form::Text) => Verdict::Plain(Why::Nothing),
+        // A document of a tool may contain many identifiers; a setting of a server hardly does.
+        (NamedField::Nothing, Form::Text) if place != FieldKind::Field && values::is_random(value) => {
+            Verdict::Credential(CredentialSign::Random)
+        }
+        (NamedField::Nothing, Form::Text) => Verdict::Plain(Why::Nothing),
     }
 }
 
 /// The parts of a text that are credentials: the whole of it behind the scheme of a header, or passwords and parameters
 /// within addresses.
-pub fn parts(name: &str, value: &str, place: Place) -> Vec<Part> {
+pub fn parts(name: &str, value: &str, place: FieldKind) -> Vec<CredentialPart> {
     let Verdict::Credential(evidence) = of(name, value, place) else { return vec![] };
     let inner = match evidence {
-        Evidence::Password | Evidence::Address => inside::of_addresses(value),
-        Evidence::Key => inside::of_keys(value),
-        Evidence::Name | Evidence::PrivateKey | Evidence::Setting | Evidence::Random => vec![],
+        CredentialSign::Password | CredentialSign::Address => inside::of_addresses(value),
+        CredentialSign::Key => inside::of_keys(value),
+        CredentialSign::Name
+        | CredentialSign::PrivateKey
+        | CredentialSign::Setting
+        | CredentialSign::Random => vec![],
     };
     if !inner.is_empty() {
         return inner;
     }
     let start = value.len() - after_scheme(value.trim_start()).len();
     let range = start..start + value[start..].trim_end().len();
-    vec![Part { label: None, range, evidence }]
+    vec![CredentialPart { label: None, range, evidence }]
 }
 
 /// The credential behind `Bearer`, `Basic` and the like.
@@ -212,12 +230,12 @@ pub fn after_scheme(value: &str) -> &str {
 
 /// Does a name alone denote a credential?
 pub fn is_named(name: &str) -> bool {
-    of(name, "", Place::Label).is_credential()
+    of(name, "", FieldKind::Label).is_credential()
 }
 
 /// Does a name denote a secret and nothing else? A connection may have none.
 pub fn is_of_a_secret(name: &str) -> bool {
-    matches!(names::of(name, Place::Field), Named::Secret { .. })
+    matches!(names::of(name, FieldKind::Field), NamedField::Secret { .. })
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Judges the name of a value by its words. The last noun decides, unless a word behind it says that the value is something
 //! of that noun: its file, its limit, its name.
 
-use super::Place;
-use crate::words;
+use super::FieldKind;
+use crate::name_words;
 
 /// What a name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum NamedField {
     /// A credential; `numeric` if a number may be one.
     Secret { numeric: bool },
     /// A credential, where the value looks like one.
@@ -139,10 +139,10 @@ const GLUED: [&str; 15] = [
 const SERVICES: &str = "db user usr my root admin ssh smtp imap pop mail email ftp sftp mysql pg postgres redis mongo ldap proxy wifi \
     keystore truststore store sudo login http https app vnc rdp api vpn sql mssql oracle git svn nas";
 
-pub(super) fn of(name: &str, place: Place) -> Named {
-    let mut words: Vec<String> = words::of(name).into_iter().flat_map(unglued).collect();
+pub(super) fn of(name: &str, place: FieldKind) -> NamedField {
+    let mut words: Vec<String> = name_words::of(name).into_iter().flat_map(unglued).collect();
     // `-Dapi.key=…`
-    if place == Place::Flag && words.first().is_some_and(|word| word == "d") {
+    if place == FieldKind::Flag && words.first().is_some_and(|word| word == "d") {
         words.remove(0);
     }
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -157,21 +157,21 @@ pub(super) fn of(name: &str, place: Place) -> Named {
     let (before, after) = (&words[..at], &words[at + 1..]);
     let of_it = before.iter().position(|word| is(OF, word));
     if of_it.is_some_and(|of| before[..of].iter().any(|word| is(ABOUT, word))) {
-        return Named::Harmless;
+        return NamedField::Harmless;
     }
     if before.iter().any(|word| is(ASKING, word)) && !is_asked_of(before) {
-        return Named::Harmless;
+        return NamedField::Harmless;
     }
     behind(named, &words, at, after)
 }
 
 /// What the words behind a noun make of it.
-fn behind(named: Named, words: &[&str], at: usize, after: &[&str]) -> Named {
+fn behind(named: NamedField, words: &[&str], at: usize, after: &[&str]) -> NamedField {
     let identified = after == ["id"]
         && (IDENTIFIED.iter().any(|(one, two)| at > 0 && words[at - 1] == *one && words[at] == *two)
             || words[at] == "session");
     if identified {
-        return Named::Secret { numeric: false };
+        return NamedField::Secret { numeric: false };
     }
     if after.first().is_some_and(|word| is(OF, word)) {
         return named;
@@ -184,81 +184,85 @@ fn behind(named: Named, words: &[&str], at: usize, after: &[&str]) -> Named {
     }
     // `TOKEN_GITHUB` is one; `PASS_THROUGH` and `PIN_SPACING` are not.
     match named {
-        Named::Secret { .. }
+        NamedField::Secret { .. }
             if ["password", "secret", "token", "apikey", "key", "credentials"].contains(&words[at]) =>
         {
-            Named::Likely
+            NamedField::Likely
         }
-        Named::Connection | Named::Webhook => named,
-        Named::Secret { .. } | Named::Likely | Named::Harmless | Named::Nothing => Named::Harmless,
+        NamedField::Connection | NamedField::Webhook => named,
+        NamedField::Secret { .. } | NamedField::Likely | NamedField::Harmless | NamedField::Nothing => {
+            NamedField::Harmless
+        }
     }
 }
 
 /// What a noun at this position denotes.
-fn noun(words: &[&str], at: usize, place: Place) -> Option<Named> {
+fn noun(words: &[&str], at: usize, place: FieldKind) -> Option<NamedField> {
     let word = words[at];
     let before = at.checked_sub(1).map(|at| words[at]);
     let follows = |list: &str| before.is_some_and(|before| is(list, before));
-    let secret = |numeric| Some(Named::Secret { numeric });
+    let secret = |numeric| Some(NamedField::Secret { numeric });
     if before.is_some_and(|before| PAIRS.contains(&(before, word))) {
         return secret(true);
     }
     match word {
-        "pin" if follows(OTHER_PINS) => Some(Named::Harmless),
-        "pass" | "passes" if follows(OTHER_PASSES) => Some(Named::Harmless),
-        "token" | "tokens" if follows(OTHER_TOKENS) => Some(Named::Harmless),
-        "tokens" if before.is_none() => Some(Named::Harmless),
-        "tokens" => Some(Named::Likely),
-        "cookie" | "cookies" if before == Some("accept") => Some(Named::Harmless),
+        "pin" if follows(OTHER_PINS) => Some(NamedField::Harmless),
+        "pass" | "passes" if follows(OTHER_PASSES) => Some(NamedField::Harmless),
+        "token" | "tokens" if follows(OTHER_TOKENS) => Some(NamedField::Harmless),
+        "tokens" if before.is_none() => Some(NamedField::Harmless),
+        "tokens" => Some(NamedField::Likely),
+        "cookie" | "cookies" if before == Some("accept") => Some(NamedField::Harmless),
         _ if is(NUMERIC, word) => secret(true),
         _ if is(SECRETS, word) => secret(false),
         _ if is(KEYS, word) => Some(key(words, at)),
-        "sid" if follows("account message call service workspace project") => Some(Named::Harmless),
-        "auth" | "dsn" | "sk" | "sid" | "passkey" | "psk" => Some(Named::Likely),
-        "salt" | "pepper" => Some(Named::Likely),
-        "header" if follows("authorization auth") => Some(Named::Likely),
-        "session" if words.get(at + 1) == Some(&"id") => Some(Named::Likely),
-        "session" if at + 1 == words.len() && !follows("desktop xdg gui x") => Some(Named::Likely),
-        "string" | "str" | "strings" if follows("connection conn connect") => Some(Named::Connection),
-        "connstr" | "connectionstring" => Some(Named::Connection),
-        "sig" | "signature" | "code" if place == Place::Query => Some(Named::Likely),
-        "webhook" | "webhooks" | "hook" => Some(Named::Webhook),
+        "sid" if follows("account message call service workspace project") => Some(NamedField::Harmless),
+        "auth" | "dsn" | "sk" | "sid" | "passkey" | "psk" => Some(NamedField::Likely),
+        "salt" | "pepper" => Some(NamedField::Likely),
+        "header" if follows("authorization auth") => Some(NamedField::Likely),
+        "session" if words.get(at + 1) == Some(&"id") => Some(NamedField::Likely),
+        "session" if at + 1 == words.len() && !follows("desktop xdg gui x") => Some(NamedField::Likely),
+        "string" | "str" | "strings" if follows("connection conn connect") => Some(NamedField::Connection),
+        "connstr" | "connectionstring" => Some(NamedField::Connection),
+        "sig" | "signature" | "code" if place == FieldKind::Query => Some(NamedField::Likely),
+        "webhook" | "webhooks" | "hook" => Some(NamedField::Webhook),
         _ => None,
     }
 }
 
-fn key(words: &[&str], at: usize) -> Named {
+fn key(words: &[&str], at: usize) -> NamedField {
     let before = at.checked_sub(1).map(|at| words[at]);
     let after = words.get(at + 1).copied();
     match before {
         // `cle_api`, `clave_api`.
-        None if after == Some("api") => Named::Secret { numeric: false },
-        None => Named::Likely,
-        Some(before) if is(NOT_OF_KEYS, before) => Named::Harmless,
-        Some(before) if is(OF_KEYS, before) => Named::Secret { numeric: false },
-        Some(_) if words[at] == "keys" => Named::Harmless,
-        Some(_) => Named::Likely,
+        None if after == Some("api") => NamedField::Secret { numeric: false },
+        None => NamedField::Likely,
+        Some(before) if is(NOT_OF_KEYS, before) => NamedField::Harmless,
+        Some(before) if is(OF_KEYS, before) => NamedField::Secret { numeric: false },
+        Some(_) if words[at] == "keys" => NamedField::Harmless,
+        Some(_) => NamedField::Likely,
     }
 }
 
 /// A name of one word.
-fn alone(word: &str, place: Place) -> Option<Named> {
+fn alone(word: &str, place: FieldKind) -> Option<NamedField> {
     match (word, place) {
-        ("key" | "apikey", Place::Query) => Some(Named::Secret { numeric: false }),
-        ("auth" | "sig" | "signature" | "sid" | "code" | "access", Place::Query) => Some(Named::Likely),
-        (_, Place::UserInfo) => Some(Named::Secret { numeric: true }),
+        ("key" | "apikey", FieldKind::Query) => Some(NamedField::Secret { numeric: false }),
+        ("auth" | "sig" | "signature" | "sid" | "code" | "access", FieldKind::Query) => {
+            Some(NamedField::Likely)
+        }
+        (_, FieldKind::UserInfo) => Some(NamedField::Secret { numeric: true }),
         _ => None,
     }
 }
 
 /// A name without a secret noun.
-fn otherwise(words: &[&str]) -> Named {
+fn otherwise(words: &[&str]) -> NamedField {
     if words.iter().any(|word| matches!(*word, "webhook" | "webhooks" | "hook")) {
-        return Named::Webhook;
+        return NamedField::Webhook;
     }
     match words.iter().any(|word| is(ABOUT, word) || is(ASKING, word)) {
-        true => Named::Harmless,
-        false => Named::Nothing,
+        true => NamedField::Harmless,
+        false => NamedField::Nothing,
     }
 }
 

@@ -19,8 +19,8 @@ fn a_name_and_a_value_have_one_verdict() {
     assert!(all.len() >= 120, "{}", all.len());
     let wrong: Vec<String> = all
         .iter()
-        .filter(|(name, value, expected)| of(name, value, Place::Variable).is_credential() != *expected)
-        .map(|(name, value, _)| format!("{name}={value}: {}", of(name, value, Place::Variable)))
+        .filter(|(name, value, expected)| of(name, value, FieldKind::Variable).is_credential() != *expected)
+        .map(|(name, value, _)| format!("{name}={value}: {}", of(name, value, FieldKind::Variable)))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -32,15 +32,15 @@ fn the_place_changes_the_verdict_only_where_a_word_means_something_else_there() 
         // In a tool's arguments, a random text is more often the identifier of a document.
         .filter(|(name, ..)| *name != "FOO")
         .flat_map(|(name, value, expected)| {
-            [Place::Header, Place::Flag, Place::Field].map(|place| (name, value, expected, place))
+            [FieldKind::Header, FieldKind::Flag, FieldKind::Field].map(|place| (name, value, expected, place))
         })
         .filter(|(name, value, expected, place)| of(name, value, *place).is_credential() != *expected)
         .map(|(name, value, _, place)| format!("{name}={value} as {place:?}: {}", of(name, value, place)))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(of("key", "k", Place::Query).is_credential());
-    assert!(!of("key", "k", Place::Variable).is_credential());
-    assert!(of("sig", "a1b2c3d4", Place::Query).is_credential());
+    assert!(of("key", "k", FieldKind::Query).is_credential());
+    assert!(!of("key", "k", FieldKind::Variable).is_credential());
+    assert!(of("sig", "a1b2c3d4", FieldKind::Query).is_credential());
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_label_of_a_form_counts_without_a_value() {
 #[test]
 fn only_the_credential_is_a_part() {
     let found = |name: &str, value: &str, place| -> Vec<String> {
-        let label = |part: &Part| part.label.clone().map(|label| label + "=").unwrap_or_default();
+        let label = |part: &CredentialPart| part.label.clone().map(|label| label + "=").unwrap_or_default();
         parts(name, value, place)
             .iter()
             .map(|part| format!("{}{}", label(part), &value[part.range.clone()]))
@@ -111,7 +111,7 @@ fn only_the_credential_is_a_part() {
         ("URLS", "redis://:a1@h redis://:b2@i", &["password=a1", "password=b2"]),
         ("HEADERS", "{\"Authorization\": \"Bearer x1\"}", &["{\"Authorization\": \"Bearer x1\"}"]),
     ] {
-        assert_eq!(found(name, value, Place::Variable), expected, "{name}={value}");
+        assert_eq!(found(name, value, FieldKind::Variable), expected, "{name}={value}");
     }
 }
 

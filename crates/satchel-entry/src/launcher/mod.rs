@@ -8,7 +8,7 @@ mod unwrapped;
 pub use options::{Flag, Spec};
 pub use package::{Ecosystem, Package, is_exact};
 
-use unwrapped::Word;
+use unwrapped::NameWord;
 
 /// A program that starts servers, with the subcommand that does so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -126,7 +126,7 @@ impl Launch {
         launch
     }
 
-    fn read(&mut self, launcher: Launcher, words: &[Word], before: &[Word]) {
+    fn read(&mut self, launcher: Launcher, words: &[NameWord], before: &[NameWord]) {
         self.launcher = Some(launcher);
         let spec = launcher.spec();
         let (flags, rest) = options::read(spec, words);
@@ -250,12 +250,12 @@ impl Launcher {
     }
 
     /// What it runs with these options, and that program's arguments.
-    fn runs(self, before: &[Flag], flags: &[Flag], rest: &[Word]) -> (Runs, Vec<String>) {
+    fn runs(self, before: &[Flag], flags: &[Flag], rest: &[NameWord]) -> (Runs, Vec<String>) {
         let values = |names: &[&str]| -> Vec<(String, Option<usize>)> {
             let named = flags.iter().chain(before).filter(|flag| names.contains(&flag.name.as_str()));
             named.filter_map(|flag| Some((flag.value.clone()?, flag.at))).collect()
         };
-        let texts = |words: &[Word]| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
+        let texts = |words: &[NameWord]| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
         let first = rest.first();
         let after = || texts(rest.get(1..).unwrap_or_default());
         let code = |names: &[&str]| values(names).into_iter().next().map(|(code, _)| Runs::Code(code));
@@ -268,7 +268,7 @@ impl Launcher {
             }
             (!named.is_empty()).then_some(Runs::Packages(named))
         };
-        let file = |word: &Word| match word.text.contains("://") {
+        let file = |word: &NameWord| match word.text.contains("://") {
             true => Runs::Address(word.text.clone()),
             false => Runs::File(word.text.clone()),
         };
@@ -318,7 +318,10 @@ fn is_file(text: &str) -> bool {
 }
 
 /// The launcher, the words after its subcommand, and the options before that.
-fn subcommand<'a>(program: &str, words: &'a [Word]) -> Option<(Launcher, &'a [Word], &'a [Word])> {
+fn subcommand<'a>(
+    program: &str,
+    words: &'a [NameWord],
+) -> Option<(Launcher, &'a [NameWord], &'a [NameWord])> {
     let whole = |launcher| Some((launcher, words, &words[..0]));
     let at = |names: &[&str], spec: &Spec| {
         let at = options::first_operand(spec, words)?;

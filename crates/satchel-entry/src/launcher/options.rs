@@ -1,6 +1,6 @@
 //! Which options of a launcher take a value, and which of its words come before what it runs.
 
-use super::unwrapped::Word;
+use super::unwrapped::NameWord;
 
 /// The options of a launcher.
 #[derive(Debug)]
@@ -330,7 +330,7 @@ impl Spec {
     }
 
     /// `-it`, `-eNAME=1`, `-v/:/host`: a letter with a value takes the rest of the word.
-    fn split_letters(&self, word: &Word) -> Option<(Vec<Flag>, Option<String>)> {
+    fn split_letters(&self, word: &NameWord) -> Option<(Vec<Flag>, Option<String>)> {
         let letters = word.text.strip_prefix('-').filter(|rest| self.letters && !rest.starts_with('-'))?;
         if letters.chars().count() < 2 {
             return None;
@@ -355,18 +355,18 @@ impl Spec {
 }
 
 /// The options before what runs, and the words from there on.
-pub(super) fn read(spec: &Spec, words: &[Word]) -> (Vec<Flag>, Vec<Word>) {
+pub(super) fn read(spec: &Spec, words: &[NameWord]) -> (Vec<Flag>, Vec<NameWord>) {
     let (flags, at) = options(spec, words);
     (flags, words.get(at..).unwrap_or_default().to_vec())
 }
 
 /// The position of the first word that is neither an option nor its value.
-pub(super) fn first_operand(spec: &Spec, words: &[Word]) -> Option<usize> {
+pub(super) fn first_operand(spec: &Spec, words: &[NameWord]) -> Option<usize> {
     let (_, at) = options(spec, words);
     (at < words.len()).then_some(at)
 }
 
-fn options(spec: &Spec, words: &[Word]) -> (Vec<Flag>, usize) {
+fn options(spec: &Spec, words: &[NameWord]) -> (Vec<Flag>, usize) {
     let (mut flags, mut at) = (Vec::new(), 0);
     while let Some(word) = words.get(at) {
         if word.text == "--" {

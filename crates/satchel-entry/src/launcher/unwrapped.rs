@@ -8,7 +8,7 @@ const DEPTH: usize = 8;
 
 /// A word of the command line that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Word {
+pub(super) struct NameWord {
     pub(super) text: String,
     /// Its position among the entry's arguments, if it is one of them as written.
     pub(super) at: Option<usize>,
@@ -17,7 +17,7 @@ pub(super) struct Word {
 /// A command line without wrappers.
 #[derive(Debug, Default)]
 pub(super) struct Unwrapped {
-    pub(super) words: Vec<Word>,
+    pub(super) words: Vec<NameWord>,
     pub(super) through: Vec<String>,
     pub(super) variables: Vec<(String, String)>,
     /// A shell line that is a script of its own.
@@ -64,8 +64,8 @@ const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ash", "ksh", "fish", "po
 
 pub(super) fn of(command: &str, args: &[String]) -> Unwrapped {
     let mut unwrapped = Unwrapped::default();
-    let first = Word { text: command.to_owned(), at: None };
-    let rest = args.iter().enumerate().map(|(at, text)| Word { text: text.clone(), at: Some(at) });
+    let first = NameWord { text: command.to_owned(), at: None };
+    let rest = args.iter().enumerate().map(|(at, text)| NameWord { text: text.clone(), at: Some(at) });
     unwrapped.words = std::iter::once(first).chain(rest).collect();
     for _ in 0..DEPTH {
         if !unwrapped.step() {
@@ -79,24 +79,24 @@ impl Unwrapped {
     /// Removes one wrapper. Was there one?
     fn step(&mut self) -> bool {
         let set = self.words.iter().take_while(|word| assignment(&word.text).is_some()).count();
-        let taken: Vec<Word> = self.words.drain(..set).collect();
+        let taken: Vec<NameWord> = self.words.drain(..set).collect();
         self.variables.extend(taken.iter().filter_map(|word| assignment(&word.text)));
         let Some(first) = self.words.first() else { return false };
         let name = program_name(&first.text);
         let inner = match name.as_str() {
             "cmd" => self.after_cmd(),
-            "busybox" => self.words.get(1).map(|_| Inner::Rest(1)),
+            "busybox" => self.words.get(1).map(|_| WrappedLine::Rest(1)),
             _ if SHELLS.contains(&name.as_str()) => self.after_shell(),
             _ => self.after_prefix(&name).or_else(|| self.after_subcommand(&name)),
         };
         let Some(inner) = inner else { return set > 0 };
         self.through.push(name);
         match inner {
-            Inner::Rest(at) => drop(self.words.drain(..at.min(self.words.len()))),
-            Inner::Line(words) => {
-                self.words = words.into_iter().map(|text| Word { text, at: None }).collect();
+            WrappedLine::Rest(at) => drop(self.words.drain(..at.min(self.words.len()))),
+            WrappedLine::Line(words) => {
+                self.words = words.into_iter().map(|text| NameWord { text, at: None }).collect();
             }
-            Inner::Script(code) => {
+            WrappedLine::Script(code) => {
                 self.words.clear();
                 self.code = Some(code);
                 return false;
@@ -105,7 +105,7 @@ impl Unwrapped {
         true
     }
 
-    fn after_cmd(&self) -> Option<Inner> {
+    fn after_cmd(&self) -> Option<WrappedLine> {
         let at = self
             .words
             .iter()
@@ -113,12 +113,12 @@ impl Unwrapped {
         let rest = &self.words[at + 1..];
         match rest {
             [line] if line.text.contains(' ') => Some(of_line(&line.text)),
-            _ => Some(Inner::Rest(at + 1)),
+            _ => Some(WrappedLine::Rest(at + 1)),
         }
     }
 
-    fn after_shell(&self) -> Option<Inner> {
-        let is_command = |word: &Word| {
+    fn after_shell(&self) -> Option<WrappedLine> {
+        let is_command = |word: &NameWord| {
             let text = word.text.to_ascii_lowercase();
             let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-') && rest.len() <= 4);
             matches!(text.as_str(), "-command" | "-encodedcommand")
@@ -136,7 +136,7 @@ impl Unwrapped {
         Some(of_line(&line.join(" ")))
     }
 
-    fn after_prefix(&self, name: &str) -> Option<Inner> {
+    fn after_prefix(&self, name: &str) -> Option<WrappedLine> {
         let (_, values) = PREFIXES.iter().find(|(known, _)| *known == name)?;
         let mut at = 1;
         while let Some(word) = self.words.get(at) {
@@ -155,10 +155,10 @@ impl Unwrapped {
             }
             at += if values.contains(&word.text.as_str()) { 2 } else { 1 };
         }
-        (at < self.words.len()).then_some(Inner::Rest(at))
+        (at < self.words.len()).then_some(WrappedLine::Rest(at))
     }
 
-    fn after_subcommand(&self, name: &str) -> Option<Inner> {
+    fn after_subcommand(&self, name: &str) -> Option<WrappedLine> {
         let (_, commands) = WITH_SUBCOMMAND.iter().find(|(known, _)| *known == name)?;
         commands.contains(&self.words.get(1)?.text.as_str()).then_some(())?;
         let rest = &self.words[2..];
@@ -168,11 +168,11 @@ impl Unwrapped {
                 rest.iter().position(|word| !word.text.starts_with('-') && !word.text.contains('@'))?;
             Some(first + 2)
         };
-        dashes.or_else(plain).filter(|at| *at < self.words.len()).map(Inner::Rest)
+        dashes.or_else(plain).filter(|at| *at < self.words.len()).map(WrappedLine::Rest)
     }
 }
 
-enum Inner {
+enum WrappedLine {
     /// The words from this one on.
     Rest(usize),
     /// The words of a line.
@@ -181,10 +181,10 @@ enum Inner {
     Script(String),
 }
 
-fn of_line(line: &str) -> Inner {
+fn of_line(line: &str) -> WrappedLine {
     match words(line) {
-        Some(words) if !words.is_empty() => Inner::Line(words),
-        _ => Inner::Script(line.to_owned()),
+        Some(words) if !words.is_empty() => WrappedLine::Line(words),
+        _ => WrappedLine::Script(line.to_owned()),
     }
 }
 

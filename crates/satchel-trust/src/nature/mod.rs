@@ -15,7 +15,7 @@ use satchel_mcp::{Raw, RawObject};
 
 use crate::model::nature::{Effect, Nature, Safety};
 use schema::{Argument, arguments};
-pub(crate) use verbs::deeds;
+pub(crate) use verbs::actions;
 use verbs::{deletes_plainly, is, is_final};
 
 /// Derives a tool's nature from its definition.

@@ -88,12 +88,12 @@ pub(super) fn is_final(description: &str) -> bool {
 }
 
 /// The verbs in a text that name more than reading.
-pub(crate) fn deeds(text: &str) -> BTreeSet<String> {
+pub(crate) fn actions(text: &str) -> BTreeSet<String> {
     let text = text.to_lowercase();
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let is_deed =
+    let is_action =
         |word: &&str| [WRITING, DELETING, BINDING, CARRYING_OUT].iter().any(|list| is_form(list, word));
-    words.filter(is_deed).map(ToOwned::to_owned).collect()
+    words.filter(is_action).map(ToOwned::to_owned).collect()
 }
 
 pub(super) fn inferred(name: &[String], description: &str) -> Effect {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use satchel_entry::credential::{self, Place, after_scheme, decoded, in_arguments};
+use satchel_entry::credential::{self, FieldKind, after_scheme, decoded, in_arguments};
 
 use crate::{model::server::TransportConfig, secrets::Secret};
 
@@ -17,26 +17,26 @@ pub(super) fn written_in(transport: &TransportConfig) -> Vec<Secret> {
     let mut found = Vec::new();
     match transport {
         TransportConfig::Stdio { args, env, .. } => {
-            named(env, Place::Variable, &mut found);
+            named(env, FieldKind::Variable, &mut found);
             arguments(args, &mut found);
         }
         TransportConfig::Http { url, headers, oauth } => {
             found.extend(oauth.client_secret.clone());
-            named(headers, Place::Header, &mut found);
-            one("url", url, Place::Field, &mut found);
+            named(headers, FieldKind::Header, &mut found);
+            one("url", url, FieldKind::Field, &mut found);
         }
     }
     found.retain(|value| value.len() >= SHORTEST);
     found.into_iter().map(Secret::new).collect()
 }
 
-fn named(values: &BTreeMap<String, String>, place: Place, found: &mut Vec<String>) {
+fn named(values: &BTreeMap<String, String>, place: FieldKind, found: &mut Vec<String>) {
     for (name, value) in values {
         one(name, value, place, found);
     }
 }
 
-fn one(name: &str, value: &str, place: Place, found: &mut Vec<String>) {
+fn one(name: &str, value: &str, place: FieldKind, found: &mut Vec<String>) {
     let parts = credential::parts(name, value, place);
     for part in &parts {
         put(&value[part.range.clone()], found);
@@ -98,7 +98,7 @@ mod tests {
             if verdict.starts_with('#') {
                 continue;
             }
-            let parts = credential::parts(name, value, Place::Variable);
+            let parts = credential::parts(name, value, FieldKind::Variable);
             // Shorter ones could be parts of ordinary words.
             if !parts.is_empty() && parts.iter().all(|part| part.range.len() < SHORTEST) {
                 continue;

@@ -26,7 +26,7 @@ use satchel_mcp::{
     ErrorObject, Id, Message, Raw, RawObject,
     era::Era,
     errors, headers, meta,
-    methods::{Handling, Method, Sender},
+    methods::{Handling, KnownMethod, Sender},
 };
 use serde::Serialize;
 use serde_json::{json, value::to_raw_value};
@@ -621,7 +621,7 @@ impl Link {
     }
 
     fn noted(&self, call: Option<u64>, method: String, params: Option<Box<Raw>>) {
-        let Some(known) = Method::notification(Sender::Server, self.era(), &method) else {
+        let Some(known) = KnownMethod::notification(Sender::Server, self.era(), &method) else {
             return self.refused_unknown(&method);
         };
         if method == "notifications/progress" {
@@ -697,7 +697,7 @@ impl Link {
         if method == "ping" {
             return self.respond(id, Ok(RawObject::new().to_raw()));
         }
-        if Method::question(&method).is_none() {
+        if KnownMethod::question(&method).is_none() {
             self.refused_unknown(&method);
             return self.respond(id, unasked(&method));
         }
@@ -738,7 +738,7 @@ fn unasked(method: &str) -> Result<Box<Raw>, ErrorObject> {
     match method {
         // Some servers ask right after the handshake; they fall back on their own settings.
         "roots/list" => to_raw_value(&json!({ "roots": [] })).map_err(unreadable_answer),
-        _ if Method::question(method).is_none() => {
+        _ if KnownMethod::question(method).is_none() => {
             Err(ErrorObject::new(errors::METHOD_NOT_FOUND, format!("there is no method {method}")))
         }
         _ => {

@@ -109,7 +109,7 @@ mod linux {
     use parking_lot::Mutex;
     use tokio::task::spawn_blocking;
 
-    use super::super::{
+    use crate::upstream::{
         ancestry::{SeenProcess, system},
         watchdog::MARK,
     };
@@ -202,12 +202,12 @@ mod linux {
     #[derive(Debug, Default)]
     pub(super) struct Looks {
         wanted: Mutex<HashSet<u64>>,
-        turn: tokio::sync::Mutex<Turn>,
+        turn: tokio::sync::Mutex<LookTurn>,
     }
 
     /// State of whoever looks.
     #[derive(Debug, Default)]
-    struct Turn {
+    struct LookTurn {
         marks: Marks,
         /// The holders of sockets that others had waited for; `None` for no suspect. Each is taken by its waiter.
         found: HashMap<u64, Option<u32>>,
