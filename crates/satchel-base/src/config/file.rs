@@ -349,7 +349,7 @@ impl Config {
     /// Where a server was installed from, as written by Satchel.
     pub fn source_of(&self, server: &str) -> Option<&Value> {
         match self.accepted_sources.get(server) {
-            Some(accepted) => Some(accepted),
+            Some(accepted) => Some(accepted).filter(|source| !source.is_null()),
             None => self.entry(server)?.get(SOURCE),
         }
     }

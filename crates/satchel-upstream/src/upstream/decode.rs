@@ -226,6 +226,7 @@ fn begins_text(bytes: &[u8]) -> bool {
     BEGINNINGS.iter().any(|beginning| bytes.starts_with(beginning)) || bytes.starts_with(b": ")
 }
 
+#[expect(clippy::large_enum_variant, reason = "one lives with each response, and is moved once")]
 enum Decoder {
     Gzip(MultiGzDecoder<Sink>),
     Zlib(ZlibDecoder<Sink>),
