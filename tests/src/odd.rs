@@ -17,7 +17,7 @@ pub const RESULTS: &[(&str, &str)] = &[
     ),
     (
         "numbers as written",
-        r#"{"content":[],"structuredContent":{"one":1.0,"hundred":1e2,"cents":0.10,"cold":-0.0,"tiny":1E-7,"third":0.3333333333333333333333}}"#,
+        r#"{"content":[{"type":"text","text":"data"}],"structuredContent":{"one":1.0,"hundred":1e2,"cents":0.10,"cold":-0.0,"tiny":1E-7,"third":0.3333333333333333333333}}"#,
     ),
     (
         "order of keys",
@@ -28,7 +28,7 @@ pub const RESULTS: &[(&str, &str)] = &[
         r#"{"content":[{"text":"caf\u00e9 \/ \ud83d\ude00 é \u2028","type":"text"}],"structuredContent":{"\u006bey":"\""}}"#,
     ),
     ("structured null", r#"{"content":[{"type":"text","text":"null"}],"structuredContent":null}"#),
-    ("structured list", r#"{"content":[],"structuredContent":[1,[2],{"c":3}]}"#),
+    ("structured list", r#"{"content":[{"type":"text","text":"data"}],"structuredContent":[1,[2],{"c":3}]}"#),
     (
         "failure",
         r#"{"isError":true,"content":[{"type":"text","text":"it did not work"}],"structuredContent":{"code":7}}"#,

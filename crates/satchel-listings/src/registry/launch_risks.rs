@@ -251,7 +251,7 @@ pub fn decides_what_is_loaded(name: &str) -> bool {
         Some(whole) => upper == whole,
         None => upper.starts_with(known),
     };
-    !HARMLESS_VARIABLES.contains(&upper.as_str()) && LOADER_VARIABLES.iter().any(|known| is_known(known))
+    !HARMLESS_VARIABLES.contains(&upper.as_str()) && LOADER_VARIABLES.iter().any(is_known)
 }
 
 fn look(

@@ -252,7 +252,7 @@ fn cluster(interpreter: &Interpreter, word: &str) -> Cluster {
             return Cluster::Code(format!("-{}", &letters[..end]));
         }
         let is_valued = |option: &&str| option.strip_prefix('-') == letters.get(at..end);
-        if interpreter.valued.iter().any(|option| is_valued(option)) {
+        if interpreter.valued.iter().any(is_valued) {
             return if end == letters.len() { Cluster::TakesNext } else { Cluster::Other };
         }
         // What follows is a value, or this is a word with one hyphen.

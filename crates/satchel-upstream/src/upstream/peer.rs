@@ -301,7 +301,8 @@ mod linux {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::{
         io::{BufRead, BufReader},
@@ -312,7 +313,8 @@ mod tests {
 
     use tokio_util::task::TaskTracker;
 
-    use super::{super::watchdog::MARK, *};
+    use super::*;
+    use crate::upstream::watchdog::MARK;
 
     const NO_HUB: u32 = u32::MAX;
 
