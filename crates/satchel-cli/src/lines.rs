@@ -266,7 +266,7 @@ x";
     #[test]
     fn our_own_line_ends_stay() {
         assert_eq!(Lines::from("one\ntwo").to_string(), "one\ntwo");
-        let parts = [Lines::from("one"), Lines::default(), Lines::line("two".to_owned())];
+        let parts = [Lines::from("one"), Lines::default(), Lines::line("two")];
         assert_eq!(Lines::paragraphs(parts).to_string(), "one\n\ntwo");
         assert_eq!(Lines::from("a\nb\nc").folded(1), (Lines::from("a"), 2));
     }

@@ -35,10 +35,10 @@ pub(crate) fn run(
     }
     if !json {
         for one in &exported.left {
-            say_aside(&format!("Left out, {}: {}", one.place, one.reason));
+            say_aside(format!("Left out, {}: {}", one.place, one.reason));
         }
         for (name, what) in &exported.needs {
-            say_aside(&format!("Needs {name}: {what}"));
+            say_aside(format!("Needs {name}: {what}"));
         }
     }
     Ok(ExitCode::SUCCESS)

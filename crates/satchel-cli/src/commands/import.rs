@@ -255,7 +255,7 @@ fn tell(imported: &Imported) {
     if !imported.waiting.is_empty() {
         say(waiting(&imported.waiting));
     }
-    imported.remarks.iter().for_each(|one| say_aside(&format!("\"{}\": {}", one.place, one.reason)));
+    imported.remarks.iter().for_each(|one| say_aside(format!("\"{}\": {}", one.place, one.reason)));
     if !imported.added.is_empty() {
         say_aside("`satchel undo` reverts all of this.");
     }

@@ -221,7 +221,7 @@ async fn fill_in(hub: &Reached, plan: &InstallPlan, ask: &mut InstallAsk) -> any
                 Ok(_) => break,
                 Err(error) if tries == TRIES || refusal(&error).is_none() => return Err(error),
                 Err(error) => {
-                    say_aside(&one_line(&error.to_string()));
+                    say_aside(one_line(&error.to_string()));
                     ask.answers.remove(&id);
                 }
             }
@@ -342,20 +342,17 @@ fn tell(plan: &InstallPlan, installed: &Installed, json: bool) -> anyhow::Result
         return Ok(ExitCode::SUCCESS);
     }
     if *secrets > 0 {
-        say_aside(&format!(
+        say_aside(format!(
             "Stored {} in the keychain.",
             crate::output::counted(*secrets as u64, "credential", "credentials")
         ));
     }
     if *held {
-        say_aside(&format!(
-            "It is held back until you review it: `satchel approve {}`.",
-            shell::word(server)
-        ));
+        say_aside(format!("It is held back until you review it: `satchel approve {}`.", shell::word(server)));
     }
     plan.runtime
         .iter()
-        .for_each(|missing| say_aside(&format!("{} is not installed here. {missing}", missing.program)));
+        .for_each(|missing| say_aside(format!("{} is not installed here. {missing}", missing.program)));
     say_aside("`satchel undo` reverts it.");
     Ok(ExitCode::SUCCESS)
 }

@@ -62,7 +62,7 @@ pub(crate) async fn run(places: &Places, dry_run: bool, json: bool) -> anyhow::R
         true => say_json(&answer)?,
         false => show(&answer, dry_run),
     }
-    trouble.iter().for_each(|trouble| say_aside(trouble));
+    trouble.iter().for_each(say_aside);
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -71,7 +71,7 @@ fn show(answer: &LeaveReport, dry_run: bool) {
         tell(change, dry_run, "Removed our entry from");
     }
     for trouble in &answer.departure.troubles {
-        say_aside(&format!("Left unchanged: {}: {}", trouble.place, trouble.reason));
+        say_aside(format!("Left unchanged: {}: {}", trouble.place, trouble.reason));
     }
     if answer.departure.changes.is_empty() && answer.departure.troubles.is_empty() {
         say("No client has a Satchel entry.");

@@ -48,13 +48,13 @@ pub(crate) async fn search(places: &Places, search: Search, json: bool) -> anyho
         false => say(table(["SERVER", "VERSION", "STATE", "ABOUT"], &rows)),
     }
     if found.total > found.servers.len() {
-        say_aside(&format!("{} more; --limit shows them.", found.total - found.servers.len()));
+        say_aside(format!("{} more; --limit shows them.", found.total - found.servers.len()));
     }
     for server in &found.servers {
         server
             .remarks
             .iter()
-            .for_each(|remark| say_aside(&format!("{}: {}", server.name, one_line(&remark.text))));
+            .for_each(|remark| say_aside(format!("{}: {}", server.name, one_line(&remark.text))));
     }
     tell_registries(&found.registries);
     Ok(ExitCode::SUCCESS)
@@ -86,11 +86,11 @@ fn tell_registries(registries: &[RegistryState]) {
                 || "showing the bundled list".to_owned(),
                 |ms| format!("showing its list from {} ago", ago(now_ms().saturating_sub(ms))),
             );
-            say_aside(&format!("{} could not be read ({}); {known}.", registry.url, one_line(trouble)));
+            say_aside(format!("{} could not be read ({}); {known}.", registry.url, one_line(trouble)));
         }
         if !registry.refused.is_empty() {
             let count = counted(registry.refused.len() as u64, "entry", "entries");
-            say_aside(&format!("{count} of {} could not be read.", registry.url));
+            say_aside(format!("{count} of {} could not be read.", registry.url));
         }
     }
 }
@@ -239,7 +239,7 @@ pub(crate) async fn outdated(places: &Places, outdated: Outdated, json: bool) ->
             for one in &notable {
                 one.remarks
                     .iter()
-                    .for_each(|remark| say_aside(&format!("{}: {}", one.server, one_line(&remark.text))));
+                    .for_each(|remark| say_aside(format!("{}: {}", one.server, one_line(&remark.text))));
             }
             say_aside("`satchel update NAME` shows what would change, and asks.");
         }

@@ -94,7 +94,7 @@ async fn sign_in(hub: &Reached, login: &Login, json: bool) -> anyhow::Result<Sig
         let paste = PasteSignIn { server: server.clone(), text: line };
         let Err(error) = hub.ask(paste).await else { continue };
         wrong += 1;
-        say_aside(&format!("{error:#}"));
+        say_aside(format!("{error:#}"));
         if wrong == TRIES {
             hub.ask(CancelSignIn { server: server.clone() }).await?;
             return Err(error);
@@ -108,7 +108,7 @@ fn show(page: &SignInPage, login: &Login, json: bool) {
     if login.paste {
         say_aside(format!("Open this page in any browser and sign in at {}:", page.host));
         say_aside(address);
-        say_aside(&format!("The browser then goes to an address that begins with {}.", page.redirect));
+        say_aside(format!("The browser then goes to an address that begins with {}.", page.redirect));
         say_aside("Copy that address from the browser and paste it here:");
         return;
     }
@@ -117,10 +117,10 @@ fn show(page: &SignInPage, login: &Login, json: bool) {
         // With --json, the address is in the answer.
         true if json => return,
         true => {
-            say_aside(&format!("A page of {} was opened in your browser. If you see none, open:", page.host))
+            say_aside(format!("A page of {} was opened in your browser. If you see none, open:", page.host))
         }
         false => {
-            say_aside(&format!("Open this page in a browser on this computer and sign in at {}:", page.host))
+            say_aside(format!("Open this page in a browser on this computer and sign in at {}:", page.host))
         }
     }
     say_aside(address);

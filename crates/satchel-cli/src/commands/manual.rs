@@ -24,7 +24,7 @@ pub(crate) fn man(directory: &Path) -> anyhow::Result<ExitCode> {
     fs::create_dir_all(directory).with_context(|| format!("cannot make {shown}"))?;
     clap_mangen::generate_to(Args::command(), directory)
         .with_context(|| format!("cannot write the manual into {shown}"))?;
-    say_aside(&format!("The manual is in {shown}."));
+    say_aside(format!("The manual is in {shown}."));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -54,7 +54,11 @@ pub(crate) async fn add(places: &Places, add: &Add, json: bool) -> anyhow::Resul
     if known.is_some_and(|server| server.not_started.is_some()) {
         // A program may not accept for a person what replaces an entry.
         let name = add.name.to_string();
-        return done(&format!("Wrote the entry of {name}. {}", waiting(&[name.clone()])), &answer, json);
+        return done(
+            &format!("Wrote the entry of {name}. {}", waiting(std::slice::from_ref(&name))),
+            &answer,
+            json,
+        );
     }
     let outside = snapshot.as_ref().map(|snapshot| outside_profile(snapshot, add.name.as_str()));
     let outside = outside.unwrap_or_default();

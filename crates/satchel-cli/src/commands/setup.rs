@@ -287,7 +287,7 @@ fn shown(one: &SetupDifference, rest: Rest) -> Lines {
 }
 
 fn left_out(left: &[Left]) {
-    left.iter().for_each(|one| say_aside(&format!("Left out, {}: {}", one.place, one.reason)));
+    left.iter().for_each(|one| say_aside(format!("Left out, {}: {}", one.place, one.reason)));
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {

@@ -56,7 +56,7 @@ pub(crate) async fn run(places: &Places, tools: Tools, json: bool) -> anyhow::Re
         && is_listing
         && let Some(profile) = &snapshot.profiles.active
     {
-        say_aside(&beyond_profile(profile));
+        say_aside(beyond_profile(profile));
     }
     if !json && let Some(name) = server {
         let named = snapshot.servers.iter().filter(|server| server.name == name);
@@ -92,7 +92,7 @@ pub(crate) async fn rule(places: &Places, rule: Rule, json: bool) -> anyhow::Res
     };
     hub.leave().await;
     let code = done(&said, &answer?, json)?;
-    doubts.iter().for_each(|doubt| say_aside(doubt));
+    doubts.iter().for_each(say_aside);
     Ok(code)
 }
 
