@@ -21,7 +21,7 @@ pub const RESULTS: &[(&str, &str)] = &[
     ),
     (
         "order of keys",
-        r#"{"structuredContent":{"zebra":1,"apple":2,"Mango":3,"10":4,"9":5,"":6},"isError":false,"content":[]}"#,
+        r#"{"structuredContent":{"zebra":1,"apple":2,"Mango":3,"10":4,"9":5,"":6},"isError":false,"content":[{"type":"text","text":"data"}]}"#,
     ),
     (
         "escapes",
@@ -33,6 +33,5 @@ pub const RESULTS: &[(&str, &str)] = &[
         "failure",
         r#"{"isError":true,"content":[{"type":"text","text":"it did not work"}],"structuredContent":{"code":7}}"#,
     ),
-    ("without content", r#"{"structuredContent":{"only":"this"}}"#),
     ("blanks", r#"{ "content" : [ { "type" : "text" , "text" : "  spaced  " } ] }"#),
 ];
