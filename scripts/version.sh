@@ -31,7 +31,7 @@ if [ -n "${1:-}" ]; then
     # Compared as text, because a version has dots in it.
     section=$(awk -v wanted="$crates" '/^## /{inside = ($2 == wanted); next} inside' CHANGELOG.md)
     [ -n "$(printf %s "$section" | tr -d '[:space:]')" ] ||
-        fail "CHANGELOG.md has no section \"## $crates\"; rename \"## Unreleased\" to that."
+        fail "CHANGELOG.md has no section \"## $crates\"; write it below \"## Unreleased\"."
     if [ $notes = yes ]; then
         printf '%s\n' "$section"
         exit 0
