@@ -199,6 +199,7 @@ async fn open(options: &Options) -> Result<(Hub, Endpoint), HubState> {
         own_program: options.own_program.clone(),
         passive: false,
         trust_config: options.trust_config,
+        others_see_arguments: satchel_core::platform::people::others_see_arguments(),
     });
     let hub = match hub.await {
         Ok(hub) => hub,

@@ -2,6 +2,7 @@
 //! names. Reads nothing but the kind of system and this process's variables.
 
 pub mod descriptors;
+pub mod people;
 
 use std::{
     collections::BTreeMap,

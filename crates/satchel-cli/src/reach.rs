@@ -57,6 +57,7 @@ pub(crate) fn options(places: &Places, passive: bool) -> anyhow::Result<HubOptio
         own_program,
         passive,
         trust_config: false,
+        others_see_arguments: satchel_core::platform::people::others_see_arguments(),
         callbacks: satchel_endpoint::callbacks(),
     })
 }

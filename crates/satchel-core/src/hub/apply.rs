@@ -212,7 +212,7 @@ async fn make(hub: &Hub, change: &Change, hand: Hand) -> Result<(), ApplyError> 
     let is_new = |name: &&str| current.entry(name).is_none() && !approved::has_approvals(hub, name);
     let writes = matches!(change, Change::Add { .. } | Change::Put { .. } | Change::Edit { .. });
     let counts = |name: &&str| match hand {
-        Hand::Person => true,
+        Hand::Person => !exposes(hub, &current, &config, name),
         Hand::Program | Hand::Setup => !writes || is_new(name),
         Hand::Unseen => !writes,
     };
@@ -248,6 +248,17 @@ async fn make(hub: &Hub, change: &Change, hand: Hand) -> Result<(), ApplyError> 
         bundles::remove_unused(hub);
     }
     Ok(())
+}
+
+/// Would this change let other people of this computer read a secret in the entry's arguments? That takes a yes to the
+/// review which says so.
+fn exposes(hub: &Hub, before: &Config, after: &Config, name: &str) -> bool {
+    let secrets = |config: &Config| -> Vec<String> {
+        let entry = config.servers().get(name).map(|entry| &entry.transport);
+        entry.map(|entry| entry.secret_arguments()).unwrap_or_default().into_iter().map(Into::into).collect()
+    };
+    let now = secrets(after);
+    hub.inner.options.others_see_arguments && !now.is_empty() && now != secrets(before)
 }
 
 /// The server whose entry a person wrote with this change. A change of the sandbox, or a repeated identical entry,

@@ -160,6 +160,8 @@ pub struct HubOptions {
     pub passive: bool,
     /// Accepts every entry in the configuration file as it is now, as if a person had reviewed it.
     pub trust_config: bool,
+    /// Other people's accounts could read the arguments of what runs.
+    pub others_see_arguments: bool,
     /// Receives browsers that return from a sign-in.
     pub callbacks: Arc<dyn Callbacks>,
 }

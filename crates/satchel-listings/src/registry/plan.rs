@@ -203,9 +203,10 @@ fn of_package(package: &Package, asking: &mut Asking<'_>) -> Result<Planned, Pla
     if let Some(other) = package.registry_base_url.as_deref().filter(|url| !url.starts_with(base)) {
         warnings.push(CautionCode::OtherSource.with([other]));
     }
-    let runtime = asking.words("runtime", &package.runtime_arguments);
-    let own = asking.words("package", &package.package_arguments);
-    let env = asking.all("env", &package.environment_variables);
+    let runtime = asking.words("runtime", package.runtime_arguments.iter().enumerate().collect());
+    let (arguments, variables) = off_the_command_line(package, asking.answers);
+    let own = asking.words("package", arguments);
+    let env = asking.all("env", &variables);
     let name = match (&package.version, kind) {
         // An image's tag is part of its name.
         (Some(version), "oci") if !package.identifier.contains(':') && !package.identifier.contains('@') => {
@@ -247,6 +248,37 @@ fn of_package(package: &Package, asking: &mut Asking<'_>) -> Result<Planned, Pla
     Ok((way, warnings, precheck))
 }
 
+/// The package's arguments with their places, and its variables, with each secret that both can take in its variable
+/// alone: every program of the computer can read the arguments of another. An argument with an answer stays.
+fn off_the_command_line<'a>(
+    package: &'a Package,
+    answers: &Answers,
+) -> (Vec<(usize, &'a Argument)>, Vec<Named>) {
+    let mut variables = package.environment_variables.clone();
+    let mut arguments: Vec<_> = package.package_arguments.iter().enumerate().collect();
+    arguments.retain(|(index, argument)| {
+        let answered = answers.contains_key(&format!("package.{}", label(argument, *index)));
+        let input = &argument.input;
+        let is_asked = input.is_secret && input.value.is_none() && !answered;
+        let name = argument.name.as_deref().filter(|_| is_asked);
+        let Some(variable) = name.and_then(|name| twin_of(name, &mut variables)) else { return true };
+        variable.input.is_required |= input.is_required;
+        variable.input.is_secret = true;
+        false
+    });
+    (arguments, variables)
+}
+
+/// The variable for the same secret: `API_KEY` or `ACME_API_KEY` for `--api-key`, if there is one.
+fn twin_of<'a>(argument: &str, variables: &'a mut [Named]) -> Option<&'a mut Named> {
+    let wanted = argument.trim_matches(['-', '=']).replace('-', "_").to_uppercase();
+    let same =
+        |name: &str| name == wanted || name.strip_suffix(&wanted).is_some_and(|before| before.ends_with('_'));
+    let mut found = variables.iter_mut().filter(|one| !wanted.is_empty() && same(&one.name.to_uppercase()));
+    let first = found.next()?;
+    found.next().is_none().then_some(first)
+}
+
 /// The inputs and their values.
 struct Asking<'a> {
     answers: &'a Answers,
@@ -268,9 +300,9 @@ impl Asking<'_> {
     }
 
     /// All arguments that have a value.
-    fn words(&mut self, group: &str, arguments: &[Argument]) -> Vec<CommandWord> {
+    fn words(&mut self, group: &str, arguments: Vec<(usize, &Argument)>) -> Vec<CommandWord> {
         let mut words = Vec::new();
-        for (index, argument) in arguments.iter().enumerate() {
+        for (index, argument) in arguments {
             let id = format!("{group}.{}", label(argument, index));
             let Some(values) = self.values(&id, &argument.input, argument.is_repeated) else { continue };
             let is_secret = self.secrets.contains(&id);
@@ -454,5 +486,30 @@ mod tests {
         for version in ["1.0.0", "v2.1.0-beta.3", "1.0.0rc1", "2025.11.4", "0.1"] {
             assert!(!floats(version), "{version}");
         }
+    }
+
+    #[test]
+    fn a_secret_that_a_variable_takes_too_stays_off_the_command_line() {
+        let planned = |variables: &[&str], answers: Value| {
+            let variables: Vec<Value> = variables.iter().map(|name| json!({ "name": name })).collect();
+            let package = json!({ "registryType": "npm", "identifier": "acme-mcp", "version": "1.0.0",
+                "transport": { "type": "stdio" }, "environmentVariables": variables,
+                "packageArguments": [{ "type": "named", "name": "--api-key", "isSecret": true, "isRequired": true }] });
+            let document = json!({ "name": "io.example/acme", "description": "d", "version": "1.0.0", "packages": [package] });
+            let document = ServerDocument::read(&document).unwrap();
+            let answers: Answers = serde_json::from_value(answers).unwrap();
+            let plan = plan(&document, Choice::Package(0), &answers).unwrap();
+            (plan.missing.clone(), plan.secret_args.len())
+        };
+        for name in ["API_KEY", "ACME_API_KEY"] {
+            assert_eq!(planned(&[name], json!({})), (vec![format!("env.{name}")], 0));
+            let answered = json!({ (format!("env.{name}")): "x" });
+            assert_eq!(planned(&[name], answered), (vec![], 0));
+        }
+        // Another variable, or two that it could be: the argument stays; so does one that was answered.
+        for names in [&["REGION"] as &[&str], &["A_API_KEY", "B_API_KEY"], &["RAPI_KEY"]] {
+            assert_eq!(planned(names, json!({})).0, ["package.--api-key"], "{names:?}");
+        }
+        assert_eq!(planned(&["API_KEY"], json!({ "package.--api-key": "x" })), (vec![], 1));
     }
 }

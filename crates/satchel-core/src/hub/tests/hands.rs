@@ -138,3 +138,26 @@ async fn a_setup_switches_nothing_on_and_what_it_loosens_waits() {
     assert!(house.hub.config().tool_rules().is_empty());
     assert!(house.ask(ListApprovals { server: None }).await.unwrap().settings.is_none());
 }
+
+#[tokio::test]
+async fn a_secret_in_arguments_waits_for_a_yes_where_other_people_could_read_it() {
+    let put = |args: &[&str]| Change::Put {
+        name: "far".into(),
+        entry: json!({ "command": "no-such-program", "args": args }),
+        replace: true,
+        rules: vec![],
+    };
+    let waits = async |house: &House| house.until("far", |_| true).await.not_started.is_some();
+    let house = House::open(json!({})).await;
+    house.change(put(&["--token", "${secret:TOKEN}"])).await;
+    assert!(!waits(&house).await, "on a computer of one person");
+
+    let house = House::among_others(json!({})).await;
+    house.change(put(&["--plain"])).await;
+    assert!(!waits(&house).await, "without a secret");
+    house.change(put(&["--token", "${secret:TOKEN}"])).await;
+    assert!(waits(&house).await);
+    let listed = house.ask(ListApprovals { server: Some("far".into()) }).await.unwrap();
+    let shown = serde_json::to_string(&listed).unwrap();
+    assert!(shown.contains("every program of this computer can read: ${secret:TOKEN}"), "{shown}");
+}

@@ -54,18 +54,23 @@ impl House {
 
     /// Opens a hub with this configuration, all of it approved.
     pub(super) async fn open(config: Value) -> Self {
-        Self::open_at(tempfile::tempdir().unwrap(), Some(config), true).await
+        Self::open_at(tempfile::tempdir().unwrap(), Some(config), true, false).await
     }
 
     /// Opens a hub with a configuration that nobody has approved.
     pub(super) async fn unapproved(config: Value) -> Self {
-        Self::open_at(tempfile::tempdir().unwrap(), Some(config), false).await
+        Self::open_at(tempfile::tempdir().unwrap(), Some(config), false, false).await
+    }
+
+    /// Opens a hub on a computer that other people use too, with this configuration, all of it approved.
+    pub(super) async fn among_others(config: Value) -> Self {
+        Self::open_at(tempfile::tempdir().unwrap(), Some(config), true, true).await
     }
 
     /// Ends the hub and opens another one in the same home.
     pub(super) async fn again(self) -> Self {
         self.hub.shutdown().await;
-        Self::open_at(self.home, None, false).await
+        Self::open_at(self.home, None, false, false).await
     }
 
     /// The same with another configuration, written while no hub runs.
@@ -78,10 +83,10 @@ impl House {
     pub(super) async fn again_after(self, change: impl FnOnce(&Places)) -> Self {
         self.hub.shutdown().await;
         change(self.hub.places());
-        Self::open_at(self.home, None, false).await
+        Self::open_at(self.home, None, false, false).await
     }
 
-    async fn open_at(home: TempDir, config: Option<Value>, trust_config: bool) -> Self {
+    async fn open_at(home: TempDir, config: Option<Value>, trust_config: bool, others: bool) -> Self {
         let places = Places::below(home.path());
         if let Some(config) = config {
             places.create().unwrap();
@@ -92,6 +97,7 @@ impl House {
             places,
             passive: false,
             trust_config,
+            others_see_arguments: others,
             callbacks: Arc::new(NoCallbacks),
         });
         Self { hub: hub.await.unwrap(), home }
