@@ -21,6 +21,7 @@ mod links;
 mod logging;
 mod moving;
 mod notices;
+mod opening;
 mod pages;
 mod prompt;
 mod quoted;
@@ -110,6 +111,8 @@ fn start(args: Args) -> ExitCode {
         updates::start(&before);
         return ExitCode::SUCCESS;
     }
+    // Before the hub adopts orphans.
+    opening::begin(&own_program);
     tauri::async_runtime::set(runtime.handle().clone());
     let tasks = Tasks::on(runtime.handle().clone());
     let options =

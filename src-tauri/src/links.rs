@@ -16,7 +16,7 @@ use satchel_core::model::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{commands::About, serving::Serving};
+use crate::{commands::About, opening, serving::Serving};
 
 /// Number of results whose addresses are remembered, and maximum text size searched in each.
 const RESULTS: usize = 8;
@@ -154,7 +154,7 @@ pub(crate) async fn open_place(serving: &Serving, about: &About, place: OwnPlace
     if !Path::new(&path).exists() {
         return Err(message("it is not there yet".to_owned()));
     }
-    open::that_detached(&path).map_err(|error| message(error.to_string()))
+    opening::open(&path).map_err(|error| message(error.to_string()))
 }
 
 pub(crate) fn open(page: &str) -> Result<(), Refusal> {
@@ -162,7 +162,7 @@ pub(crate) fn open(page: &str) -> Result<(), Refusal> {
     if !of_the_web {
         return Err(Refusal::new(Code::NotOpened, "only web pages are opened", ""));
     }
-    open::that_detached(page).map_err(|error| {
+    opening::open(page).map_err(|error| {
         let message = format!("the browser could not be started: {error}");
         Refusal::new(Code::NotOpened, message, "Open the address in a browser yourself.")
     })

@@ -117,7 +117,14 @@ async fn a_page_is_opened_only_by_consent_and_by_the_address_that_was_shown() {
     let desktop = Desktop::with_servers(json!({ "legacy": fixture(LEGACY) })).await;
     // Replaces the system's URL opener, to see what it receives.
     let opened = desktop.home.file("opened");
-    let script = format!("#!/bin/sh\nprintf '%s\\n' \"$#\" \"$@\" > '{}'\n", opened.display());
+    let above = desktop.home.file("above");
+    let script = format!(
+        "#!/bin/sh\npid=$$\nwhile [ \"$pid\" -gt 1 ]; do cat /proc/$pid/comm; \
+         pid=$(sed 's/.*) . //; s/ .*//' /proc/$pid/stat); done > '{}'\n\
+         printf '%s\\n' \"$#\" \"$@\" > '{}'\n",
+        above.display(),
+        opened.display()
+    );
     desktop.home.write_program("bin/xdg-open", &script);
     let page = desktop.open_window(&[]).await;
     let client = desktop.client("editor").await;
@@ -135,6 +142,9 @@ async fn a_page_is_opened_only_by_consent_and_by_the_address_that_was_shown() {
     })
     .await;
     assert_eq!(seen, "1\nhttps://example.com/sign-in\n");
+    // What is opened is a program of the person's, not one below the hub, whose clients would be refused.
+    let above = std::fs::read_to_string(&above).expect("it told its ancestors");
+    assert!(above.contains("satchel-reaper") && !above.contains("satchel-app"), "{above}");
     page.to_first_and_only().await;
     page.close().await;
 }

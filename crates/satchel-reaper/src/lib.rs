@@ -1,9 +1,10 @@
 //! The small program that runs beside each server and beside the hub: `subreaper` keeps what a server starts within reach,
-//! `watchdog` ends what is left when the hub is gone. A program of its own, because one process of it runs for each awake
+//! `watchdog` ends what is left when the hub is gone, `opener` starts what a person opens from the window. A program of its own, because one process of it runs for each awake
 //! server: the hub's own program takes eight times as much memory before it does anything. It knows no configuration, no
 //! protocol and no runtime.
 #![warn(missing_docs)]
 
+pub mod opener;
 pub mod processes;
 pub mod subreaper;
 pub mod watchdog;

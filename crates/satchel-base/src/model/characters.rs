@@ -1,5 +1,7 @@
 //! Invisible characters that act on text, and characters that look like others; what that means for a name.
 
+use icu_normalizer::ComposingNormalizerBorrowed;
+
 use super::hidden;
 
 /// Does the name have a character that cannot be seen, or a blank that only looks like one?
@@ -39,10 +41,11 @@ pub fn spelled(name: &str) -> String {
     each.collect()
 }
 
-/// What the name looks like in Latin letters. Names with one skeleton look the same.
+/// What the name looks like in Latin letters, however its accents and styled letters are composed (NFKC). Names with one
+/// skeleton look the same.
 pub fn skeleton(name: &str) -> String {
     let mut plain = String::with_capacity(name.len());
-    for c in name.chars() {
+    for c in ComposingNormalizerBorrowed::new_nfkc().normalize(name).chars() {
         match look_alike(c).or_else(|| styled(c)) {
             Some(latin) => plain.push_str(latin),
             None => plain.extend(c.to_lowercase()),

@@ -333,6 +333,8 @@ mod tests {
         for (one, other, alike) in [
             ("ѕсоре", "scope", true),
             ("ｇｉｔｈｕｂ", "GitHub", true),
+            ("caf\u{e9}", "cafe\u{301}", true),
+            ("\u{fb01}les", "files", true),
             ("scope", "Scope", false),
             ("погода", "pogoda", false),
             ("scope", "scope", false),
