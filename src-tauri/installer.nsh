@@ -1,5 +1,5 @@
 ; What the installer for Windows does beyond Tauri's own steps: `satchel` is found in a terminal, and an update does not fail
-; because editors run the bridge. docs/platforms.md says how it is tried.
+; because editors run the bridge. docs/registers/platforms.md says how it is tried.
 
 ; A running program can be renamed, but neither overwritten nor deleted: bridges go on with the old one until their editor ends.
 !macro NSIS_HOOK_PREINSTALL

@@ -824,11 +824,8 @@ fn room_exists(name: &str) -> bool {
 #[test]
 fn every_test_that_a_document_names_is_there() {
     let mut named = 0;
-    for document in fs::read_dir(repository().join("docs")).expect("there are documents").flatten() {
-        if document.path().extension().is_none_or(|kind| kind != "md") {
-            continue;
-        }
-        let text = fs::read_to_string(document.path()).expect("it can be read");
+    for document in files_below(&repository().join("docs"), &["md"]) {
+        let text = fs::read_to_string(document).expect("it can be read");
         for (path, test) in text.split('`').filter_map(|word| word.split_once(".rs::")) {
             let source = fs::read_to_string(repository().join(format!("{path}.rs")))
                 .unwrap_or_else(|error| panic!("{path}.rs: {error}"));
