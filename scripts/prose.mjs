@@ -1,5 +1,6 @@
-// Checks what `make lint` checks besides code: links in documents lead somewhere, and subjects of commits that are not on main yet are
-// short and imperative. Looks at no address outside the repository.
+// Checks what `make lint` checks besides code: links in documents lead somewhere, each page of docs/ begins with whom it is for and is in
+// the index, documents use no phrase that the glossary avoids, and subjects of commits that are not on main yet are short and imperative.
+// Looks at no address outside the repository. The glossary of code is tests/suite/floors/glossary.rs.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -11,6 +12,15 @@ const LONGEST = 72;
 const NOT_IMPERATIVE = /^(?:(?:a|an|the|this|that|it|now|no|all|each|every|when|where|what)\b|\w+(?:ed|ing)\b)/i;
 /** Imperatives that end like those. */
 const IMPERATIVE = new Set(["bring", "embed", "exceed", "feed", "need", "ping", "proceed", "seed", "shed", "speed", "spring", "string", "swing", "wed", "wring"]);
+
+/** Phrases that documents avoid, and what to write in their place. */
+const AVOIDED = [
+  [/\b(?:nobody|somebody|whoever)\b/i, "who it is: you, a person, a program"],
+  [/\bis none\b/i, "what it is not"],
+  [/\bwhat of\b/i, "a sentence with a verb"],
+  [/\bgives? way\b/i, "who is refused or replaced"],
+  [/\b(?:is|are) told of\b/i, "who sees or reads it"],
+];
 
 /** Headings as anchors, the way forges make them: lower case, spaces as hyphens, other signs left out. */
 export function anchors(text) {
@@ -52,6 +62,37 @@ export function brokenLinks(root, documents) {
   return wrong;
 }
 
+/** Phrases in a document that the glossary avoids. Code, and rows that show what not to write, are left out. */
+export function avoidedPhrases(name, text) {
+  let bad = false;
+  return withoutCode(text)
+    .replace(/`[^`\n]*`/g, "")
+    .split("\n")
+    .flatMap((line) => {
+      if (/^\| not \|/.test(line)) bad = true;
+      else if (!line.startsWith("|")) bad = false;
+      const found = bad ? [] : AVOIDED.filter(([phrase]) => phrase.test(line));
+      return found.map(([phrase, instead]) => `${name}: "${line.match(phrase)[0]}" is avoided; say ${instead}`);
+    });
+}
+
+/** What is wrong with the beginning of a page: the sentence below its title says for whom it is. */
+export function readerFault(text) {
+  return /^# .+\n\n(?:For (?:people|maintainers)|A register for )/.test(text) ? undefined : "does not begin with the people it is for";
+}
+
+/** What is wrong with the pages below docs/, and which of them the index leaves out. */
+function pageFaults(root, all) {
+  const pages = all.filter((name) => name.startsWith("docs/"));
+  const index = links(readFileSync(join(root, "docs/README.md"), "utf8")).map((link) => join("docs", link));
+  const wrong = pages.filter((name) => name !== "docs/README.md" && !index.includes(name)).map((name) => `${name} is not in docs/README.md`);
+  for (const name of pages) {
+    const fault = readerFault(readFileSync(join(root, name), "utf8"));
+    if (fault) wrong.push(`${name} ${fault}`);
+  }
+  return wrong;
+}
+
 /** What is wrong with the subject of a commit; nothing if it is right. */
 export function subjectFault(subject) {
   if ([...subject].length > LONGEST) return `longer than ${LONGEST} characters`;
@@ -65,7 +106,8 @@ export function subjectFault(subject) {
 function documents(root) {
   const below = (folder) =>
     existsSync(join(root, folder)) ? readdirSync(join(root, folder)).map((name) => join(folder, name)) : [];
-  const all = [...below("."), ...below("docs"), ...below("findings"), ...below("tests/chaos/fixtures")];
+  const folders = [".", "docs", "docs/registers", "docs/releases", "findings", "tests/chaos/fixtures", "tests/clients"];
+  const all = folders.flatMap(below);
   return all.filter((name) => name.endsWith(".md") && statSync(join(root, name)).isFile());
 }
 
@@ -81,7 +123,9 @@ function subjects(root) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL("..", import.meta.url));
-  const wrong = brokenLinks(root, documents(root));
+  const all = documents(root);
+  const wrong = [...brokenLinks(root, all), ...pageFaults(root, all)];
+  for (const name of all) wrong.push(...avoidedPhrases(name, readFileSync(join(root, name), "utf8")));
   for (const subject of subjects(root)) {
     const fault = subjectFault(subject);
     if (fault) wrong.push(`commit "${subject}": ${fault}`);

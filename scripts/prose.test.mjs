@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { anchors, brokenLinks, links, subjectFault } from "./prose.mjs";
+import { anchors, avoidedPhrases, brokenLinks, links, readerFault, subjectFault } from "./prose.mjs";
 
 test("headings are anchors as forges make them", () => {
   const text = "# What `x` costs, today\n\n## Twice\n\n```sh\n# no heading\n```\n\n## Twice\n";
@@ -35,4 +35,16 @@ test("a subject has an area, is imperative and short", () => {
   assert.match(subjectFault("hub: kept sessions need adding".replace("kept", "added")), /imperative/);
   assert.match(subjectFault("keep sessions"), /area/);
   assert.match(subjectFault(`hub: keep ${"x".repeat(80)}`), /72/);
+});
+
+test("a phrase that the glossary avoids is named, but not where it stands as code or as an example of what not to write", () => {
+  assert.deepEqual(avoidedPhrases("a.md", "It waits.\n\nNobody sees it.\n"), ['a.md: "Nobody" is avoided; say who it is: you, a person, a program']);
+  assert.equal(avoidedPhrases("a.md", "| what | test |\n|---|---|\n| whoever asks | none |\n").length, 1);
+  assert.deepEqual(avoidedPhrases("a.md", "| not | but |\n|---|---|\n| A yes is none | It is ignored |\n\n`nobody`\n```\nwhat of it\n```\n"), []);
+});
+
+test("a page says at its beginning for whom it is", () => {
+  assert.equal(readerFault("# Search\n\nFor people who search.\n"), undefined);
+  assert.equal(readerFault("# Promises\n\nA register for people who change it.\n"), undefined);
+  assert.match(readerFault("# Search\n\nHow it ranks.\n"), /for/);
 });

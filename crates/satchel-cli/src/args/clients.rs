@@ -126,7 +126,7 @@ pub(crate) struct Connect {
     /// Transport; default: what suits the client best
     #[arg(long, value_enum, conflicts_with = "print")]
     pub(crate) over: Option<ConnectOver>,
-    /// Leave its file readable by whoever can read it now; by default, only your account can use a file with a token
+    /// Leave its file as readable as it is now; by default, only your account can use a file with a token
     #[arg(long, conflicts_with = "print")]
     pub(crate) keep_mode: bool,
     /// Create a token for any client, known or not, and show how to connect

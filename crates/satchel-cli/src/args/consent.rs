@@ -13,7 +13,7 @@ pub(crate) struct Approve {
     /// Everything that is held back, of all servers: for example every entry of a new configuration file
     #[arg(long, conflicts_with_all = ["server", "settings"])]
     pub(crate) all: bool,
-    /// Settings in the configuration file that nobody has approved, tool rules included
+    /// Settings in the configuration file that are not approved yet, tool rules included
     #[arg(long, conflicts_with = "server")]
     pub(crate) settings: bool,
     /// Only these definitions, by name; default: everything that is held back

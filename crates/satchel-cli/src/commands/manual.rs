@@ -38,7 +38,8 @@ mod tests {
 
     const REWRITE: &str = "SATCHEL_WRITE_DOCS";
     const HEAD: &str = "# Command line\n\n\
-        Generated from the program's help by `SATCHEL_WRITE_DOCS=1 cargo test -p satchel-cli manual`.\n\n\
+        For people who use the terminal. Generated from the program's help by `SATCHEL_WRITE_DOCS=1 cargo test -p \
+        satchel-cli manual`.\n\n\
         Every command takes `--json`, for programs. Exit codes: 0 success, 1 failure, 2 usage error. If a hub \
         runs, commands talk to it over a socket that only you can open.\n";
 
