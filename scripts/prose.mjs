@@ -1,6 +1,7 @@
 // Checks what `make lint` checks besides code: links in documents lead somewhere, each page of docs/ begins with whom it is for and is in
-// the index, documents use no phrase that the glossary avoids, and subjects of commits that are not on main yet are short and imperative.
-// Looks at no address outside the repository. The glossary of code is tests/suite/floors/glossary.rs.
+// the index, documents name no command, option or target that is not there and use no phrase that the glossary avoids, and subjects of
+// commits that are not on main yet are short and imperative. Looks at no address outside the repository. The glossary of code is
+// tests/suite/floors/glossary.rs.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -93,6 +94,42 @@ function pageFaults(root, all) {
   return wrong;
 }
 
+/** Every command of docs/cli.md with its options: what `satchel --help` says, as a test of the command line checks. */
+export function commands(text) {
+  const known = new Map();
+  for (const section of text.split(/^## /m).slice(1)) {
+    const words = section.match(/^`satchel ([^`]*)`/)?.[1].split(" ") ?? [];
+    const name = words.slice(0, words.findIndex((word) => !/^[a-z-]+$/.test(word)) >>> 0).join(" ");
+    known.set(name, new Set([...section.matchAll(/`(--[a-z-]+)/g)].map(([, option]) => option)));
+  }
+  return known;
+}
+
+/** What is written as code: spans, and the lines of blocks. */
+function code(text) {
+  const blocks = [...text.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].flatMap(([, block]) => block.split("\n"));
+  return [...blocks, ...[...text.replace(/^```[\s\S]*?^```/gm, "").matchAll(/`([^`\n]+)`/g)].map(([, span]) => span)];
+}
+
+/** Commands of Satchel and targets of make that a document names and that are not there. */
+export function unknownCommands(name, text, known, targets) {
+  const wrong = [];
+  for (const line of code(text).flatMap((line) => line.split(/&&|;|\|(?!\w)|  #/))) {
+    const target = line.match(/^\s*make ([a-z][a-z-]*)(?:\s|$)/)?.[1];
+    if (target && !targets.has(target)) wrong.push(`${name}: make ${target} is no target of the Makefile`);
+    const words = line.trim().match(/^satchel ([a-z].*)$/)?.[1].split(/\s+/);
+    if (!words) continue;
+    const command = [words.slice(0, 2).join(" "), words[0]].find((command) => known.has(command));
+    const isGroup = [...known.keys()].some((command) => command.startsWith(`${words[0]} `));
+    if (command === undefined && !(isGroup && words.length === 1)) wrong.push(`${name}: satchel ${words.slice(0, 2).join(" ")} is no command`);
+    if (command === undefined) continue;
+    const own = words.includes("--") ? words.slice(0, words.indexOf("--")) : words;
+    for (const option of own.map((word) => word.match(/^--[a-z-]+/)?.[0]).filter(Boolean))
+      if (!known.get(command).has(option) && !["--json", "--help"].includes(option)) wrong.push(`${name}: satchel ${command} has no ${option}`);
+  }
+  return wrong;
+}
+
 /** What is wrong with the subject of a commit; nothing if it is right. */
 export function subjectFault(subject) {
   if ([...subject].length > LONGEST) return `longer than ${LONGEST} characters`;
@@ -125,7 +162,12 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL("..", import.meta.url));
   const all = documents(root);
   const wrong = [...brokenLinks(root, all), ...pageFaults(root, all)];
-  for (const name of all) wrong.push(...avoidedPhrases(name, readFileSync(join(root, name), "utf8")));
+  const known = commands(readFileSync(join(root, "docs/cli.md"), "utf8"));
+  const targets = new Set([...readFileSync(join(root, "Makefile"), "utf8").matchAll(/^([a-z][a-z-]*):/gm)].map(([, target]) => target));
+  for (const name of all) {
+    const text = readFileSync(join(root, name), "utf8");
+    wrong.push(...avoidedPhrases(name, text), ...unknownCommands(name, text, known, targets));
+  }
   for (const subject of subjects(root)) {
     const fault = subjectFault(subject);
     if (fault) wrong.push(`commit "${subject}": ${fault}`);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { anchors, avoidedPhrases, brokenLinks, links, readerFault, subjectFault } from "./prose.mjs";
+import { anchors, avoidedPhrases, brokenLinks, commands, links, readerFault, subjectFault, unknownCommands } from "./prose.mjs";
 
 test("headings are anchors as forges make them", () => {
   const text = "# What `x` costs, today\n\n## Twice\n\n```sh\n# no heading\n```\n\n## Twice\n";
@@ -47,4 +47,13 @@ test("a page says at its beginning for whom it is", () => {
   assert.equal(readerFault("# Search\n\nFor people who search.\n"), undefined);
   assert.equal(readerFault("# Promises\n\nA register for people who change it.\n"), undefined);
   assert.match(readerFault("# Search\n\nHow it ranks.\n"), /for/);
+});
+
+test("a command, an option or a target that is not there is named, wherever it stands as code", () => {
+  const known = commands("# x\n\n## `satchel add <NAME>`\n\n| `--url <URL>` | |\n\n## `satchel setup export <FILE>`\n\nWrites it.\n");
+  assert.deepEqual([...known.keys()], ["add", "setup export"]);
+  const wrong = (text) => unknownCommands("a.md", text, known, new Set(["run"]));
+  assert.deepEqual(wrong("`satchel add x --url y`, `satchel setup export f --json`, `satchel setup`, `make run` and make do\n"), []);
+  assert.deepEqual(wrong("```sh\nmake run && satchel add x --adress y   # adds\nsatchel add files -- npx --yes pkg\n```\n"), ["a.md: satchel add has no --adress"]);
+  assert.deepEqual(wrong("`satchel adopt x` and `make shine`"), ["a.md: satchel adopt x is no command", "a.md: make shine is no target of the Makefile"]);
 });
