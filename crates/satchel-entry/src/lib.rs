@@ -5,4 +5,6 @@
 pub mod credential;
 pub mod launcher;
 pub mod name_words;
+pub mod placeholder;
+pub mod slips;
 pub mod zone;

@@ -1,12 +1,15 @@
 //! What a command line runs: `npx`, `uvx`, `docker run` and the like, seen through shells and wrappers, with the package
 //! and its version. Judges nothing: callers decide what they allow.
 
+pub mod containers;
 mod options;
 mod package;
 mod unwrapped;
 
 pub use options::{Flag, Spec};
 pub use package::{Ecosystem, Package, is_exact};
+
+pub use unwrapped::{command_of_windows, words};
 
 use unwrapped::NameWord;
 

@@ -106,10 +106,7 @@ impl Unwrapped {
     }
 
     fn after_cmd(&self) -> Option<WrappedLine> {
-        let at = self
-            .words
-            .iter()
-            .position(|word| matches!(word.text.to_ascii_lowercase().as_str(), "/c" | "/k"))?;
+        let at = self.words.iter().position(|word| is_to_run(&word.text))?;
         let rest = &self.words[at + 1..];
         match rest {
             [line] if line.text.contains(' ') => Some(of_line(&line.text)),
@@ -172,6 +169,40 @@ impl Unwrapped {
     }
 }
 
+/// The command line of Windows as other systems write it: without `cmd /c`, and launchers without their extension and
+/// directory. `None` where it has neither, or runs more than one program.
+pub fn command_of_windows(command: &str, args: &[String]) -> Option<(String, Vec<String>)> {
+    let is_shell = program_name(command) == "cmd" && args.iter().any(|arg| is_to_run(arg));
+    // A line that goes to a directory first would start elsewhere without it.
+    if is_shell && args.iter().any(|arg| arg.contains("&&")) {
+        return None;
+    }
+    let first = NameWord { text: command.to_owned(), at: None };
+    let rest = args.iter().map(|text| NameWord { text: text.clone(), at: None });
+    let mut line = Unwrapped { words: std::iter::once(first).chain(rest).collect(), ..Unwrapped::default() };
+    if is_shell && (!line.step() || line.code.is_some()) {
+        return None;
+    }
+    let mut words = line.words.into_iter().map(|word| word.text);
+    let (program, args) = (words.next()?, words.collect());
+    let plain = plain_launcher(&program);
+    (is_shell || plain.is_some()).then(|| (plain.unwrap_or(program), args))
+}
+
+/// `npx` for `npx.cmd`, with or without a directory of Windows before it.
+fn plain_launcher(program: &str) -> Option<String> {
+    let of_windows = [".cmd", ".exe", ".bat"].iter().any(|end| program.to_ascii_lowercase().ends_with(end));
+    let name = program_name(program);
+    let known = super::Launch::of(&name, &["x".to_owned()]).launcher.is_some()
+        || matches!(name.as_str(), "uv" | "npm" | "pnpm" | "yarn" | "docker" | "podman" | "dotnet");
+    (of_windows && known).then_some(name)
+}
+
+/// The option of `cmd` that a command line follows.
+fn is_to_run(arg: &str) -> bool {
+    matches!(arg.to_ascii_lowercase().as_str(), "/c" | "/k")
+}
+
 enum WrappedLine {
     /// The words from this one on.
     Rest(usize),
@@ -196,7 +227,7 @@ fn assignment(word: &str) -> Option<(String, String)> {
 }
 
 /// The words of a shell line that starts one program, perhaps in a directory; `None` for anything else.
-fn words(line: &str) -> Option<Vec<String>> {
+pub fn words(line: &str) -> Option<Vec<String>> {
     let line = line.trim();
     let moved = line.strip_prefix("cd ").and_then(|rest| rest.split_once("&&"));
     let line = moved.filter(|(place, _)| split(place).is_some()).map_or(line, |(_, rest)| rest.trim());
