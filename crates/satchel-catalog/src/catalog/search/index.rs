@@ -29,6 +29,8 @@ pub(super) struct ToolText<'a> {
     pub(super) description: &'a str,
     /// Names and descriptions.
     pub(super) parameters: Vec<(String, String)>,
+    /// The values that parameters may have, where a schema lists them: what a converter converts is often nowhere else.
+    pub(super) values: Vec<String>,
 }
 
 /// The hash of a word, the same in every segment.
@@ -270,6 +272,8 @@ impl Segment {
         }
         sheet.field(&parameters(|(name, _)| name), w.parameter, Length(6.0, w.parameter_b));
         sheet.field(&parameters(|(_, text)| text), w.parameter_text, Length(30.0, w.parameter_b));
+        let values: Vec<Word> = text.values.iter().flat_map(|value| words::words(value)).collect();
+        sheet.field(&values, w.values, Length(12.0, w.parameter_b));
         server_sheet.field(&name, w.own_tool, Length(3.0, 0.0));
         server_sheet.pairs(&name, w.own_tool * 0.3, Length(3.0, 0.0));
         server_sheet.field(&lead, w.own_lead, Length(12.0, 0.5));

@@ -44,6 +44,10 @@ const SUMMARY: usize = 600;
 const DESCRIPTION: usize = 8_000;
 const PARAMETER: usize = 1_000;
 const PARAMETERS: usize = 300;
+/// Maximum values of all parameters together, their length, and how deep alternatives are looked into.
+const VALUES: usize = 200;
+const VALUE: usize = 60;
+const NESTED: usize = 3;
 
 /// A server's indexed words, and the offer they were read from.
 #[derive(Debug, Clone)]
@@ -93,27 +97,55 @@ fn same_words(one: &Arc<Offer>, other: &Arc<Offer>) -> bool {
 }
 
 fn texts<'a>(server: &'a ServerName, offer: &'a Offer) -> impl Iterator<Item = ToolText<'a>> {
-    offer.tools.iter().map(move |tool| ToolText {
+    let schema =
+        |tool: &ToolEntry| -> Option<Value> { serde_json::from_str(tool.input_schema()?.get()).ok() };
+    let with_schema = move |tool: &'a ToolEntry| (tool, schema(tool).unwrap_or_default());
+    offer.tools.iter().map(with_schema).map(move |(tool, schema)| ToolText {
         server: server.as_str(),
         server_title: beginning(offer.title.as_deref().unwrap_or_default(), NAME),
         summary: beginning(offer.instructions.as_deref().unwrap_or_default(), SUMMARY),
         name: &tool.name,
         title: beginning(tool.title.as_deref().unwrap_or_default(), NAME),
         description: beginning(&tool.description, DESCRIPTION),
-        parameters: parameters(tool),
+        parameters: parameters(&schema),
+        values: values(&schema),
     })
 }
 
 /// Names and descriptions of a tool's parameters.
-fn parameters(tool: &ToolEntry) -> Vec<(String, String)> {
-    let schema: Option<Value> = tool.input_schema().and_then(|raw| serde_json::from_str(raw.get()).ok());
-    let properties = schema.as_ref().and_then(|schema| schema.get("properties")).and_then(Value::as_object);
+fn parameters(schema: &Value) -> Vec<(String, String)> {
+    let properties = schema.get("properties").and_then(Value::as_object);
     let text =
         |schema: &Value| schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
     let read = |(name, schema): (&String, &Value)| {
         (beginning(name, NAME).to_owned(), beginning(&text(schema), PARAMETER).to_owned())
     };
     properties.into_iter().flatten().take(PARAMETERS).map(read).collect()
+}
+
+/// The values that a tool's parameters may have, where its schema lists them.
+fn values(schema: &Value) -> Vec<String> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let mut values = Vec::new();
+    properties
+        .into_iter()
+        .flatten()
+        .take(PARAMETERS)
+        .for_each(|(_, schema)| values_of(schema, &mut values, 0));
+    values
+}
+
+fn values_of(schema: &Value, values: &mut Vec<String>, depth: usize) {
+    let listed = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+    let texts = listed.chain(schema.get("const")).filter_map(Value::as_str);
+    let room = VALUES.saturating_sub(values.len());
+    values.extend(texts.take(room).map(|text| beginning(text, VALUE).to_owned()));
+    if depth == NESTED || values.len() >= VALUES {
+        return;
+    }
+    let alternatives = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|key| schema.get(key)?.as_array());
+    let inner = alternatives.flatten().chain(schema.get("items"));
+    inner.for_each(|schema| values_of(schema, values, depth + 1));
 }
 
 /// The stem of a word.
@@ -251,6 +283,31 @@ mod tests {
             assert_eq!(first(&offers, &indexed, query), Some(tool), "{query}");
         }
         assert!(indexed.index.search("zzz qqq").is_empty());
+    }
+
+    #[test]
+    fn values_of_parameters_are_words_of_a_tool() {
+        let tool = |name: &str, schema: Value| {
+            let text = serde_json::json!({ "name": name, "description": "Converts a document.", "inputSchema": schema });
+            let raw = Raw::from_string(text.to_string()).unwrap();
+            ToolEntry::new(name.to_owned(), &RawObject::parse(&raw).unwrap(), raw)
+        };
+        let to = |formats: &[&str]| serde_json::json!({ "type": "object", "properties": { "to": { "enum": formats } } });
+        let nested = serde_json::json!({ "type": "object", "properties": { "to": { "anyOf": [
+            { "type": "array", "items": { "const": "latex" } }, { "type": "null" }] } } });
+        let tools = vec![
+            tool("convert", to(&["docx", "html"])),
+            tool("transform", to(&["epub", "odt"])),
+            tool("change", nested),
+        ];
+        let offer = Arc::new(Offer { tools, ..Offer::default() });
+        let offers: BTreeMap<ServerName, Arc<Offer>> = [("pandoc".parse().unwrap(), offer)].into();
+        let indexed = Indexed::new(&offers, None);
+        for (query, tool) in
+            [("make an epub of it", "transform"), ("as docx", "convert"), ("turn it into latex", "change")]
+        {
+            assert_eq!(first(&offers, &indexed, query), Some(tool), "{query}");
+        }
     }
 
     #[test]

@@ -103,7 +103,9 @@ impl Index {
             .collect();
         hits.sort_unstable_by_key(place);
         let mut rest = hits.split_off(hits.len().min(WINDOW));
-        if let Some(meant) = beside.meant {
+        // While vectors are computed, those that have one would win over those that do not: words alone decide then.
+        let meant = beside.meant.filter(|meant| hits.iter().all(|hit| meant.known[hit.at]));
+        if let Some(meant) = meant {
             self.let_in(&mut hits, &mut rest, meant, wanted);
         }
         let said: Vec<ByHash<f32>> = query.clauses.iter().map(said).collect();
@@ -125,7 +127,7 @@ impl Index {
                 }
             })
             .collect();
-        if beside.meant.is_some() {
+        if meant.is_some() {
             self.tell_siblings_apart(&mut close, &query.clauses);
         }
         self.lift_kin(&mut close, query.clauses.len());
@@ -133,7 +135,7 @@ impl Index {
         for tool in &mut close {
             tool.lift(beside.lifts.get(&tool.at));
         }
-        if let Some(meant) = beside.meant {
+        if let Some(meant) = meant {
             self.fuse(&mut close, meant, |at| beside.named.is_some_and(|named| named(at)), query.foreign);
         }
         let mut hits = self.one_after_another(&mut close, query.clauses.len());
@@ -438,7 +440,7 @@ mod tests {
 
     fn order(query: &str, whole: [f32; 3], parts: &[[f32; 3]], named: &[usize]) -> Vec<usize> {
         let parts = parts.iter().map(|part| part.to_vec()).collect();
-        let meant = Meant { whole: whole.to_vec(), parts, reads_english: false };
+        let meant = Meant { known: vec![true; 3], whole: whole.to_vec(), parts, reads_english: false };
         let beside =
             Beside { meant: Some(&meant), named: Some(&|at| named.contains(&at)), ..Beside::default() };
         index().ranked_beside(query, |_| true, &beside).into_iter().map(|hit| hit.at).collect()
@@ -452,6 +454,26 @@ mod tests {
     }
 
     #[test]
+    fn no_request_is_ranked_by_words_of_some_and_meaning_of_others() {
+        let index = index();
+        let ranked = |query: &str, known: [bool; 3]| {
+            let meant = Meant {
+                known: known.to_vec(),
+                whole: vec![0.0, 0.0, 1.0],
+                parts: vec![],
+                reads_english: false,
+            };
+            index.ranked_beside(query, |_| true, &Beside { meant: Some(&meant), ..Beside::default() })
+        };
+        let query = "create an issue";
+        let words = index.ranked(query, |_| true);
+        assert_eq!(ranked(query, [false, true, true]), words, "one candidate has no vector yet");
+        assert_ne!(ranked(query, [true, true, true]), words);
+        // A tool that does not match the words is no candidate.
+        assert_eq!(ranked(query, [true, false, true]), ranked(query, [true, true, true]));
+    }
+
+    #[test]
     fn a_name_wins_over_likeness() {
         let query = "create_issue";
         assert_eq!(order(query, [0.0, 1.0, 0.9], &[], &[0])[0], 0);
@@ -461,7 +483,8 @@ mod tests {
     fn an_english_model_counts_less_for_another_language() {
         let index = index();
         let meaning = |query: &str, reads_english, named: &[usize]| {
-            let meant = Meant { whole: vec![0.2, 0.0, 1.0], parts: vec![], reads_english };
+            let (known, whole) = (vec![true; 3], vec![0.2, 0.0, 1.0]);
+            let meant = Meant { known, whole, parts: vec![], reads_english };
             let is_named = |at: usize| named.contains(&at);
             let beside = Beside { meant: Some(&meant), named: Some(&is_named), ..Beside::default() };
             let hits = index.ranked_beside(query, |_| true, &beside);
@@ -505,7 +528,8 @@ mod tests {
 
     #[test]
     fn shares_add_up_to_the_score() {
-        let meant = Meant { whole: vec![0.5, 0.0, 0.25], parts: vec![], reads_english: false };
+        let (known, whole) = (vec![true; 3], vec![0.5, 0.0, 0.25]);
+        let meant = Meant { known, whole, parts: vec![], reads_english: false };
         let beside = Beside { meant: Some(&meant), ..Beside::default() };
         for hit in index().ranked_beside("create an issue", |_| true, &beside) {
             let Shares { words, meaning } = hit.shares.unwrap();

@@ -57,6 +57,8 @@ struct RequestVector {
 /// Similarity of each tool by its position: 1 for the most similar one, 0 for an average one.
 #[derive(Debug)]
 pub(in crate::catalog) struct Meant {
+    /// Whether a vector says so. Without one, it is a tool whose vector is not computed yet.
+    pub(super) known: Vec<bool>,
     pub(super) whole: Vec<f32>,
     pub(super) parts: Vec<Vec<f32>>,
     /// Whether the model reads English only.
@@ -175,6 +177,11 @@ impl Meaning {
         // All rows are looked up first, so that the processor fetches many of them from memory at once.
         let row = |text: &Option<u64>| self.vectors.rows.get(text.as_ref()?);
         let rows: Vec<Option<&VectorRow>> = texts.iter().map(row).collect();
+        // A tool without a text, and one whose text means nothing, never get a vector.
+        let settled = |(text, row): (&Option<u64>, &Option<&VectorRow>)| {
+            text.is_none() || row.is_some_and(|row| row.length as usize == length || row.length == 0)
+        };
+        let settled: Vec<bool> = texts.iter().zip(&rows).map(settled).collect();
         for (at, row) in rows.into_iter().enumerate() {
             let Some(row) = row.filter(|row| row.length as usize == length) else { continue };
             // A tool's numbers are read from memory once for all parts.
@@ -186,7 +193,7 @@ impl Meaning {
         let known = alike.first()?.iter().any(Option::is_some);
         let mut meant = alike.into_iter().map(stand_out);
         let (whole, parts) = (meant.next()?, meant.collect());
-        known.then_some(Meant { whole, parts, reads_english: self.reads_english })
+        known.then_some(Meant { known: settled, whole, parts, reads_english: self.reads_english })
     }
 }
 

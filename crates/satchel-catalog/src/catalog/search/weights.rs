@@ -32,6 +32,8 @@ weights! {
     parameter: 0.6,
     parameter_b: 0.6,
     parameter_text: 0.44,
+    /// Values that a parameter may have.
+    values: 0.6,
     /// Two adjacent words, relative to one word.
     pairs: 0.2,
     /// How fast repeated words stop counting.
