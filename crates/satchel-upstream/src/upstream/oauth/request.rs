@@ -57,6 +57,12 @@ impl Request {
         Self { found, client, scopes, lacked: None, state, verifier }
     }
 
+    /// The same sign-in for another page. No `state` is used twice: a provider, and a browser that goes back to the first
+    /// page, could take the second for a replay.
+    pub fn anew(&self, (state, verifier): (Secret, Secret)) -> Self {
+        Self { state, verifier, ..self.clone() }
+    }
+
     /// The URL to open.
     ///
     /// # Errors
@@ -280,6 +286,24 @@ mod tests {
             panic!("it was believed");
         };
         assert!(!why.contains("secret-words"), "nothing of an answer from elsewhere is shown: {why}");
+    }
+
+    #[test]
+    fn a_page_that_is_opened_again_has_a_state_and_a_challenge_of_its_own() {
+        let first = request(false);
+        let second = first.anew((Secret::new("s2"), Secret::new("v2")));
+        let pages = [&first, &second].map(|request| request.page(&OAuth::default()).unwrap());
+        let of = |page: &Url, wanted: &str| {
+            page.query_pairs().find(|(name, _)| name == wanted).map(|(_, value)| value.into_owned())
+        };
+        for name in ["state", "code_challenge"] {
+            assert_ne!(of(&pages[0], name), of(&pages[1], name), "{name}");
+        }
+        for name in ["client_id", "redirect_uri", "scope", "resource"] {
+            assert_eq!(of(&pages[0], name), of(&pages[1], name), "{name}");
+        }
+        assert_eq!(first.judge("state=s2&code=c"), Callback::Foreign);
+        assert_eq!(second.judge("state=s2&code=c"), Callback::Code(Secret::new("c")));
     }
 
     #[test]

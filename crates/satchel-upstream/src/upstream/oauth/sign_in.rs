@@ -1,7 +1,8 @@
 //! One sign-in with a browser, from a person's click to tokens. The face opens the page.
 
-use std::{io, pin::Pin, sync::Arc, time::Duration};
+use std::{collections::VecDeque, io, pin::Pin, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use url::Url;
@@ -73,9 +74,32 @@ pub trait Callbacks: std::fmt::Debug + Send + Sync {
 #[derive(Debug, Clone)]
 pub(super) struct Signing {
     page: SignInPage,
+    /// One for each page that was opened: the browser may come back from any of them.
+    requests: Requests,
     paste: mpsc::Sender<Arrival>,
     end: watch::Receiver<Option<Result<(), Trouble>>>,
     cancel: CancellationToken,
+}
+
+type Requests = Arc<Mutex<VecDeque<Request>>>;
+
+/// Of more pages, the first ones are forgotten.
+const PAGES: usize = 8;
+
+impl Signing {
+    /// The page once more, with a state of its own.
+    fn opened_again(&self, credential: &Credential) -> Result<SignInPage, Trouble> {
+        let first = self.requests.lock().front().cloned();
+        let Some(first) = first else { return Ok(self.page.clone()) };
+        let request = first.anew((random()?, random()?));
+        let url = request.page(&credential.completed(&request.found.provider.issuer).settings)?;
+        let mut requests = self.requests.lock();
+        requests.push_back(request);
+        if requests.len() > PAGES {
+            requests.pop_front();
+        }
+        Ok(SignInPage { url: url.to_string(), ..self.page.clone() })
+    }
 }
 
 /// The result of signing out.
@@ -96,14 +120,14 @@ impl Credential {
         let account = &self.account;
         if let Some(signing) = account.waiting() {
             if !again {
-                return Ok(signing.page);
+                return signing.opened_again(self);
             }
             signing.cancel.cancel();
         }
         let mut state = account.state.lock().await;
         // A double click counts once.
         if let Some(signing) = account.waiting().filter(|_| !again) {
-            return Ok(signing.page);
+            return signing.opened_again(self);
         }
         // Without a keychain, the sign-in lasts as long as the hub.
         if let Err(error) = account.load(&mut state, &self.server).await
@@ -127,16 +151,24 @@ impl Credential {
         let (paste, pasted) = mpsc::channel(4);
         let (ended, end) = watch::channel(None);
         let cancel = account.shared.end.child_token();
-        let (shown, own) = (page.clone(), page.url.clone());
-        *account.signing.lock() = Some(Signing { page: page.clone(), paste, end, cancel: cancel.clone() });
+        let shown = page.clone();
+        let provider = host_of(&request.found.provider.issuer);
+        let requests: Requests = Arc::new(Mutex::new([request].into()));
+        *account.signing.lock() = Some(Signing {
+            page: page.clone(),
+            requests: requests.clone(),
+            paste,
+            end,
+            cancel: cancel.clone(),
+        });
         let before = account.view().map(|view| view.state);
         account.show(SignInState::SigningIn { until_ms: page.until_ms }, |view| {
-            view.provider = Some(host_of(&request.found.provider.issuer));
+            view.provider = Some(provider);
         });
         let credential = self.clone();
         account.shared.tracker.spawn(async move {
-            let (outcome, show) = credential.wait(&request, listening, pasted, &cancel).await;
-            credential.settle(&outcome, &own, before);
+            let (outcome, show) = credential.wait(&requests, listening, pasted, &cancel).await;
+            credential.settle(&outcome, &requests, before);
             if let Some(show) = show {
                 let server = credential.account.server.to_string();
                 let _ = show.send(match &outcome {
@@ -281,7 +313,7 @@ impl Credential {
     /// Waits for the browser, or for a pasted address.
     async fn wait(
         &self,
-        request: &Request,
+        requests: &Requests,
         mut listening: Listening,
         mut pasted: mpsc::Receiver<Arrival>,
         cancel: &CancellationToken,
@@ -294,13 +326,19 @@ impl Credential {
                 () = cancel.cancelled() => return (Err(Trouble::Cancelled), None),
                 () = tokio::time::sleep_until(deadline) => return (Err(Trouble::TimedOut), None),
             };
-            let outcome = match request.judge(&arrival.query) {
-                Callback::Foreign => {
+            let opened: Vec<Request> = requests.lock().iter().cloned().collect();
+            let judged = opened.into_iter().find_map(|request| match request.judge(&arrival.query) {
+                Callback::Foreign => None,
+                Callback::Ended(trouble) => Some(Err(trouble)),
+                Callback::Code(code) => Some(Ok((request, code))),
+            });
+            let outcome = match judged {
+                None => {
                     let _ = arrival.show.send(Shown::Foreign);
                     continue;
                 }
-                Callback::Ended(trouble) => Err(trouble),
-                Callback::Code(code) => self.redeem(request, &code).await,
+                Some(Err(trouble)) => Err(trouble),
+                Some(Ok((request, code))) => self.redeem(&request, &code).await,
             };
             return (outcome, Some(arrival.show));
         }
@@ -350,10 +388,10 @@ impl Credential {
     }
 
     /// Shows the result. On failure, the previous state is restored, unless another sign-in has begun.
-    fn settle(&self, outcome: &Result<(), Trouble>, page: &str, before: Option<SignInState>) {
+    fn settle(&self, outcome: &Result<(), Trouble>, own: &Requests, before: Option<SignInState>) {
         let account = &self.account;
         let Err(trouble) = outcome else { return };
-        if account.waiting().is_some_and(|signing| signing.page.url != page) {
+        if account.waiting().is_some_and(|signing| !Arc::ptr_eq(&signing.requests, own)) {
             return;
         }
         let as_before = match before {

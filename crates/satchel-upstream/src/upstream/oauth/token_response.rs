@@ -166,9 +166,9 @@ fn account(id_token: &str) -> Option<String> {
 }
 
 /// When a token received at `now_ms` is renewed and when it expires, in milliseconds since the Unix epoch. A token
-/// without a stated lifetime is used until it is rejected.
+/// without a stated lifetime, or with one of no time, is used until it is rejected.
 pub fn times(now_ms: u64, expires_in: Option<u64>) -> Option<(u64, u64)> {
-    let life = expires_in?;
+    let life = expires_in.filter(|life| *life > 0)?;
     let ahead = if life < SHORT { 0 } else { (life / 5).clamp(AHEAD.0, AHEAD.1) };
     let at = |seconds: u64| now_ms.saturating_add(seconds.saturating_mul(1000));
     Some((at(life - ahead), at(life)))
@@ -240,18 +240,13 @@ mod tests {
 
     #[test]
     fn a_token_is_renewed_ahead_of_its_end() {
-        for (life, renewed, ends) in [
-            (3600, 3000, 3600),
-            (100, 70, 100),
-            (60, 30, 60),
-            (59, 59, 59),
-            (5, 5, 5),
-            (0, 0, 0),
-            (86400, 85800, 86400),
-        ] {
+        for (life, renewed, ends) in
+            [(3600, 3000, 3600), (100, 70, 100), (60, 30, 60), (59, 59, 59), (5, 5, 5), (86400, 85800, 86400)]
+        {
             assert_eq!(times(1000, Some(life)), Some((1000 + renewed * 1000, 1000 + ends * 1000)), "{life}");
         }
         assert_eq!(times(1000, None), None);
+        assert_eq!(times(1000, Some(0)), None, "it would be renewed at every call");
         assert_eq!(times(u64::MAX, Some(5)), Some((u64::MAX, u64::MAX)));
     }
 }
