@@ -23,21 +23,48 @@ const CONTAINER_GONE: &str = "gone ";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A container, which goes on when the client that started it has ended.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Orphan {
-    /// Its name.
+    /// Its name; where it has one of its own, a word of Satchel for it.
     pub name: String,
+    /// The file that its client writes its number to, where it has a name of its own: another container may have that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cidfile: Option<PathBuf>,
     /// The program that ends it.
     pub engine: PathBuf,
+    /// The program's options, for example the address of the engine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
     /// That program's environment, in which there is nothing of a server.
     pub env: BTreeMap<String, String>,
 }
 
 impl Orphan {
-    /// The engine's arguments that end it, one list after the other: at once, and without leaving anything behind.
-    pub fn endings(&self) -> [Vec<&str>; 2] {
+    /// The engine's arguments that end it, one list after the other: at once, and without leaving anything behind. None
+    /// where it never began.
+    pub fn endings(&self) -> Vec<Vec<String>> {
+        let Some(called) = self.called() else { return vec![] };
+        let words = |words: &[&str]| {
+            let words = words.iter().map(|word| (*word).to_owned());
+            self.options.iter().cloned().chain(words).chain([called.clone()]).collect()
+        };
         // The second alone would give it ten seconds first.
-        [vec!["kill", &self.name], vec!["rm", "--force", &self.name]]
+        vec![words(&["kill"]), words(&["rm", "--force"])]
+    }
+
+    /// Its name, or its number.
+    fn called(&self) -> Option<String> {
+        let Some(file) = &self.cidfile else { return Some(self.name.clone()) };
+        let number = std::fs::read_to_string(file).ok()?;
+        let number = number.trim();
+        (!number.is_empty() && number.chars().all(|c| c.is_ascii_alphanumeric())).then(|| number.to_owned())
+    }
+
+    /// Removes the file with its number.
+    pub fn forget(&self) {
+        if let Some(file) = &self.cidfile {
+            let _ = std::fs::remove_file(file);
+        }
     }
 
     /// What tells a watchdog that it begins.
@@ -99,7 +126,7 @@ fn end_containers<'a>(orphans: impl Iterator<Item = &'a Orphan> + Clone) {
     for step in 0..2 {
         let start = |orphan: &Orphan| {
             let mut command = Command::new(&orphan.engine);
-            command.args(&orphan.endings()[step]).env_clear().envs(&orphan.env);
+            command.args(orphan.endings().get(step)?).env_clear().envs(&orphan.env);
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
         };
         let mut ending: Vec<_> = orphans.clone().filter_map(start).collect();
@@ -112,4 +139,5 @@ fn end_containers<'a>(orphans: impl Iterator<Item = &'a Orphan> + Clone) {
             let _ = child.kill();
         }
     }
+    orphans.for_each(Orphan::forget);
 }

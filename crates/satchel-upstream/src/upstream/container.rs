@@ -7,6 +7,8 @@
 //! ([`Orphan`]), the watchdog does it when the hub is gone, and what both missed is found by its label before the first
 //! container of the next run. There is no subreaper: what an engine starts for itself is to go on.
 
+pub(super) mod entry;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
@@ -15,7 +17,11 @@ use std::{
 };
 
 use satchel_reaper::watchdog::Orphan;
-use tokio::{process::Command, sync::OnceCell, time::timeout};
+use tokio::{
+    process::Command,
+    sync::{Mutex, OnceCell},
+    time::timeout,
+};
 
 use super::{
     connect::stdio,
@@ -41,7 +47,7 @@ const PROCESSES: &str = "256";
 const RUN: &str = "satchel";
 const HOME: &str = "satchel.home";
 /// Variables by which engines find their settings, sockets and programs, besides those that every server gets.
-const OF_ENGINES: [&str; 8] =
+pub(super) const OF_ENGINES: [&str; 8] =
     ["DOCKER_", "CONTAINER_", "CONTAINERS_", "PODMAN_", "STORAGE_", "BUILDAH_", "REGISTRY_", "_CONTAINERS_"];
 /// The same by whole names, and by beginnings of names that any program obeys.
 const STEERING: [&str; 14] = [
@@ -298,9 +304,20 @@ pub fn installed_engine(wanted: ContainerEngine, dirs: &[PathBuf], ours: &Enviro
 pub struct Engines {
     podman: OnceCell<bool>,
     docker: OnceCell<bool>,
+    /// The engines in which nothing of an earlier run is left: each program with its options.
+    cleared: Mutex<BTreeSet<(PathBuf, Vec<String>)>>,
 }
 
 impl Engines {
+    /// Ends what an earlier run of the hub left in this engine; once in each run, before its first container there.
+    pub(super) async fn clear(&self, program: &Path, options: &[String], client: &Environment, label: &str) {
+        // Held meanwhile: no container of this run may begin before that.
+        let mut cleared = self.cleared.lock().await;
+        if cleared.insert((program.to_owned(), options.to_vec())) {
+            end_labelled(program, options, client, label).await;
+        }
+    }
+
     /// Does this engine run without all rights? Asked once in each run of the hub, which is when what an earlier run left
     /// behind is ended.
     ///
@@ -325,14 +342,20 @@ impl Engines {
 }
 
 async fn end_leftovers(engine: &FoundEngine, client: &Environment, data: &Path) {
-    let filter = format!("label={HOME}={}", data.display());
-    let listed = ask(&engine.program, client, &["ps", "--all", "--quiet", "--filter", &filter]).await;
-    let listed = listed.unwrap_or_default();
+    end_labelled(&engine.program, &[], client, &format!("{HOME}={}", data.display())).await;
+}
+
+/// Ends the containers with this label.
+pub(super) async fn end_labelled(program: &Path, options: &[String], client: &Environment, label: &str) {
+    let filter = format!("label={label}");
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let listing = [&options[..], &["ps", "--all", "--quiet", "--filter", &filter]].concat();
+    let listed = ask(program, client, &listing).await.unwrap_or_default();
     let left: BTreeSet<&str> = listed.split_whitespace().collect();
     if !left.is_empty() {
         tracing::warn!(left = left.len(), "ending containers of an earlier run");
-        let words: Vec<&str> = ["rm", "--force"].into_iter().chain(left).collect();
-        if let Err(failure) = ask(&engine.program, client, &words).await {
+        let words: Vec<&str> = options.into_iter().chain(["rm", "--force"]).chain(left).collect();
+        if let Err(failure) = ask(program, client, &words).await {
             tracing::warn!(said = failure.message, "containers of an earlier run may still be there");
         }
     }
@@ -378,6 +401,7 @@ pub(super) async fn end(orphan: &Orphan) {
             Err(_) => tracing::warn!(name = orphan.name, "the engine did not end a container in time"),
         }
     }
+    orphan.forget();
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::platform::{Environment, Platform};
 
 /// Variables passed on. Everything else a server needs has to be in its own `env`.
-const PASSED: [&str; 49] = [
+const PASSED: [&str; 55] = [
     "PATH",
     "HOME",
     "USER",
@@ -60,6 +60,12 @@ const PASSED: [&str; 49] = [
     "NODE_EXTRA_CA_CERTS",
     "REQUESTS_CA_BUNDLE",
     "CURL_CA_BUNDLE",
+    "NODE_USE_SYSTEM_CA",
+    "UV_NATIVE_TLS",
+    "DENO_CERT",
+    "AWS_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "NIX_SSL_CERT_FILE",
 ];
 /// The same on Windows, where most programs do not start without the first of these, and native packages, PowerShell
 /// and installers misbehave without the rest.
@@ -222,13 +228,26 @@ fn newest_node(versions: &Path) -> Option<PathBuf> {
     names.max_by_key(|name| number(name)).map(|name| versions.join(name).join("bin"))
 }
 
-/// Asks the user's login shell for its `PATH`. Its start-up files may print, hang or fail; then there is no answer.
+/// Asks the user's shell for its `PATH`, as a login shell and as terminals start it: bash reads other files then, and
+/// programs may be in the directories of either.
 #[cfg(unix)]
 async fn login_shell_path(environment: &Environment) -> Option<String> {
+    let (login, interactive) =
+        tokio::join!(shell_path(environment, &["-l", "-i"]), shell_path(environment, &["-i"]));
+    let (Some(login), Some(interactive)) = (&login, &interactive) else { return login.or(interactive) };
+    let mut dirs: Vec<&str> = login.split(':').collect();
+    let more = interactive.split(':').filter(|dir| !login.split(':').any(|known| known == *dir));
+    dirs.extend(more);
+    Some(dirs.join(":"))
+}
+
+/// Its start-up files may print, hang or fail; then there is no answer.
+#[cfg(unix)]
+async fn shell_path(environment: &Environment, options: &[&str]) -> Option<String> {
     let shell = environment.get("SHELL").filter(|shell| Path::new(shell).is_absolute())?;
     let mut command = tokio::process::Command::new(shell);
     // `env` prints the same in every shell; fish, for example, prints its own $PATH as a list.
-    command.args(["-l", "-i", "-c", "/usr/bin/env"]);
+    command.args(options).args(["-c", "/usr/bin/env"]);
     command.env_clear().envs(passed_on(environment).iter());
     command
         .stdin(std::process::Stdio::null())
@@ -464,6 +483,12 @@ mod tests {
         let talking =
             shell("talking", "#!/bin/sh\necho PATH=wrong\necho Welcome\necho PATH=/right:/bin\necho bye\n");
         assert_eq!(login_shell_path(&talking).await.as_deref(), Some("/right:/bin"));
+        let terminal = "#!/bin/sh\ncase $1 in -l) echo PATH=/bin;; *) echo PATH=/tools:/bin;; esac\n";
+        assert_eq!(
+            login_shell_path(&shell("terminal", terminal)).await.as_deref(),
+            Some("/bin:/tools"),
+            "as bash, which reads .bashrc in terminals alone"
+        );
         assert_eq!(login_shell_path(&shell("failing", "#!/bin/sh\nexit 3\n")).await, None);
         assert_eq!(login_shell_path(&shell("hanging", "#!/bin/sh\nsleep 600\n")).await, None);
         assert_eq!(login_shell_path(&linux(&[])).await, None);

@@ -1,6 +1,11 @@
 //! Fills in the references of an entry, as late as possible; the result is never written anywhere.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    path::MAIN_SEPARATOR_STR,
+};
+
+use satchel_entry::placeholder::Placeholder;
 
 use super::{credentials, lifecycle::Failure, log::ServerLog, surroundings::Surroundings};
 use crate::{
@@ -22,7 +27,8 @@ pub async fn fill(
     around: &Surroundings,
     log: &ServerLog,
 ) -> Result<TransportConfig, Failure> {
-    let mut values = Known { environment: &around.environment, secrets: HashMap::new() };
+    let (environment, cwd) = (&around.environment, cwd_of(transport));
+    let mut values = Known { environment, secrets: HashMap::new(), cwd };
     for secret in secrets_of(transport) {
         match around.secrets.get(&secret).await {
             Ok(Some(value)) => {
@@ -61,7 +67,11 @@ pub async fn fill(
     if missing.is_empty() {
         return Ok(filled);
     }
-    let missing: Vec<String> = missing.into_iter().collect();
+    let (others, missing): (Vec<String>, Vec<String>) =
+        missing.into_iter().partition(|name| Placeholder::of(name).is_some());
+    if !others.is_empty() {
+        return Err(other_placeholders(others));
+    }
     let message = match missing.as_slice() {
         [one] => format!("{one} is not set"),
         several => format!("{} are not set", several.join(", ")),
@@ -70,18 +80,38 @@ pub async fn fill(
     Err(Failure { missing: missing.clone(), ..failure.because(FailureCause::Unset { names: missing }) })
 }
 
-/// The references of an entry that have no value: secrets not among those `stored`, and unset variables. Reads no
-/// secret.
+/// The placeholders of editors and bundles are no variables that a person could set.
+fn other_placeholders(names: Vec<String>) -> Failure {
+    let said = names.iter().filter_map(|name| {
+        let meaning = Placeholder::of(name)?.meaning()?;
+        Some(format!("${{{name}}} stands for {meaning}"))
+    });
+    let said = said.collect::<Vec<_>>().join(", ");
+    let message = format!("{said}, which Satchel does not know; write the folder or the value itself");
+    Failure::new(Code::EntryWrong, message).because(FailureCause::OtherPlaceholders { names })
+}
+
+/// The working directory of an entry, where that is written without references.
+fn cwd_of(transport: &TransportConfig) -> Option<&str> {
+    match transport {
+        TransportConfig::Stdio { cwd, .. } => cwd.as_deref().filter(|cwd| !cwd.contains("${")),
+        TransportConfig::Http { .. } => None,
+    }
+}
+
+/// The references of an entry that have no value: secrets not among those `stored`, and unset variables. Placeholders of
+/// other programs are none. Reads no secret.
 pub fn unset(
     transport: &TransportConfig,
     environment: &Environment,
     stored: &BTreeSet<String>,
 ) -> BTreeSet<String> {
     let secrets = stored.iter().map(|name| (name.clone(), Secret::new(String::new()))).collect();
-    let (values, mut missing) = (Known { environment, secrets }, BTreeSet::new());
+    let (values, mut missing) = (Known { environment, secrets, cwd: None }, BTreeSet::new());
     for text in transport.texts() {
         Template::parse(text).fill(&values, &mut missing);
     }
+    missing.retain(|name| Placeholder::of(name).is_none());
     missing
 }
 
@@ -94,13 +124,60 @@ pub fn secrets_of(transport: &TransportConfig) -> BTreeSet<String> {
 struct Known<'a> {
     environment: &'a Environment,
     secrets: HashMap<String, Secret>,
+    /// The working directory of the entry.
+    cwd: Option<&'a str>,
 }
 
 impl Values for Known<'_> {
     fn variable(&self, name: &str) -> Option<String> {
-        self.environment.variable(name)
+        match Placeholder::of(name) {
+            None => self.environment.variable(name),
+            Some(Placeholder::Home) => Some(self.environment.home()?.to_string_lossy().into_owned()),
+            Some(Placeholder::Separator) => Some(MAIN_SEPARATOR_STR.to_owned()),
+            Some(Placeholder::Directory) => self.cwd.map(ToOwned::to_owned),
+            Some(Placeholder::Project | Placeholder::Package | Placeholder::Setting(_)) => None,
+        }
     }
     fn secret(&self, name: &str) -> Option<String> {
         self.secrets.get(name).map(|secret| secret.reveal().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::Platform;
+
+    #[test]
+    fn placeholders_of_other_programs_are_no_variables() {
+        let variables = [("HOME", "/home/ada"), ("PWD", "/"), ("workspaceFolder", "/x"), ("KEY", "k")];
+        let environment = Environment::new(Platform::Linux, variables);
+        let fill = |text: &str, cwd: Option<&str>| {
+            let values = Known { environment: &environment, secrets: HashMap::new(), cwd };
+            let mut missing = BTreeSet::new();
+            (Template::parse(text).fill(&values, &mut missing), missing.into_iter().collect::<Vec<_>>())
+        };
+        assert_eq!(fill("${userHome}${/}a", None).0, format!("/home/ada{MAIN_SEPARATOR_STR}a"));
+        assert_eq!(fill("${PWD}/a", None).1, ["PWD"]);
+        assert_eq!(fill("${PWD}/a", Some("/srv")).0, "/srv/a");
+        assert_eq!(fill("${workspaceFolder}:${user_config.x}", None).1, ["user_config.x", "workspaceFolder"]);
+        assert_eq!(fill("${KEY}", None).0, "k");
+        let transport = TransportConfig::Stdio {
+            command: "x".into(),
+            args: vec!["${workspaceFolder}".into(), "${NONE}".into()],
+            env: std::collections::BTreeMap::new(),
+            cwd: None,
+        };
+        assert_eq!(unset(&transport, &environment, &BTreeSet::new()), ["NONE".to_owned()].into());
+        let failure = other_placeholders(vec!["workspaceFolder".to_owned()]);
+        assert_eq!(
+            (failure.code, failure.message.as_str()),
+            (
+                Code::EntryWrong,
+                "${workspaceFolder} stands for the folder of the project that is open in an editor, which Satchel does not \
+                 know; write the folder or the value itself"
+            )
+        );
+        assert!(failure.missing.is_empty());
     }
 }

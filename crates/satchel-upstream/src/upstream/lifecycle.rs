@@ -80,7 +80,11 @@ impl Failure {
     fn is_absent(&self) -> bool {
         matches!(
             self.code,
-            Code::SpawnNotFound | Code::RuntimeMissing | Code::SpawnDenied | Code::SandboxUnusable
+            Code::SpawnNotFound
+                | Code::RuntimeMissing
+                | Code::SpawnDenied
+                | Code::SandboxUnusable
+                | Code::EntryWrong
         )
     }
 

@@ -22,6 +22,7 @@ pub mod lifecycle;
 mod lifecycle_model;
 pub mod link;
 mod listen;
+mod locations;
 pub mod log;
 pub mod oauth;
 pub mod outgoing;

@@ -30,6 +30,30 @@ pub fn client() -> ClientBuilder {
         .tls_certs_merge(environment.variable(MORE_ROOTS).map(|path| more_roots(&path)).unwrap_or_default())
 }
 
+/// The proxy that requests to this address go through, without its login: what comes back may be its own answer.
+pub fn proxy_of(url: &Url, environment: &Environment) -> Option<String> {
+    if is_local(url) {
+        return None;
+    }
+    let variable = |names: &[&str]| names.iter().find_map(|name| environment.variable(name));
+    let host = url.host_str()?.trim_end_matches('.').to_ascii_lowercase();
+    let is_spared = |spared: &str| {
+        let spared = spared.trim().trim_start_matches('.').to_ascii_lowercase();
+        spared == "*" || host == spared || !spared.is_empty() && host.ends_with(&format!(".{spared}"))
+    };
+    if variable(&["NO_PROXY", "no_proxy"]).is_some_and(|all| all.split(',').any(is_spared)) {
+        return None;
+    }
+    let named = match url.scheme() {
+        "https" => variable(&["HTTPS_PROXY", "https_proxy"]),
+        _ => variable(&["HTTP_PROXY", "http_proxy"]),
+    };
+    let proxy = named.or_else(|| variable(&["ALL_PROXY", "all_proxy"]))?;
+    let rest = proxy.split_once("://").map_or(proxy.as_str(), |(_, rest)| rest);
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+    Some(rest.split(['/', '?', '#']).next().unwrap_or(rest).to_owned())
+}
+
 /// Is it an address of this computer?
 pub fn is_local(url: &Url) -> bool {
     zone_of(url) == Some(Zone::Loopback)
@@ -65,6 +89,25 @@ mod tests {
             ("https://example.com/mcp", false),
         ] {
             assert_eq!(is_local(&Url::parse(url).unwrap()), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn what_goes_through_a_proxy_is_known() {
+        let environment = Environment::new(
+            crate::platform::Platform::Linux,
+            [("HTTPS_PROXY", "http://me:pw@proxy.example:3128/"), ("NO_PROXY", "inner.example, .corp")],
+        );
+        for (url, expected) in [
+            ("https://a.example/mcp", Some("proxy.example:3128")),
+            ("http://a.example/mcp", None),
+            ("https://inner.example/mcp", None),
+            ("https://x.inner.example/mcp", None),
+            ("https://x.corp/mcp", None),
+            ("https://notcorp/mcp", Some("proxy.example:3128")),
+            ("https://127.0.0.1/mcp", None),
+        ] {
+            assert_eq!(proxy_of(&Url::parse(url).unwrap(), &environment).as_deref(), expected, "{url}");
         }
     }
 

@@ -9,6 +9,8 @@ use crate::model::{
 pub(super) fn closer(code: Code, message: &str, hosted: bool, noisy: bool) -> Code {
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
     match code {
+        // A certificate, a name or a port may be the proxy's.
+        Code::ExitedEarly if hosted && says(&["the proxy "]) => Code::Unreachable,
         Code::ExitedEarly if hosted && says(&["answered HTTP 5"]) => Code::Http5xx,
         Code::ExitedEarly if hosted && says(&["certificate", "tls", "handshake", "corrupt message"]) => {
             Code::Tls
@@ -25,12 +27,43 @@ pub(super) fn closer(code: Code, message: &str, hosted: bool, noisy: bool) -> Co
         }
         // The hub itself always says so when it kills a server.
         Code::ExitedEarly | Code::Crashed if says(&["ended by signal 9"]) => Code::OomKilled,
+        Code::ExitedEarly if breaks_by_dependency(message) => Code::DependencyBroken,
         // Exit codes of a shell or `env` for a missing or non-executable program.
         Code::ExitedEarly if says(&["ended with exit code 127"]) => Code::SpawnNotFound,
         Code::ExitedEarly if says(&["ended with exit code 126"]) => Code::SpawnDenied,
         Code::HandshakeTimeout if noisy => Code::StdoutNoise,
         other => other,
     }
+}
+
+/// Does a library that it uses lack something, rather than an argument or a variable?
+fn breaks_by_dependency(message: &str) -> bool {
+    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    let of_python = says(&["ModuleNotFoundError: No module named", "ImportError: cannot import name"])
+        || message.contains("AttributeError: ") && says(&["has no attribute"])
+        || message.contains("TypeError: ") && says(&["got an unexpected keyword argument"]);
+    let of_node = says(&[
+        "ERR_PACKAGE_PATH_NOT_EXPORTED",
+        "does not provide an export named",
+        "ERR_REQUIRE_ESM",
+        "Cannot find package '",
+    ]) || message.split("Cannot find module '").nth(1).is_some_and(is_a_package);
+    of_python || of_node
+}
+
+/// A package, and no file that an argument names.
+fn is_a_package(name: &str) -> bool {
+    let is_drive = name.as_bytes().get(1) == Some(&b':');
+    !name.starts_with(['/', '.', '\\']) && !is_drive
+}
+
+/// What to do about a broken library, where it is known: servers that ask for any `mcp` break under its second version.
+pub(super) fn cure(code: Code, message: &str) -> Option<&'static str> {
+    let of_mcp = message.contains("'mcp")
+        || message.contains("'Server' object")
+        || message.contains("'FastMCP' object");
+    (code == Code::DependencyBroken && of_mcp && !message.contains("'mcp'"))
+        .then_some("the library mcp has changed since; `uvx --with 'mcp<2' …` keeps its earlier version")
 }
 
 /// Says why an address cannot be reached, by the code of the failed start.
@@ -91,11 +124,52 @@ mod tests {
             (Code::Crashed, "the process was ended by signal 11", false, true, Code::Crashed),
             (Code::ExitedEarly, "x (the process ended with exit code 127)", false, true, Code::SpawnNotFound),
             (Code::ExitedEarly, "the process ended with exit code 126", false, true, Code::SpawnDenied),
+            (
+                Code::ExitedEarly,
+                "it cannot be reached: the proxy p answered HTTP 503",
+                true,
+                false,
+                Code::Unreachable,
+            ),
+            (
+                Code::ExitedEarly,
+                "ModuleNotFoundError: No module named 'mcp.server.fastmcp' (the process ended with exit code 1)",
+                false,
+                false,
+                Code::DependencyBroken,
+            ),
+            (
+                Code::ExitedEarly,
+                "AttributeError: 'Server' object has no attribute 'list_resources'",
+                false,
+                false,
+                Code::DependencyBroken,
+            ),
+            (
+                Code::ExitedEarly,
+                "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /srv/a.mjs",
+                false,
+                false,
+                Code::DependencyBroken,
+            ),
+            (Code::ExitedEarly, "Error: Cannot find module 'zod'", false, false, Code::DependencyBroken),
+            (Code::ExitedEarly, "Error: Cannot find module '/srv/none.js'", false, false, Code::ExitedEarly),
+            (Code::ExitedEarly, "KeyError: 'KEY'", false, false, Code::ExitedEarly),
             (Code::HandshakeTimeout, "silent", false, true, Code::StdoutNoise),
             (Code::HandshakeTimeout, "silent", false, false, Code::HandshakeTimeout),
         ] {
             assert_eq!(closer(code, message, hosted, noisy), expected, "{message}");
         }
+    }
+
+    #[test]
+    fn a_known_break_has_a_cure() {
+        let cured = |message: &str| cure(Code::DependencyBroken, message).is_some();
+        assert!(cured("ModuleNotFoundError: No module named 'mcp.server.fastmcp'"));
+        assert!(cured("AttributeError: 'Server' object has no attribute 'list_resources'"));
+        assert!(!cured("ModuleNotFoundError: No module named 'requests'"));
+        assert!(!cured("ModuleNotFoundError: No module named 'mcp'"), "it is not installed at all");
+        assert_eq!(cure(Code::ExitedEarly, "'mcp.server"), None);
     }
 
     #[test]

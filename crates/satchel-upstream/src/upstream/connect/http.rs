@@ -34,6 +34,7 @@ use crate::{
         Code,
         cause::{FailureCause, Reach},
     },
+    platform::Environment,
     upstream::{
         lifecycle::Failure,
         link::{CallError, EndReason, Link, OnChange, Outbox, Outcome, Outgoing},
@@ -489,6 +490,22 @@ impl Http {
         }
     }
 
+    /// A status that a proxy gives by itself: it asks for its login, or reaches nothing behind it.
+    fn answer_of_proxy(&self, status: StatusCode) -> Option<EndReason> {
+        let by_itself = match status.as_u16() {
+            407 => true,
+            // Behind an encrypted tunnel, only the server answers.
+            502..=504 => self.url.scheme() == "http",
+            _ => false,
+        };
+        let proxy = outgoing::proxy_of(&self.url, &Environment::of_this_process()).filter(|_| by_itself)?;
+        let error = format!(
+            "the proxy {proxy} answered HTTP {status}; HTTP_PROXY, HTTPS_PROXY and NO_PROXY say what goes there"
+        );
+        let message = format!("it cannot be reached: {error}");
+        Some(EndReason::new(message, FailureCause::Unreached { trouble: Reach::Other, error }))
+    }
+
     fn refusal(&self, id: u64, refused: HttpRefusal) {
         let HttpRefusal { status, later, elsewhere, kind, bytes } = refused;
         let text = String::from_utf8_lossy(&bytes);
@@ -500,6 +517,10 @@ impl Http {
             return self.link.fail(id, CallError::Answered(error));
         }
         let (number, wait) = (status.as_u16(), later.map(|wait| wait.as_secs()));
+        if let Some(reason) = self.answer_of_proxy(status) {
+            let outcome = if number == 407 { Outcome::NotExecuted } else { Outcome::Unknown };
+            return self.link.fail(id, CallError::Ended(reason, outcome));
+        }
         let (message, cause) = match (elsewhere, head(text.trim())) {
             (Some(target), _) => (
                 format!(
@@ -857,7 +878,12 @@ pub(super) fn send_error(error: &reqwest::Error) -> CallError {
 
 /// Why an address cannot be reached. What kind of trouble it is shows when a start fails.
 pub(super) fn unreached(error: &reqwest::Error) -> EndReason {
-    let error = plain(error);
+    let through = |url| outgoing::proxy_of(url, &Environment::of_this_process());
+    let proxy = error.url().filter(|_| error.is_connect()).and_then(through);
+    let error = match proxy {
+        Some(proxy) => format!("the proxy {proxy} did not lead there: {}", plain(error)),
+        None => plain(error),
+    };
     let message = format!("it cannot be reached: {error}");
     EndReason::new(message, FailureCause::Unreached { trouble: Reach::Other, error })
 }

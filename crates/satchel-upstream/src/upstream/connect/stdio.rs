@@ -70,8 +70,8 @@ pub struct Program {
     pub open_files: Option<u64>,
     /// Its sandbox, if any, and the program that applies it.
     pub sandbox: Option<(PathBuf, SandboxPlan)>,
-    /// The container whose client this program is, if it is one.
-    pub container: Option<Orphan>,
+    /// The containers that end with it: their client is this program, or one that it starts.
+    pub containers: Vec<Orphan>,
 }
 
 /// No console window may flash up for a program of the hub's own.
@@ -94,10 +94,10 @@ pub fn connect(
     ending: Ending,
     tracker: &TaskTracker,
 ) -> Result<Connection, Failure> {
-    let container = program.container.take();
-    container.iter().for_each(|container| watchdog.container_begins(container));
+    let containers = std::mem::take(&mut program.containers);
+    containers.iter().for_each(|container| watchdog.container_begins(container));
     let mut child = spawn(&program).inspect_err(|_| {
-        container.iter().for_each(|container| watchdog.container_gone(container));
+        containers.iter().for_each(|container| watchdog.container_gone(container));
     })?;
     let mark = program.env.get(MARK).cloned();
     let pid = child.id();
@@ -122,7 +122,7 @@ pub fn connect(
     let keeper = Keeper {
         child,
         group: pid,
-        container,
+        containers,
         link: link.clone(),
         log,
         watchdog,
@@ -369,7 +369,7 @@ async fn leader(child: &mut Box<dyn ChildWrapper>) -> std::io::Result<ExitStatus
 struct Keeper {
     child: Box<dyn ChildWrapper>,
     group: Option<u32>,
-    container: Option<Orphan>,
+    containers: Vec<Orphan>,
     link: Link,
     log: ServerLog,
     watchdog: Watchdog,
@@ -446,7 +446,7 @@ impl Keeper {
             signal_group(group, Signal::SIGTERM);
             if !self.gone(group, steps.asked).await {
                 self.log.hub("it did not end when asked to, and was killed");
-                self.end_container().await;
+                self.end_containers().await;
                 // First the descendants held by the subreaper, which cannot be found without it.
                 let _ = tokio::task::spawn_blocking(move || kill_below(group, None)).await;
                 kill_group(group);
@@ -456,7 +456,7 @@ impl Keeper {
         if let Some(group) = self.group {
             self.watchdog.gone(group);
         }
-        self.end_container().await;
+        self.end_containers().await;
         // Processes in groups of their own are found by their mark. At shutdown, one search suffices for all.
         if let Some(mark) = mark
             && !self.ending.has_begun()
@@ -493,12 +493,12 @@ impl Keeper {
         if let Some(group) = self.group {
             self.watchdog.gone(group);
         }
-        self.end_container().await;
+        self.end_containers().await;
     }
 
     /// Whatever became of its client: one that was killed, or that lost its engine, leaves the container behind.
-    async fn end_container(&mut self) {
-        if let Some(container) = self.container.take() {
+    async fn end_containers(&mut self) {
+        for container in std::mem::take(&mut self.containers) {
             container::end(&container).await;
             self.watchdog.container_gone(&container);
         }
@@ -541,7 +541,7 @@ mod tests {
             subreaper: None,
             open_files: None,
             sandbox: None,
-            container: None,
+            containers: vec![],
         };
         let (log, tracker) = (ServerLog::nowhere(), TaskTracker::new());
         connect(program, Box::new(heard), log, Watchdog::of_nobody(), Ending::default(), &tracker)

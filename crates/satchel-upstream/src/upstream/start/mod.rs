@@ -23,7 +23,7 @@ use super::{
     preflight::Preflight,
     setup::setup_of,
     surroundings::{ServerNotification, Surroundings},
-    symptoms::{closer, tell_trouble, unreached},
+    symptoms::{closer, cure, tell_trouble, unreached},
 };
 use crate::{
     clock::now_ms,
@@ -344,6 +344,9 @@ impl Start {
             {
                 *wrote = Some(line);
             }
+        }
+        if let Some(cure) = cure(code, &message) {
+            message = format!("{message}; {cure}");
         }
         Failure { code, message, cause, missing }
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use satchel_entry::slips::{self, Meant, Slip};
 use satchel_reaper::watchdog::Orphan;
 
 use super::Start;
@@ -16,10 +17,11 @@ use crate::{
     upstream::{
         activity,
         connect::{batch, stdio},
-        container::{self, Inhabitant, Inside},
+        container::{self, Inhabitant, Inside, entry::EntryContainers},
         environment::{self, Located},
         handshake::failure,
         lifecycle::Failure,
+        locations::Locations,
         sandbox::SandboxPlan,
         watchdog::MARK,
     },
@@ -55,6 +57,8 @@ impl Start {
         cwd: Option<String>,
     ) -> Result<stdio::Program, Failure> {
         let (ours, home) = (&self.around.environment, self.around.environment.home());
+        let (command, args) = self.on_this_system(command, args);
+        let command = command.as_str();
         let cwd = cwd.map(|cwd| expand_home(&cwd, home.as_deref(), ours.platform()));
         let path = ours
             .platform()
@@ -82,7 +86,11 @@ impl Start {
         if !known.is_empty() {
             env.set("PATH", join(known));
         }
-        env.extend(own);
+        let own = Environment::new(ours.platform(), own);
+        let locations = Locations::of(command, &args, ours, &own);
+        locations.remark().iter().for_each(|remark| self.log.remark(remark));
+        env.extend(locations.passed);
+        env.extend(own.into_variables());
         env.set(MARK, self.mark.as_str());
         let cwd = cwd.or_else(|| home.clone()).filter(|cwd| !cwd.as_os_str().is_empty());
         // The built-in server starts no processes that could escape.
@@ -97,9 +105,50 @@ impl Start {
                 Some((self.around.own_program.clone(), sandbox))
             }
         };
-        let (env, container) = (env.into_variables(), None);
-        let open_files = self.around.descriptors.before;
-        Ok(stdio::Program { program, args, env, cwd, subreaper, open_files, sandbox, container })
+        let (args, containers) = self.with_containers(&program, args, &env, known).await;
+        let (env, open_files) = (env.into_variables(), self.around.descriptors.before);
+        Ok(stdio::Program { program, args, env, cwd, subreaper, open_files, sandbox, containers })
+    }
+
+    /// The arguments with a name or a file for each container that they start, and how each ends: `docker run` is a client
+    /// whose end leaves the container running.
+    async fn with_containers(
+        &self,
+        program: &Path,
+        args: Vec<String>,
+        env: &Environment,
+        dirs: &[PathBuf],
+    ) -> (Vec<String>, Vec<Orphan>) {
+        let entry = EntryContainers {
+            mark: &self.mark,
+            data: &self.around.places.data,
+            client: container::entry::client_of(env, &self.around.environment),
+        };
+        let locate =
+            |engine: &str| match environment::find_program(engine, dirs, None, &self.around.environment) {
+                Located::At(found) => Some(found),
+                Located::NotExecutable(_) | Located::Nowhere => None,
+            };
+        let (args, orphans) = entry.named(program, &args, locate);
+        for orphan in &orphans {
+            orphan.forget();
+            let client = Environment::new(env.platform(), orphan.env.iter());
+            let label = entry.label_of_home();
+            self.around.engines.clear(&orphan.engine, &orphan.options, &client, &label).await;
+        }
+        (args, orphans)
+    }
+
+    /// Away from Windows, `cmd /c npx` is `npx`.
+    fn on_this_system(&self, command: &str, args: Vec<String>) -> (String, Vec<String>) {
+        let windows = self.around.environment.platform() == Platform::Windows;
+        match slips::meant(command, &args, windows, |_| true) {
+            Some((Meant::Program { command, args }, Slip::OfWindows)) => {
+                self.log.hub(&format!("runs {command} without the wrapper of Windows in its entry"));
+                (command, args)
+            }
+            _ => (command.to_owned(), args),
+        }
     }
 
     /// Finds the program that a command names. `dirs` may be the PATH of its entry.
@@ -121,6 +170,9 @@ impl Start {
             }
             Located::Nowhere => {
                 let program = command.display().to_string();
+                if let Some(failure) = whole_line(&program) {
+                    return Err(failure);
+                }
                 let searched = !environment::is_path(&command.to_string_lossy());
                 let message = match searched {
                     false => format!("{program} does not exist"),
@@ -175,7 +227,8 @@ impl Start {
         let args = inside.words()?;
         let name = container::name_of(&self.mark);
         let env = client.clone().into_variables();
-        let container = Some(Orphan { name, engine: engine.program.clone(), env });
+        let (cidfile, options) = (None, vec![]);
+        let containers = vec![Orphan { name, cidfile, engine: engine.program.clone(), options, env }];
         client.extend(variables);
         let (program, env, cwd) = (engine.program, client.into_variables(), home);
         Ok(stdio::Program {
@@ -186,9 +239,21 @@ impl Start {
             subreaper: None,
             open_files: None,
             sandbox: None,
-            container,
+            containers,
         })
     }
+}
+
+/// The failure of a command that is a program with its arguments. There is no such file.
+fn whole_line(line: &str) -> Option<Failure> {
+    let (meant, _) = slips::meant(line, &[], true, |_| false)?;
+    let Meant::Program { command: program, .. } = meant else { return None };
+    let message = format!(
+        "there is no program called \"{line}\"; \"command\" takes the program alone (\"{program}\"), and each of its arguments \
+         is an item of \"args\""
+    );
+    let line = line.to_owned();
+    Some(failure(Code::EntryWrong, message).because(FailureCause::WholeLine { line, program }))
 }
 
 /// The sandbox with its container, where it is one.
@@ -220,6 +285,18 @@ fn join(dirs: &[PathBuf]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_whole_line_as_command_is_said_to_be_one() {
+        let failure = whole_line("npx -y some-server").unwrap();
+        let cause =
+            FailureCause::WholeLine { line: "npx -y some-server".to_owned(), program: "npx".to_owned() };
+        assert_eq!((failure.code, failure.cause), (Code::EntryWrong, Some(Box::new(cause))));
+        assert!(failure.message.contains("\"args\""), "{}", failure.message);
+        for path in ["/opt/My App/run", "C:\\Program Files\\x.exe", "npx"] {
+            assert_eq!(whole_line(path), None, "{path}");
+        }
+    }
 
     #[test]
     fn a_missing_runtime_is_told_from_a_missing_program() {
