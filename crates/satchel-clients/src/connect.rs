@@ -312,9 +312,28 @@ pub fn open_to_others(path: &Path) -> Option<u32> {
     files::bits_of(path).filter(|bits| bits & 0o077 != 0)
 }
 
-/// The fingerprint of an entry.
+/// The fingerprint of an entry. The order of its fields does not count: some clients write all entries anew in one of
+/// their own.
 pub fn entry_fingerprint(entry: &Value) -> String {
-    fingerprint(entry.to_string().as_bytes())
+    fingerprint(sorted(entry).to_string().as_bytes())
+}
+
+/// Is the entry what this fingerprint was made of? Earlier versions counted the order of fields.
+pub fn is_as_written(entry: &Value, print: &str) -> bool {
+    entry_fingerprint(entry) == print || fingerprint(entry.to_string().as_bytes()) == print
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<(String, Value)> =
+                fields.iter().map(|(name, value)| (name.clone(), sorted(value))).collect();
+            fields.sort_by(|(one, _), (other, _)| one.cmp(other));
+            Value::Object(fields.into_iter().collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
 }
 
 /// A file without Satchel's entry.
@@ -385,4 +404,24 @@ pub fn snippet(client: &Client, ourselves: &Ourselves, over: Transport, token: &
     }
     let spot = Spot { container: &client.key, list: client.list(), name: &ourselves.name };
     client.format.put("", &spot, &entry).ok().map(|edited| edited.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_entry_in_another_order_is_the_same_and_one_with_another_value_is_not() {
+        let entry =
+            json!({ "type": "http", "url": "u", "headers": { "A": "1", "B": "2" }, "tools": ["x", "y"] });
+        let print = entry_fingerprint(&entry);
+        let reordered =
+            json!({ "tools": ["x", "y"], "headers": { "B": "2", "A": "1" }, "type": "http", "url": "u" });
+        assert!(is_as_written(&reordered, &print));
+        assert!(!is_as_written(&json!({ "tools": ["y", "x"], "type": "http", "url": "u" }), &print));
+        let of_earlier = fingerprint(entry.to_string().as_bytes());
+        assert!(is_as_written(&entry, &of_earlier));
+    }
 }

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use satchel_entry::placeholder::Placeholder;
+
 /// Parses a placeholder at the start of a text: returns its length and its canonical form.
 type Reads = fn(&str) -> Option<(usize, String)>;
 
@@ -17,7 +19,8 @@ const SYNTAXES: &[(&str, Reads)] = &[
     ("dollarFile", |text| {
         word_in(text, "${file:", "}", anything).map(|(n, x)| (n, format!("${{file:{x}}}")))
     }),
-    ("workspace", |text| word_in(text, "${", "}", host_name).map(|(n, x)| (n, format!("${{host:{x}}}")))),
+    // Understood by every client or none: see `translate`.
+    ("workspace", |_| None),
     ("bracedDefault", braced_default),
     ("braced", |text| word_in(text, "${", "}", name).map(env)),
     ("curlyEnv", |text| word_in(text, "{env:", "}", name).map(env)),
@@ -54,10 +57,11 @@ impl<'a> References<'a> {
         let mut rest = text;
         while let Some(next) = rest.chars().next() {
             let matched = match next {
-                '$' | '{' | '%' => SYNTAXES
-                    .iter()
-                    .filter(|(name, _)| self.understands(name))
-                    .find_map(|(_, reads)| reads(rest)),
+                // Of a client that does not understand it, the server would get the placeholder itself.
+                '$' | '{' | '%' => other_placeholder(rest).or_else(|| {
+                    let understood = SYNTAXES.iter().filter(|(name, _)| self.understands(name));
+                    understood.into_iter().find_map(|(_, reads)| reads(rest))
+                }),
                 _ => None,
             };
             let length = match matched {
@@ -119,8 +123,12 @@ fn dotted_name(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
 }
 
-fn host_name(word: &str) -> bool {
-    matches!(word, "workspaceFolder" | "workspaceFolderBasename" | "userHome" | "pathSeparator" | "/")
+/// A placeholder of an editor or a bundle.
+fn other_placeholder(text: &str) -> Option<(usize, String)> {
+    let is_one = |word: &str| Placeholder::of(word).is_some();
+    let (length, word) = word_in(text, "${", "}", is_one)?;
+    let word = word.strip_prefix("env:").unwrap_or(word);
+    Some((length, format!("${{host:{word}}}")))
 }
 
 fn anything(word: &str) -> bool {
@@ -176,5 +184,7 @@ mod tests {
         check(&["shellCmd"], false, "a$(pass show x)", "a${cmd:pass show x}");
         check(&["mcphubCmd"], false, "$: cmd:op read x", "${cmd:cmd:op read x}");
         check(&[], false, "${A} $B", "${A} $B");
+        check(&[], false, "${workspaceFolder}${PWD}", "${host:workspaceFolder}${host:PWD}");
+        check(claude, false, "${PWD}/${user_config.key}", "${host:PWD}/${host:user_config.key}");
     }
 }

@@ -58,6 +58,10 @@ export function cause(one: FailureCause): string | undefined {
       return `${one.program} ließ sich nicht starten: ${one.error}`;
     case "unset":
       return `${one.names.join(", ")} ${one.names.length === 1 ? "ist" : "sind"} nicht gesetzt`;
+    case "whole_line":
+      return `Ein Programm namens „${one.line}“ gibt es nicht; in „command“ gehört nur das Programm („${one.program}“), jedes Argument in „args“`;
+    case "other_placeholders":
+      return `${one.names.map((name) => `\${${name}}`).join(", ")} ${one.names.length === 1 ? "ist ein Platzhalter" : "sind Platzhalter"} eines anderen Programms, ohne Bedeutung für Satchel; schreib den Ordner oder den Wert selbst`;
     case "exited":
       if (one.wrote !== null) return `${one.wrote} (der Prozess ${ended(one.end)})`;
       return `Der Prozess ${ended(one.end)}, ohne ${one.served ? "seit seiner letzten Antwort " : ""}etwas auszugeben`;

@@ -100,7 +100,7 @@ function diagnosis(one: DoctorFinding, doing?: string): string {
       return `Der Schlüsselbund hat ${one.seconds} s lang nicht geantwortet`;
     case "server_seen": {
       const lacks = one.lacks.length > 0 ? `Braucht ${one.lacks.join(", ")}` : undefined;
-      const also = one.also === "offers_nothing" ? "; er bietet weder Werkzeuge noch Ressourcen" : !one.also ? "" : "floats" in one.also ? `; es läuft die neueste Version von ${one.also.floats}, geprüft oder nicht` : `; ein Geheimnis steht auf seiner Befehlszeile, die jedes Programm dieses Computers lesen kann: ${one.also.secret_arguments.join(" ")}`;
+      const also = one.also === "offers_nothing" ? "; er bietet weder Werkzeuge noch Ressourcen" : !one.also ? "" : "floats" in one.also ? `; es läuft die neueste Version von ${one.also.floats}, geprüft oder nicht` : "variables_here" in one.also ? `; deine Umgebung hat ${one.also.variables_here.join(", ")}, was Server nur bekommen, wenn ihr Eintrag es nennt` : `; ein Geheimnis steht auf seiner Befehlszeile, die jedes Programm dieses Computers lesen kann: ${one.also.secret_arguments.join(" ")}`;
       return `${lacks ?? doing ?? one.doing}; ${whereabouts(one.program)}${also}`;
     }
     case "noticed":
@@ -211,7 +211,7 @@ function cure(one: DoctorFinding, remedy?: string): string {
         const variable = one.variables.length > 0 ? [`Setze ${one.variables.join(", ")} in der Umgebung, in der Satchel gestartet wird.`] : [];
         return [...secret, ...variable].join(" ");
       }
-      if (one.also && one.also !== "offers_nothing") return "floats" in one.also ? "Lege eine Version fest, auf der Seite des Servers." : "Wenn er dafür eine Variable kennt, gib es in „env“ statt in „args“ an.";
+      if (one.also && one.also !== "offers_nothing") return "floats" in one.also ? "Lege eine Version fest, auf der Seite des Servers." : "variables_here" in one.also ? `Wenn er das braucht, schreib „env“: {„${one.also.variables_here[0]}“: „\${env:${one.also.variables_here[0]}}“} in seinen Eintrag.` : "Wenn er dafür eine Variable kennt, gib es in „env“ statt in „args“ an.";
       return remedy ?? (one.verdict === "note" ? "Sieh ihn dir an, und gib ihn frei." : one.action);
     default:
       return remedy ?? one.action;
@@ -1296,6 +1296,16 @@ export const de: Words = {
         return "einzelne Agenten haben dort Werkzeuge von ihm an oder aus; hier ist jedes Werkzeug für alle an oder aus";
       case "off_with_more":
         return `„${one.tool}“ ist hier aus, weil dort „${one.with}“ aus ist`;
+      case "of_windows":
+        return "sein Befehl ist einer von Windows; er läuft hier ohne diese Hülle";
+      case "whole_line":
+        return "seine ganze Befehlszeile stand in „command“; was auf das Programm folgt, steht hier in „args“";
+      case "address_as_command":
+        return "sein „command“ war eine Adresse; Satchel verbindet sich damit und startet nichts";
+      case "control_characters":
+        return `in ${one.fields.join(", ")} steht ein Steuerzeichen, wie der Tabulator, den „\\t“ bedeutet; ist es ein Pfad von Windows, schreib jeden Rückstrich doppelt`;
+      case "unfilled":
+        return `${one.fields.join(", ")} ${some(one.fields.length, "hat", "haben")} hier keinen Wert; was nur daraus bestand, blieb weg`;
       case "plain_sign_ins":
         return `${one.who} bewahrt Anmeldungen im Klartext in ${one.file} auf, was Satchel nicht liest; melde dich dort ab, sobald du hier angemeldet bist`;
     }
@@ -1721,6 +1731,9 @@ export const de: Words = {
     dns: "Prüfe den Namen in der Adresse und ob dieser Computer online ist.",
     spawn_denied: "Mache die Datei ausführbar, oder berichtige den Befehl.",
     sandbox_unusable: "Berichtige seine Sandbox.",
+    dependency_broken:
+      "Sein Eintrag kann richtig sein: Eine Bibliothek, die er benutzt, fehlt oder hat sich geändert. Lass eine andere Version von ihm laufen, oder behalte die frühere der Bibliothek.",
+    entry_wrong: "Berichtige seinen Eintrag, wie der Grund es sagt.",
     exited_early: "Lies die letzten Zeilen des Logs und berichtige dann Argumente oder Umgebung.",
     handshake_timeout: "Starte es von Hand, um zu sehen, worauf es wartet. Ein erster Download braucht vielleicht einen zweiten Versuch.",
     handshake_refused: "Prüfe, ob dieses Programm ein MCP-Server ist und seine Argumente stimmen.",

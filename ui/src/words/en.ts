@@ -16,6 +16,9 @@ const remedy: Partial<Record<Code, string>> = {
   dns: "Check the host name in its address, and that this computer is online.",
   spawn_denied: "Make the file executable, or correct its command.",
   sandbox_unusable: "Correct its sandbox.",
+  dependency_broken:
+    "Its entry may be right: a library that it uses is missing or has changed. Run another version of it, or keep the library's earlier version.",
+  entry_wrong: "Correct its entry, as the reason says.",
   exited_early: "Read the last lines of its log, then correct its arguments or environment.",
   handshake_timeout: "Start it by hand to see what it waits for. A first download may need a second try.",
   handshake_refused: "Check that this program is an MCP server and that its arguments are right.",

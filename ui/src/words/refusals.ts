@@ -19,6 +19,8 @@ const table: Record<Code, Said> = {
   docker_down: { said: "Docker läuft nicht" },
   spawn_denied: { said: "das Programm darf nicht ausgeführt werden", more },
   sandbox_unusable: { said: "seine Sandbox lässt sich nicht einrichten", more },
+  dependency_broken: { said: "eine Bibliothek, die er benutzt, fehlt oder hat sich geändert", more },
+  entry_wrong: { said: "sein Eintrag lässt sich so nicht ausführen", more },
   exited_early: { said: "das Programm endete, bevor es bereit war", more },
   handshake_timeout: { said: "er hat nicht rechtzeitig geantwortet", more },
   stdout_noise: { said: "er schrieb etwas anderes als das Protokoll auf seine Standardausgabe", more },

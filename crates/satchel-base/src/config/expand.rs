@@ -120,7 +120,9 @@ fn next_reference(text: &str) -> Option<(&str, &str, &str)> {
 fn is_reference(inside: &str) -> bool {
     let name = inside.split_once(":-").map_or(inside, |(name, _)| name);
     let name = name.strip_prefix("secret:").unwrap_or(name);
-    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
+    // An editor's word for what separates the parts of a path.
+    name == "/"
+        || !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
 }
 
 fn reference(inside: &str) -> Piece {
@@ -179,6 +181,7 @@ mod tests {
         check("${NONE}${secret:GONE}", "", &["GONE", "NONE"]);
         check("${input:key}", "", &["input:key"]);
         check("${x%%y} {} ${}", "${x%%y} {} ${}", &[]);
+        check("${/}", "", &["/"]);
         check("${a b}${HOME}", "${a b}/home/ada", &[]);
     }
 

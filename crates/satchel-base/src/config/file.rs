@@ -159,13 +159,16 @@ impl Config {
         let mut config = Self { text: written.to_owned(), document, holds_new_servers, ..Self::default() };
         let root = reader.object(text, "the configuration")?;
         reader.has_its_block(&root)?;
+        let mut of_entries = Vec::new();
         for (key, value) in root {
             if key == SERVERS {
-                (config.servers, config.faults) = reader.servers(value)?;
+                (config.servers, config.faults, of_entries) = reader.servers(value)?;
             } else {
                 config.read_setting(&reader, &key, value);
             }
         }
+        // The last rule counts: those of `toolRules` are the person's own.
+        config.rules.splice(0..0, of_entries);
         for name in config.servers.keys().filter(|name| name.in_path() != name.as_str()) {
             config.rules = ToolRule::as_in_paths(config.rules, name);
         }

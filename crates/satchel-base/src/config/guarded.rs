@@ -115,7 +115,16 @@ impl Switches {
             | ServerKey::RefreshInterval
             | ServerKey::IdleTimeout
             | ServerKey::RequestTimeout
-            | ServerKey::ToolTimeouts => None,
+            | ServerKey::Timeout
+            | ServerKey::ToolTimeoutSec
+            | ServerKey::ToolTimeouts
+            | ServerKey::Environment
+            // Compared with all other rules.
+            | ServerKey::IncludeTools
+            | ServerKey::EnabledTools
+            | ServerKey::AllowedTools
+            | ServerKey::ExcludeTools
+            | ServerKey::DisabledTools => None,
         }
     }
 

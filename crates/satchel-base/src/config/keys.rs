@@ -134,6 +134,8 @@ keys! {
         Command = "command" => Entry,
         Args = "args" => Entry,
         Env = "env" => Entry,
+        // Other programs' words, in blocks that people copy from their documentation.
+        Environment = "environment" => Entry,
         Cwd = "cwd" => Entry,
         Url = "url" => Entry,
         // Other programs' documentation also uses these.
@@ -151,6 +153,14 @@ keys! {
         RefreshInterval = "refreshInterval" => Never,
         IdleTimeout = "idleTimeout" => Never,
         RequestTimeout = "requestTimeout" => Never,
+        Timeout = "timeout" => Never,
+        ToolTimeoutSec = "tool_timeout_sec" => Never,
+        // What restricts its tools, in other programs' words.
+        IncludeTools = "includeTools" => Rules,
+        EnabledTools = "enabled_tools" => Rules,
+        AllowedTools = "allowedTools" => Rules,
+        ExcludeTools = "excludeTools" => Rules,
+        DisabledTools = "disabled_tools" => Rules,
         ToolTimeouts = "toolTimeouts" => Never,
         KeepCalls = "keepCalls" => Either,
         ExactResults = "exactResults" => More,

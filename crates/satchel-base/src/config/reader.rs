@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
+use satchel_entry::slips::Spoilt;
 use satchel_mcp::{Raw, object::fields};
 use serde_json::Value;
 
@@ -141,8 +142,14 @@ impl<'a> ConfigReader<'a> {
 
     pub(super) fn syntax(&self, error: &serde_json::Error) -> ConfigError {
         let message = error.to_string();
-        let reason = message.split(" at line").next().unwrap_or(&message);
-        ConfigError { line: error.line().max(1), column: error.column().max(1), message: reason.to_owned() }
+        let (line, column) = (error.line().max(1), error.column());
+        let start: usize = self.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+        let spoilt = Spoilt::of(self.text, start + column);
+        let reason = match spoilt {
+            Some(spoilt) => spoilt.advice(),
+            None => message.split(" at line").next().unwrap_or(&message),
+        };
+        ConfigError { line, column: column.max(1), message: reason.to_owned() }
     }
 }
 
@@ -200,6 +207,12 @@ mod tests {
         );
         check("{\"mcpServers\": {\"a\": {\"command\": \"x\", \"startup\": \"now\"}}}", (1, 50), "keep-alive");
         check("{\"mcpServers\": {\"a\": {\"command\": \"x\", \"command\": \"y\"}}}", (1, 22), "occurs twice");
+        check(
+            "{\"mcpServers\": {\"a\": {\"command\": \"C:\\Users\\x\"}}}",
+            (1, 36),
+            "has to be written twice",
+        );
+        check("{\"mcpServers\": {\u{201c}a\u{201d}: {}}}", (1, 17), "curly quotes");
         check("[]", (1, 1), "must be an object, but is a list");
         check("{\"mcpServers\": []}", (1, 16), "must be an object, but is a list");
         check("{\"mcpServers\": {}, \"mcpServers\": {}}", (1, 1), "occurs twice");

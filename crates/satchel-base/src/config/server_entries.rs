@@ -1,16 +1,23 @@
 //! Reads the servers' entries one by one, so that an invalid one keeps no other from being used.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
 
+use satchel_entry::slips::is_address;
 use satchel_mcp::{Raw, object::all_fields};
 
 use super::{
     file::{ConfigError, SERVERS},
     keys::{Keys, ServerKey},
     reader::{ConfigReader, kind},
+    rules::ToolRule,
 };
 use crate::model::{
     ServerConfig, ServerName, Startup, TransportConfig, characters,
+    name::TOOL_SEPARATOR,
+    nature::Permit,
     oauth::{OAuth, Resource},
     server::{
         ContainerEngine, ContainerSandbox, DISCOVERY_TIMEOUT, EraSetting, IDLE_TIMEOUT, REFRESH_INTERVAL,
@@ -18,7 +25,10 @@ use crate::model::{
     },
 };
 
-type Servers = (BTreeMap<ServerName, ServerConfig>, BTreeMap<String, ConfigError>);
+type Servers = (BTreeMap<ServerName, ServerConfig>, BTreeMap<String, ConfigError>, Vec<ToolRule>);
+
+/// A larger number is in milliseconds.
+const LARGEST_IN_SECONDS: Duration = Duration::from_secs(3600);
 
 impl<'a> ConfigReader<'a> {
     /// Parses each entry independently.
@@ -28,6 +38,7 @@ impl<'a> ConfigReader<'a> {
             self.at(block.get(), format!("\"{SERVERS}\" must be an object, but is {}", kind(block.get())))
         })?;
         let (mut servers, mut faults, mut spots) = (BTreeMap::new(), BTreeMap::new(), HashMap::new());
+        let mut rules = Vec::new();
         for (name, entry) in all {
             // Parsers disagree on which duplicate counts.
             if servers.remove(name.as_str()).is_some() || faults.contains_key(&name) {
@@ -36,8 +47,13 @@ impl<'a> ConfigReader<'a> {
                 continue;
             }
             let parsed = name.parse::<ServerName>().map_err(|error| self.at(entry.get(), error.to_string()));
-            match parsed.and_then(|parsed| Ok((parsed, self.server(&name, entry)?))) {
-                Ok((parsed, server)) => {
+            let read = |parsed: ServerName| {
+                let (server, tools) = (self.server(&name, entry)?, self.tools_of(&parsed, entry)?);
+                Ok((parsed, server, tools))
+            };
+            match parsed.and_then(read) {
+                Ok((parsed, server, tools)) => {
+                    rules.extend(tools);
                     spots.insert(parsed.clone(), entry);
                     servers.insert(parsed, server);
                 }
@@ -45,7 +61,7 @@ impl<'a> ConfigReader<'a> {
             }
         }
         self.refuse_imitations(&spots, &mut servers, &mut faults);
-        Ok((servers, faults))
+        Ok((servers, faults, rules))
     }
 
     /// Of two names that look the same, the one in plain letters is the original, wherever it stands in the file.
@@ -86,7 +102,16 @@ impl<'a> ConfigReader<'a> {
             |wanted: &[ServerKey]| field(wanted).map(|(key, value)| self.text_of(key, value)).transpose();
         let switch = |key: ServerKey| field(&[key]).map(|(key, value)| self.switch(key, value)).transpose();
 
-        let command = text(&[ServerKey::Command])?;
+        // A program with its arguments, as some programs write it.
+        let listed = field(&[ServerKey::Command]).filter(|(_, value)| value.get().starts_with('['));
+        let mut line = match listed {
+            Some((key, value)) => self.list(key, value)?,
+            None => Vec::new(),
+        };
+        let command = match listed {
+            Some(_) => Some(if line.is_empty() { String::new() } else { line.remove(0) }),
+            None => text(&[ServerKey::Command])?,
+        };
         // Other programs' documentation also uses these keys.
         let url = text(&[ServerKey::Url, ServerKey::ServerUrl, ServerKey::HttpUrl])?;
         let transport = match (command, url) {
@@ -103,14 +128,23 @@ impl<'a> ConfigReader<'a> {
                     self.at(entry.get(), format!("\"{name}\" has an empty \"command\"; expected a program"))
                 );
             }
-            (Some(command), None) => TransportConfig::Stdio {
-                command,
-                args: field(&[ServerKey::Args])
-                    .map_or(Ok(Vec::new()), |(key, value)| self.list(key, value))?,
-                env: field(&[ServerKey::Env])
-                    .map_or(Ok(BTreeMap::new()), |(key, value)| self.map(key, value))?,
-                cwd: text(&[ServerKey::Cwd])?,
-            },
+            (Some(command), None) if is_address(command.trim()) => {
+                let message = format!(
+                    "the \"command\" of \"{name}\" is an address; write it as \"url\", and leave \"command\" and \"args\" out"
+                );
+                return Err(self.at(entry.get(), message));
+            }
+            (Some(command), None) => {
+                let args =
+                    field(&[ServerKey::Args]).map_or(Ok(Vec::new()), |(key, value)| self.list(key, value))?;
+                let env = field(&[ServerKey::Env]).or_else(|| field(&[ServerKey::Environment]));
+                TransportConfig::Stdio {
+                    command,
+                    args: line.into_iter().chain(args).collect(),
+                    env: env.map_or(Ok(BTreeMap::new()), |(key, value)| self.map(key, value))?,
+                    cwd: text(&[ServerKey::Cwd])?,
+                }
+            }
             (None, Some(url)) => {
                 let known = ["http://", "https://", "${"].iter().any(|start| url.starts_with(start));
                 if !known {
@@ -162,6 +196,10 @@ impl<'a> ConfigReader<'a> {
                 .max(REFRESH_INTERVAL_FLOOR),
             idle_timeout: duration(ServerKey::IdleTimeout)?.unwrap_or(IDLE_TIMEOUT),
             request_timeout: duration(ServerKey::RequestTimeout)?
+                .or(duration(ServerKey::ToolTimeoutSec)?)
+                .or(field(&[ServerKey::Timeout])
+                    .map(|(key, value)| self.other_timeout(key, value))
+                    .transpose()?)
                 .map(|timeout| timeout.max(REQUEST_TIMEOUT_FLOOR)),
             tool_timeouts: field(&[ServerKey::ToolTimeouts]).map_or(
                 Ok(BTreeMap::new()),
@@ -179,6 +217,42 @@ impl<'a> ConfigReader<'a> {
             exact_results,
             sandbox,
         })
+    }
+
+    /// What other programs call `timeout`: a number is in seconds in some and in milliseconds in others. No call takes an
+    /// hour, and none is given less than a second.
+    fn other_timeout(&self, key: &str, value: &'a Raw) -> Result<Duration, ConfigError> {
+        let time = self.duration(key, value)?;
+        let is_number = !value.get().starts_with('"');
+        Ok(if is_number && time > LARGEST_IN_SECONDS { time / 1000 } else { time })
+    }
+
+    /// The rules that stand for the lists of tools in a server's entry.
+    pub(super) fn tools_of(&self, name: &ServerName, entry: &'a Raw) -> Result<Vec<ToolRule>, ConfigError> {
+        let mut rules = Vec::new();
+        for (key, value) in self.object(entry.get(), "the entry")? {
+            let path = |tool: &str| format!("{}{TOOL_SEPARATOR}{}", name.in_path(), tool.trim());
+            let off = |tool: String, except: Vec<String>| ToolRule {
+                tool,
+                except,
+                permit: Some(Permit::Off),
+                ..ToolRule::default()
+            };
+            match ServerKey::of(&key) {
+                Some(ServerKey::IncludeTools | ServerKey::EnabledTools | ServerKey::AllowedTools) => {
+                    let tools = self.list(&key, value)?;
+                    if !tools.iter().any(|tool| tool == "*") && !tools.is_empty() {
+                        let names = tools.iter().flat_map(|tools| tools.split(','));
+                        rules.push(off(path("*"), names.map(path).collect()));
+                    }
+                }
+                Some(ServerKey::ExcludeTools | ServerKey::DisabledTools) => {
+                    rules.extend(self.list(&key, value)?.iter().map(|tool| off(path(tool), vec![])));
+                }
+                _ => {}
+            }
+        }
+        Ok(rules)
     }
 
     /// `false`, or a block of settings.
@@ -417,6 +491,46 @@ mod tests {
     }
 
     #[test]
+    fn other_programs_words_mean_the_same_here() {
+        let read =
+            server(r#"{"command": ["npx", "-y", "x"], "environment": {"REGION": "eu"}, "timeout": 90000}"#);
+        let TransportConfig::Stdio { command, args, env, .. } = read.transport else { panic!() };
+        assert_eq!((command.as_str(), args.as_slice()), ("npx", &["-y".to_owned(), "x".to_owned()][..]));
+        assert_eq!(env["REGION"], "eu");
+        assert_eq!(read.request_timeout, Some(Duration::from_secs(90)));
+        for timeout in ["\"timeout\": 90", "\"tool_timeout_sec\": 90", "\"timeout\": \"90s\""] {
+            let read = server(&format!(r#"{{"command": "x", {timeout}}}"#));
+            assert_eq!(read.request_timeout, Some(Duration::from_secs(90)), "{timeout}");
+        }
+        let own = server(r#"{"command": "x", "timeout": 5000, "requestTimeout": "2m"}"#);
+        assert_eq!(own.request_timeout, Some(Duration::from_secs(120)));
+    }
+
+    #[test]
+    fn lists_of_tools_in_an_entry_are_rules_and_the_persons_own_come_last() {
+        let rules = |entry: &str| {
+            let text = format!(
+                r#"{{"mcpServers": {{"x": {entry}}}, "toolRules": [{{"tool": "x:rm", "permit": "ask"}}]}}"#
+            );
+            let rules = Config::parse(&text).unwrap().tool_rules().to_vec();
+            let own = rules.last().unwrap();
+            assert_eq!((own.tool.as_str(), own.permit), ("x:rm", Some(Permit::Ask)), "{entry}");
+            rules[..rules.len() - 1]
+                .iter()
+                .map(|rule| {
+                    assert_eq!(rule.permit, Some(Permit::Off));
+                    format!("{} but {}", rule.tool, rule.except.join(","))
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(rules(r#"{"command": "y", "includeTools": ["a", "b"]}"#), ["x:* but x:a,x:b"]);
+        assert_eq!(rules(r#"{"command": "y", "enabled_tools": ["a,b"]}"#), ["x:* but x:a,x:b"]);
+        assert_eq!(rules(r#"{"command": "y", "excludeTools": ["a"]}"#), ["x:a but "]);
+        assert_eq!(rules(r#"{"command": "y", "allowedTools": ["*"]}"#), [""; 0]);
+        assert_eq!(rules(r#"{"command": "y"}"#), [""; 0]);
+    }
+
+    #[test]
     fn durations_are_seconds_or_texts_with_a_unit() {
         let idle =
             |value: &str| server(&format!(r#"{{"command": "x", "idleTimeout": {value}}}"#)).idle_timeout;
@@ -437,7 +551,9 @@ mod tests {
             "\"bad\": 5",
             "\"bad\":null",
             "\"bad\" : [ 1.50 ]",
-            "\"bad\": {\"command\" :[\"x\"]}",
+            "\"bad\": {\"command\" :[\"x\", {}]}",
+            "\"bad\": {\"command\" :[]}",
+            "\"bad\": {\"command\": \"https://x.example/mcp\"}",
             "\"bad\": {\"command\": \"x\",\t\"url\": \"http://y\"}",
             "\"bad\": {\"type\": \"carrier pigeon\"}",
             "\"bad\": {\"url\": \"ws://x\"}",

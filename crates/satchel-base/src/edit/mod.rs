@@ -12,6 +12,7 @@ mod yaml;
 
 use std::ops::Range;
 
+use satchel_entry::slips::Spoilt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -292,10 +293,12 @@ fn syntax_error(text: &str, offset: usize, message: impl Into<String>) -> Syntax
         offset -= 1;
     }
     let before = &text[..offset];
+    let message = message.into();
+    let message = Spoilt::of(text, offset).map_or(message, |spoilt| spoilt.advice().to_owned());
     SyntaxError {
         line: before.matches('\n').count() + 1,
         column: before[line_start(text, offset)..].chars().count() + 1,
-        message: message.into(),
+        message,
     }
 }
 

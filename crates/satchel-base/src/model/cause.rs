@@ -48,6 +48,18 @@ pub enum FailureCause {
         /// Their names.
         names: Vec<String>,
     },
+    /// Its command is a whole line: a program with its arguments.
+    WholeLine {
+        /// The line.
+        line: String,
+        /// The program in it.
+        program: String,
+    },
+    /// Its entry has placeholders of another program, which mean nothing here.
+    OtherPlaceholders {
+        /// The placeholders.
+        names: Vec<String>,
+    },
     /// Its process ended.
     Exited {
         /// How.
@@ -206,8 +218,9 @@ impl FailureCause {
             | Self::Revision { said: text }
             | Self::Redirected { target: text, .. }
             | Self::Unreached { error: text, .. } => alter(text),
+            Self::WholeLine { line, program } => [line, program].into_iter().for_each(alter),
             Self::NotStarted { program, error } => [program, error].into_iter().for_each(alter),
-            Self::Unset { names } => names.iter_mut().for_each(alter),
+            Self::Unset { names } | Self::OtherPlaceholders { names } => names.iter_mut().for_each(alter),
             Self::Exited { wrote: text, .. }
             | Self::Silent { wrote: text, .. }
             | Self::Http { said: text, .. } => text.iter_mut().for_each(alter),

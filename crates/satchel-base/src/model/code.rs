@@ -41,12 +41,16 @@ codes! {
     SpawnDenied = "spawn_denied",
     /// The sandbox of the server cannot be set up, so the server was not started.
     SandboxUnusable = "sandbox_unusable",
+    /// What the server's entry says cannot be run as it stands there, so nothing was started.
+    EntryWrong = "entry_wrong",
     /// The process exited before it was ready.
     ExitedEarly = "exited_early",
     /// The process or endpoint did not answer the handshake in time.
     HandshakeTimeout = "handshake_timeout",
     /// The process wrote text other than JSON-RPC to its standard output, and never answered.
     StdoutNoise = "stdout_noise",
+    /// A library that the server uses is missing or has changed.
+    DependencyBroken = "dependency_broken",
     /// The process was killed from outside, most often because memory ran out.
     OomKilled = "oom_killed",
     /// The server answered the handshake with an error or an invalid message.
@@ -350,11 +354,15 @@ impl Code {
             Code::StdoutNoise => {
                 "Look at the lines marked stdout_noise in its log; an option such as --quiet or --stdio often helps."
             }
+            Code::DependencyBroken => {
+                "Its entry may be right: a library that it uses is missing or has changed. Run another version of it, or keep the library's earlier version."
+            }
             Code::OomKilled => {
                 "Close something that needs memory, or give this server less to do; then use `satchel restart`."
             }
             Code::Dns => "Check the host name in its \"url\", and that this computer is online.",
             Code::SpawnDenied => "Make the file executable, or correct \"command\" or \"args\" in its entry.",
+            Code::EntryWrong => "Correct its entry in the configuration, as the reason says.",
             Code::SandboxUnusable => "Correct \"sandbox\" in its entry.",
             Code::ExitedEarly => "Read the last lines of its log, then correct its arguments or environment.",
             Code::HandshakeTimeout => {

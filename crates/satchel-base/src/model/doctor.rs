@@ -355,6 +355,8 @@ pub enum ServerAside {
     Floats(String),
     /// These arguments contain a secret, and every program of the computer can read arguments.
     SecretArguments(Vec<String>),
+    /// Its last words name these variables, which the environment of the hub has and servers do not get.
+    VariablesHere(Vec<String>),
 }
 
 impl fmt::Display for Diagnosis {
@@ -441,6 +443,11 @@ impl fmt::Display for Diagnosis {
                         f,
                         "; a secret is on its command line, which every program of this computer can read: {}",
                         arguments.join(" ")
+                    ),
+                    Some(ServerAside::VariablesHere(names)) => write!(
+                        f,
+                        "; your environment has {}, which servers get only where their entry names it",
+                        names.join(", ")
                     ),
                     Some(ServerAside::Floats(package)) => {
                         write!(f, "; it runs the newest version of {package}, reviewed or not")

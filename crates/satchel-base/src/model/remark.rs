@@ -85,6 +85,22 @@ pub enum RemarkKind {
         /// What is off there.
         with: String,
     },
+    /// Its command was the one of Windows, which other systems do not have.
+    OfWindows,
+    /// Its command was a whole line.
+    WholeLine,
+    /// Its command was an address.
+    AddressAsCommand,
+    /// Paths or arguments have control characters.
+    ControlCharacters {
+        /// Where, for example `args[1]`.
+        fields: Vec<String>,
+    },
+    /// What had only a setting that nobody filled in was left out.
+    Unfilled {
+        /// The placeholders.
+        fields: Vec<String>,
+    },
     /// Another program stores sign-ins in plain text.
     PlainSignIns {
         /// The program.
@@ -163,6 +179,24 @@ impl fmt::Display for RemarkKind {
             Self::OffWithMore { tool, with } => {
                 write!(f, "{tool:?} is off here, because \"{with}\" is switched off there")
             }
+            Self::OfWindows => f.write_str("its command is one of Windows; it runs here without that wrapper"),
+            Self::WholeLine => f.write_str(
+                "its whole command line stood in \"command\"; what follows the program is in \"args\" here",
+            ),
+            Self::AddressAsCommand => {
+                f.write_str("its \"command\" was an address, so Satchel connects to that and starts nothing")
+            }
+            Self::ControlCharacters { fields } => write!(
+                f,
+                "{} contains a control character, such as the tab that \"\\t\" means; if it is a path of Windows, write each \
+                 backslash twice",
+                fields.join(", ")
+            ),
+            Self::Unfilled { fields } => write!(
+                f,
+                "{} has no value here, so what consisted of it alone was left out",
+                fields.join(", ")
+            ),
             Self::PlainSignIns { who, file } => write!(
                 f,
                 "{who} keeps sign-ins in plain text in {file}, which Satchel does not read; once you have signed in here, \

@@ -1,8 +1,12 @@
 //! Reads one server entry of a client, as described in the client table.
 
+use satchel_entry::{
+    placeholder::{setting_in, without_unset},
+    slips::{self, Meant, Slip},
+};
 use serde_json::{Map, Value};
 
-use super::{FoundEntry, Target, TransportKind, Unwrap, Words, plain_secrets};
+use super::{FoundEntry, Target, TransportKind, Unwrap, Words, plain_secrets, synonyms::widened};
 use crate::{
     model::remark::RemarkKind,
     references::References,
@@ -21,16 +25,22 @@ pub(super) fn read(
     fields: &EntryFields,
     references: &mut References<'_>,
 ) -> Result<FoundEntry, String> {
-    let entry = EntryReader::new(shape, fields);
+    let shape = &widened(shape, fields);
+    let mut remarks = Vec::new();
+    let moved = address_as_command(shape, fields);
+    remarks.extend(moved.as_ref().map(|_| RemarkKind::AddressAsCommand));
+    let entry = EntryReader::new(shape, moved.as_ref().unwrap_or(fields));
     let kind = entry.kind()?;
     let target = match kind {
         TransportKind::Stdio => entry.program(references),
         TransportKind::Http | TransportKind::Sse => entry.address(references)?,
     };
+    let target = mended(target, &mut remarks);
+    let target = without_settings(target, &mut remarks);
     let secret_fields = plain_secrets::plain(&target);
     let unwrap = unwrap(&target);
     let mut unknown = entry.unknown();
-    let remarks = take_app(&mut unknown).into_iter().collect();
+    remarks.extend(take_app(&mut unknown));
     Ok(FoundEntry {
         name: name.to_owned(),
         transport: kind,
@@ -54,6 +64,76 @@ pub(super) fn read(
         remarks,
         words: Words::default(),
     })
+}
+
+/// The fields of an entry whose command is an address, as an entry with an address.
+fn address_as_command(shape: &Shape, fields: &EntryFields) -> Option<EntryFields> {
+    let command = fields.get(&shape.command)?;
+    let url = match command {
+        Value::Array(words) if words.len() == 1 => words.first(),
+        command => Some(command),
+    };
+    let url = url.and_then(Value::as_str).filter(|text| slips::is_address(text.trim()))?;
+    let mut moved = fields.clone();
+    moved.shift_remove(&shape.command);
+    moved.insert(shape.url.first()?.clone(), url.trim().into());
+    if let (Some(field), Some(http)) = (&shape.type_field, shape.http_types.first()) {
+        moved.insert(field.clone(), http.clone().into());
+    }
+    Some(moved)
+}
+
+/// What was meant by a command that is none. Control characters are told.
+fn mended(target: Target, remarks: &mut Vec<RemarkKind>) -> Target {
+    let Target::Program { command, args, env, cwd, env_file } = target else { return target };
+    let odd = slips::with_control_characters(&command, &args, cwd.as_deref());
+    if !odd.is_empty() {
+        remarks.push(RemarkKind::ControlCharacters { fields: odd });
+    }
+    let is_file = |path: &str| std::path::Path::new(path).is_file();
+    let Some((meant, slip)) = slips::meant(&command, &args, cfg!(windows), is_file) else {
+        return Target::Program { command, args, env, cwd, env_file };
+    };
+    let (command, args) = match meant {
+        Meant::Program { command, args } => (command, args),
+        // Read as one before.
+        Meant::Address(_) => (command, args),
+    };
+    match slip {
+        Slip::OfWindows => remarks.push(RemarkKind::OfWindows),
+        Slip::WholeLine => remarks.push(RemarkKind::WholeLine),
+        Slip::Address => {}
+    }
+    Target::Program { command, args, env, cwd, env_file }
+}
+
+/// Without variables, headers and arguments that are nothing but a setting of a bundle: outside of the bundle nobody fills
+/// it in.
+fn without_settings(mut target: Target, remarks: &mut Vec<RemarkKind>) -> Target {
+    let mut left: Vec<String> = Vec::new();
+    let mut keep = |value: &Value| match value.as_str().and_then(setting_in) {
+        Some(setting) => {
+            left.push(format!("${{user_config.{setting}}}"));
+            false
+        }
+        None => true,
+    };
+    match &mut target {
+        Target::Program { args, env, .. } => {
+            env.retain(|_, value| keep(value));
+            let given = std::mem::take(args).into_iter();
+            *args = without_unset(
+                given.map(|arg| if keep(&Value::String(arg.clone())) { Ok(arg) } else { Err(arg) }).collect(),
+            );
+        }
+        Target::Address { headers, .. } => headers.retain(|_, value| keep(value)),
+    }
+    left.sort();
+    left.dedup();
+    if !left.is_empty() {
+        remarks.push(RemarkKind::Unfilled { fields: left });
+    }
+    target
 }
 
 /// Translates a user-registered app from other programs' field names. Returns a remark if its secret is left out.
@@ -287,6 +367,13 @@ impl<'a> EntryReader<'a> {
         let field = self.shape.tools_allow.as_deref();
         self.outer(field)?.as_array()?;
         let list = self.list(field);
+        // `--include-tools a,b` of a client's command line writes one name.
+        let list: Vec<String> = list
+            .iter()
+            .flat_map(|names| names.split(','))
+            .map(|name| name.trim().to_owned())
+            .filter(|name| !name.is_empty())
+            .collect();
         let all = list.iter().any(|tool| tool == "*") || (list.is_empty() && !self.shape.empty_allows_none);
         (!all).then_some(list)
     }

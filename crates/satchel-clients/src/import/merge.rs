@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::{FoundEntry, Target, TransportKind, naming, plain_secrets};
+use super::{FoundEntry, Target, naming, plain_secrets};
 use crate::model::{
     characters,
     remark::{NameFault, RemarkKind},
@@ -38,39 +38,58 @@ pub struct Candidate {
     pub renamed: Option<RemarkKind>,
 }
 
-/// The identity of a server: its program with arguments, or its address.
-pub fn identity(server: &FoundEntry) -> String {
-    identity_of(&server.target, server.transport)
-}
+/// Existing servers, to recognize those that are found again.
+#[derive(Debug, Clone, Default)]
+pub struct Existing(BTreeMap<String, Vec<String>>);
 
-fn identity_of(target: &Target, transport: TransportKind) -> String {
-    match target {
-        Target::Program { command, args, .. } => identity_of_program(command, args),
-        Target::Address { url, .. } => identity_of_address(url, transport == TransportKind::Sse),
+impl Existing {
+    /// Adds a server by its name.
+    pub fn add(&mut self, name: &str, target: &Target) {
+        let identity = identity_of(&plain_secrets::without_credentials(target));
+        self.0.entry(identity).or_default().push(name.to_owned());
+    }
+
+    /// The server that this one is, if any. One whose credentials are in the keychain is recognized by everything else and
+    /// its name: two accounts of one service differ in their credentials only.
+    pub fn known(&self, server: &FoundEntry) -> Option<&String> {
+        let target = plain_secrets::without_credentials(&server.target);
+        let names = self.0.get(&identity_of(&target))?;
+        if target == server.target
+            && let [only] = names.as_slice()
+        {
+            return Some(only);
+        }
+        let name = naming::plain(&server.name, server.words).0;
+        let numbered = |known: &&String| {
+            let number = known.strip_prefix(&name).and_then(|rest| rest.strip_prefix('-'));
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+        };
+        names.iter().find(|known| is_same(known, &name)).or_else(|| names.iter().find(numbered))
     }
 }
 
-/// The existing server that this one is, if any. One whose credentials are in the keychain is recognized by everything
-/// else and its name: two accounts of one service differ in their credentials only.
-pub fn known<'a>(server: &FoundEntry, existing: &'a BTreeMap<String, String>) -> Option<&'a String> {
-    let without = || identity_of(&plain_secrets::without_credentials(&server.target), server.transport);
-    let name = || naming::plain(&server.name, server.words).0;
-    existing
-        .get(&identity(server))
-        .or_else(|| existing.get(&without()).filter(|existing| is_same(existing, &name())))
+/// What makes a server another one: its program, arguments, variables and directory, or its address and headers.
+fn identity_of(target: &Target) -> String {
+    let plain = plain_secrets::without_references;
+    match target {
+        Target::Program { command, args, env, cwd, .. } => {
+            let args: Vec<String> = args.iter().map(|arg| plain(arg)).collect();
+            let cwd = cwd.as_deref().map(plain);
+            json!(["stdio", plain_program(command), args, plain_values(env), cwd]).to_string()
+        }
+        Target::Address { url, headers } => {
+            let headers: BTreeMap<String, String> =
+                plain_values(headers).into_iter().map(|(name, value)| (name.to_lowercase(), value)).collect();
+            // The transport is found out, and some programs do not write it.
+            json!(["http", plain_address(&plain(url)), headers]).to_string()
+        }
+    }
 }
 
-/// See [`identity`].
-pub fn identity_of_program(command: &str, args: &[String]) -> String {
-    let args = args.iter().map(|arg| plain_secrets::without_references(arg));
-    let words: Vec<String> = std::iter::once(plain_program(command).to_owned()).chain(args).collect();
-    format!("stdio {}", Value::from(words))
-}
-
-/// See [`identity`].
-pub fn identity_of_address(url: &str, sse: bool) -> String {
-    let url = plain_address(&plain_secrets::without_references(url));
-    format!("{} {url}", if sse { "sse" } else { "http" })
+/// In the order of their names.
+fn plain_values(values: &Map<String, Value>) -> BTreeMap<String, String> {
+    let plain = |value: &Value| plain_secrets::without_references(value.as_str().unwrap_or_default());
+    values.iter().map(|(name, value)| (name.clone(), plain(value))).collect()
 }
 
 /// The bare name of common launchers, which differ only in where they are installed.
@@ -93,26 +112,26 @@ fn plain_address(url: &str) -> String {
     format!("{}://{}{}{query}", scheme.to_lowercase(), host.to_lowercase(), path.trim_end_matches('/'))
 }
 
-/// One candidate per server, with unique names. `known` has the existing servers by identity; `taken` has the used
-/// names.
+/// One candidate per server, with unique names. Two that differ in a variable, a header, the directory or their tools are
+/// two servers. `taken` has the used names.
 pub fn candidates(
     found: Vec<(Origin, FoundEntry)>,
-    known: &BTreeMap<String, String>,
+    existing: &Existing,
     taken: impl Fn(&str) -> bool,
 ) -> Vec<Candidate> {
     let mut all: Vec<Candidate> = Vec::new();
     let mut by_identity: BTreeMap<String, usize> = BTreeMap::new();
     for (origin, server) in found {
-        let identity = identity(&server);
+        let tools = json!([server.tools_allow, server.tools_deny]);
+        let identity = format!("{} {} {tools}", identity_of(&server.target), credentials_of(&server.target));
         if let Some(index) = by_identity.get(&identity) {
             let candidate = &mut all[*index];
             candidate.server.enabled |= server.enabled;
-            complete(&mut candidate.server, &server);
             candidate.origins.push(origin);
             continue;
         }
         by_identity.insert(identity, all.len());
-        let known = self::known(&server, known).cloned();
+        let known = existing.known(&server).cloned();
         let is_taken = |name: &str| taken(name) || all.iter().any(|other| is_same(&other.name, name));
         let (name, renamed) = match &known {
             Some(known) => (known.clone(), None),
@@ -123,23 +142,14 @@ pub fn candidates(
     all
 }
 
-/// Fills gaps from the second place.
-fn complete(server: &mut FoundEntry, other: &FoundEntry) {
-    let add = |mine: &mut serde_json::Map<String, Value>, theirs: &serde_json::Map<String, Value>| {
-        for (key, value) in theirs {
-            mine.entry(key.clone()).or_insert_with(|| value.clone());
-        }
+/// The texts that comparing replaces, as they are written: two secrets are two accounts.
+fn credentials_of(target: &Target) -> String {
+    let sorted = |values: &Map<String, Value>| -> BTreeMap<String, Value> {
+        values.iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect()
     };
-    match (&mut server.target, &other.target) {
-        (Target::Program { env, cwd, .. }, Target::Program { env: theirs, cwd: their_cwd, .. }) => {
-            add(env, theirs);
-            if cwd.is_none() {
-                cwd.clone_from(their_cwd);
-            }
-        }
-        (Target::Address { headers, .. }, Target::Address { headers: theirs, .. }) => add(headers, theirs),
-        (Target::Program { .. }, Target::Address { .. })
-        | (Target::Address { .. }, Target::Program { .. }) => {}
+    match target {
+        Target::Program { args, env, .. } => json!([args, sorted(env)]).to_string(),
+        Target::Address { url, headers } => json!([plain_address(url), sorted(headers)]).to_string(),
     }
 }
 
@@ -185,12 +195,13 @@ mod tests {
             "other": {"command": "npx", "args": ["pg", "postgres://me:else@h/a"]},
             "web": {"url": "https://h/mcp?key=abc"}}}"#;
         let reference = |text: &str| text.replace("REF", "${secret:x}");
-        let mine = ["pg".to_owned(), reference("postgres://me:REF@h/a")];
-        let existing = [
-            (identity_of_program("npx", &mine), "db".to_owned()),
-            (identity_of_address(&reference("https://h/mcp?key=REF"), false), "web".to_owned()),
-        ];
-        let merged = candidates(found("cursor", file), &existing.into(), |name| name != "other");
+        let mut existing = Existing::default();
+        let mine = vec!["pg".to_owned(), reference("postgres://me:REF@h/a")];
+        let (env, cwd, env_file) = (Map::new(), None, None);
+        existing.add("db", &Target::Program { command: "npx".into(), args: mine, env, cwd, env_file });
+        let url = reference("https://h/mcp?key=REF");
+        existing.add("web", &Target::Address { url, headers: Map::new() });
+        let merged = candidates(found("cursor", file), &existing, |name| name != "other");
         let known: Vec<(&str, Option<&str>)> =
             merged.iter().map(|one| (one.name.as_str(), one.known.as_deref())).collect();
         assert_eq!(known, [("db", Some("db")), ("other", None), ("web", Some("web"))]);
@@ -204,14 +215,16 @@ mod tests {
         );
         all.extend(found(
             "claude-desktop",
-            r#"{"mcpServers": {"files": {"command": "/opt/bin/npx", "args": ["fs"], "env": {"A": "1"}}, "fs": {"command": "uvx"}}}"#,
+            r#"{"mcpServers": {"files": {"command": "/opt/bin/npx", "args": ["fs"]}, "fs": {"command": "uvx"}}}"#,
         ));
         all.extend(found(
             "vscode",
             r#"{"servers": {"github": {"type": "http", "url": "https://api.example.com/mcp"}, "a/b": {"command": "x"}}}"#,
         ));
-        let known = [("stdio [\"uvx\"]".to_owned(), "mine".to_owned())].into();
-        let merged = candidates(all, &known, |name| name == "a/b");
+        let mut existing = Existing::default();
+        let (args, env, cwd, env_file) = (vec![], Map::new(), None, None);
+        existing.add("mine", &Target::Program { command: "uvx".into(), args, env, cwd, env_file });
+        let merged = candidates(all, &existing, |name| name == "a/b");
         let names: Vec<(&str, usize, Option<&str>)> =
             merged.iter().map(|one| (one.name.as_str(), one.origins.len(), one.known.as_deref())).collect();
         assert_eq!(names, [("gh", 2, None), ("fs", 2, None), ("mine", 1, Some("mine")), ("a/b-2", 1, None)]);
@@ -220,9 +233,39 @@ mod tests {
         let why = "the name \"a/b\" was changed to \"a/b-2\" because another server is called \"a/b\", ignoring case";
         assert_eq!(told(3).as_deref(), Some(why));
         assert!(merged[0].server.enabled, "it is on in one of the places");
-        match &merged[1].server.target {
-            Target::Program { env, .. } => assert_eq!(env["A"], "1"),
-            other => panic!("{other:?}"),
+    }
+
+    #[test]
+    fn two_that_differ_are_two_servers() {
+        for (one, other) in [
+            (r#""env": {"DB": "test"}"#, r#""env": {"DB": "production"}"#),
+            (r#""env": {"DB": "test"}"#, r#""args": ["pg"]"#),
+            (r#""env": {"API_KEY": "sk-work-8f2k3j4h5g6"}"#, r#""env": {"API_KEY": "sk-home-9f8e7d6c5b4"}"#),
+            (r#""cwd": "/a""#, r#""cwd": "/b""#),
+            (r#""includeTools": ["read"]"#, r#""args": ["pg"]"#),
+        ] {
+            let entry = |rest: &str| match rest.contains("args") {
+                true => format!(r#"{{"command": "npx", {rest}}}"#),
+                false => format!(r#"{{"command": "npx", "args": ["pg"], {rest}}}"#),
+            };
+            let file = format!(r#"{{"mcpServers": {{"db": {}, "db2": {}}}}}"#, entry(one), entry(other));
+            let mut all = found("cursor", &file);
+            assert_eq!(candidates(all.clone(), &Existing::default(), |_| false).len(), 2, "{file}");
+            all[1].1 = all[0].1.clone();
+            assert_eq!(candidates(all, &Existing::default(), |_| false).len(), 1, "{file}");
         }
+        let file = r#"{"mcpServers": {"a": {"url": "https://h/mcp", "headers": {"X-Team": "red"}},
+            "b": {"url": "https://h/mcp", "headers": {"X-Team": "blue"}}, "c": {"url": "https://h/mcp/", "headers": {"x-team": "blue"}}}}"#;
+        assert_eq!(candidates(found("cursor", file), &Existing::default(), |_| false).len(), 2);
+        // What is here with other variables is not the server that was found.
+        let mut existing = Existing::default();
+        let env = Map::from_iter([("DB".to_owned(), "test".into())]);
+        let (args, cwd, env_file) = (vec!["pg".to_owned()], None, None);
+        existing.add("db", &Target::Program { command: "npx".into(), args, env, cwd, env_file });
+        let file = r#"{"mcpServers": {"db": {"command": "npx", "args": ["pg"], "env": {"DB": "production"}},
+            "same": {"command": "/usr/bin/npx", "args": ["pg"], "env": {"DB": "test"}}}}"#;
+        let known = candidates(found("cursor", file), &existing, |name| name == "db");
+        let known: Vec<_> = known.iter().map(|one| (one.name.as_str(), one.known.as_deref())).collect();
+        assert_eq!(known, [("db-2", None), ("db", Some("db"))]);
     }
 }

@@ -10,20 +10,20 @@ mod paste;
 mod plain_secrets;
 mod sign_ins;
 mod switches;
+mod synonyms;
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use merge::{
-    Candidate, Origin, candidates, identity, identity_of_address, identity_of_program, is_same, known,
-};
+pub use merge::{Candidate, Existing, Origin, candidates, is_same};
 pub use omitted::omitted;
 pub use paste::{PasteError, read_pasted, read_text};
 pub use plain_secrets::{
     Moved, credentials_in, hide_credentials, into_config, secret_name, take_credentials,
 };
+pub use satchel_entry::slips;
 pub use sign_ins::left_behind;
 use switches::Switches;
 

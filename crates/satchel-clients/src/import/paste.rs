@@ -2,7 +2,10 @@
 
 use std::sync::OnceLock;
 
-use satchel_entry::launcher::{Launch, program_name};
+use satchel_entry::{
+    launcher::{Launch, program_name},
+    slips::{Spoilt, is_curly},
+};
 use serde_json::{Map, Value, json};
 
 use super::{Contents, FoundEntry, Words, any_format, badge, container, read_with};
@@ -17,6 +20,9 @@ pub enum PasteError {
     /// A damaged block.
     #[error("this block cannot be read: {0}")]
     Damaged(super::SyntaxError),
+    /// Quotation marks of a text processor.
+    #[error("{}", Spoilt::CurlyQuote.advice())]
+    CurlyQuotes,
     /// Nothing in it is a server.
     #[error("there is no server in it{0}")]
     Nothing(String),
@@ -252,6 +258,11 @@ fn name_of_command(words: &[&str]) -> String {
 }
 
 fn command_line(text: &str) -> Result<Contents, PasteError> {
+    // Where they stand for quotes, a word or its value begins with one; elsewhere, they are apostrophes of a sentence.
+    let value = |word: &'_ str| word.split_once('=').map_or(word, |(_, value)| value).starts_with(is_curly);
+    if text.split_whitespace().any(|word| word.starts_with(is_curly) || value(word)) {
+        return Err(PasteError::CurlyQuotes);
+    }
     let joined = text.replace("\\\n", " ").replace("\\\r\n", " ").replace("`\n", " ");
     let joined = joined.trim_start_matches("$ ");
     let windows = joined.as_bytes().get(1..3) == Some(b":\\");
@@ -459,6 +470,10 @@ mod tests {
         for (text, part) in [
             ("  ", "nothing to add"),
             ("{\"mcpServers\": {", "line 1, column "),
+            ("{\"mcpServers\": {\"a\": {\"command\": \"C:\\Users\\x\"}}}", "has to be written twice"),
+            ("{\u{201c}mcpServers\u{201d}: {}}", "curly quotes"),
+            ("npx -y x \u{201c}/a b\u{201d}", "curly quotes"),
+            ("npx -y x --dir=\u{201c}/a b\u{201d}", "curly quotes"),
             ("{\"theme\": 1}", "no server"),
             ("{\"mcpServers\": {\"a\": {}}}", "no-command-or-url"),
             ("Lorem ipsum dolor sit amet", "reads like a sentence"),

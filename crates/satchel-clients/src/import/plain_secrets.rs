@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
-use satchel_entry::credential::{self, CredentialSign, FieldKind, after_scheme, in_arguments};
+use satchel_entry::{
+    credential::{self, CredentialSign, FieldKind, after_scheme, in_arguments},
+    placeholder::Placeholder,
+};
 use serde_json::{Map, Value, json};
 
 use super::{FoundEntry, Target, TransportKind, Words, omitted::is_kept};
@@ -204,9 +207,14 @@ pub fn into_config(
         moved: &moved,
         literal,
     };
-    let mut own = |text: &str, label: &str| match server.words {
-        Words::Own => ours(text, name, label, &mut needs),
-        Words::Pasted | Words::Described => from_strangers.text(text, label),
+    let mut own = |text: &str, label: &str| {
+        let text = match server.words {
+            Words::Own => ours(text, name, label),
+            Words::Pasted => from_strangers.text(text, label),
+            Words::Described => return from_strangers.text(text, label),
+        };
+        needs.extend(placeholders_in(&text));
+        text
     };
     let mut entry = Map::new();
     match target {
@@ -361,13 +369,19 @@ pub(super) fn without_credentials(target: &Target) -> Target {
     target
 }
 
-/// The same of a text from Satchel's configuration.
+/// The same of references, in other programs' files and in Satchel's configuration: what both write differently for the same
+/// becomes equal.
 pub(super) fn without_references(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some((start, after)) = rest.split_once("${secret:") {
-        let Some((_, end)) = after.split_once('}') else { break };
+    while let Some((start, after)) = rest.split_once("${") {
+        let Some((inside, end)) = after.split_once('}') else { break };
         out.push_str(start);
-        out.push_str(ANY);
+        match inside.split_once(':') {
+            Some(("secret" | "input" | "cmd" | "file", _)) => out.push_str(ANY),
+            Some(("host", id)) => out.push_str(&of_other_program(id)),
+            Some(("env", name)) => out.push_str(&format!("${{{name}}}")),
+            _ => out.push_str(&format!("${{{inside}}}")),
+        }
         rest = end;
     }
     out + rest
@@ -419,11 +433,12 @@ impl Strangers<'_> {
             return Err(default);
         }
         let (kind, id) = inside.split_once(':').unwrap_or(("env", inside));
-        let is_home = matches!(id, "HOME" | "USERPROFILE" | "userHome");
+        let is_home = matches!(id, "HOME" | "USERPROFILE");
         match kind {
-            "env" | "host" if is_home && self.program => Ok("${HOME}".to_owned()),
+            "host" => Ok(of_other_program(id)),
+            "env" if is_home && self.program => Ok("${HOME}".to_owned()),
             "cmd" | "file" => Ok(format!("${{secret:{}}}", secret_name(self.server, label))),
-            "env" | "input" | "secret" | "host" if is_name(id) => {
+            "env" | "input" | "secret" if is_name(id) => {
                 Ok(format!("${{secret:{}}}", secret_name(self.server, id)))
             }
             _ => Err(whole),
@@ -431,13 +446,28 @@ impl Strangers<'_> {
     }
 }
 
+/// A placeholder of an editor or a bundle, in the configuration.
+fn of_other_program(id: &str) -> String {
+    match Placeholder::of(id) {
+        Some(Placeholder::Home) => "${HOME}".to_owned(),
+        Some(Placeholder::Separator) => std::path::MAIN_SEPARATOR.to_string(),
+        _ => format!("${{{id}}}"),
+    }
+}
+
 fn is_name(id: &str) -> bool {
     !id.is_empty() && id.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
 }
 
-/// Placeholders in Satchel's form. What only the other program can resolve becomes a secret to set, or is listed in
-/// `needs`.
-fn ours(text: &str, server: &str, label: &str, needs: &mut Vec<String>) -> String {
+/// The placeholders of other programs in a text of the configuration. Only a person can say what they are here.
+fn placeholders_in(text: &str) -> impl Iterator<Item = String> {
+    let inside = text.split("${").skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
+    let unknown = inside.filter(|id| Placeholder::of(id).is_some_and(|known| known.meaning().is_some()));
+    unknown.map(|id| format!("${{{id}}}"))
+}
+
+/// Placeholders in Satchel's form. What only the other program can look up becomes a secret to set.
+fn ours(text: &str, server: &str, label: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find("${") {
@@ -452,12 +482,7 @@ fn ours(text: &str, server: &str, label: &str, needs: &mut Vec<String>) -> Strin
             Some(("cmd" | "file", _)) => {
                 out.push_str(&format!("${{secret:{}}}", secret_name(server, label)));
             }
-            Some(("host", "userHome")) => out.push_str("${HOME}"),
-            Some(("host", "pathSeparator" | "/")) => out.push(std::path::MAIN_SEPARATOR),
-            Some(("host", _)) => {
-                needs.push(whole.to_owned());
-                out.push_str(whole);
-            }
+            Some(("host", id)) => out.push_str(&of_other_program(id)),
             _ => out.push_str(whole),
         }
         rest = &rest[start + length + 1..];

@@ -23,6 +23,7 @@ use crate::{
     clients::{
         connect::{self, ConnectError, Plan, Without, Written},
         document::{Document, fingerprint, read_bytes},
+        import::Existing,
         ledger::{Choices, ConnectionRecord},
         machine::Machine,
         surface,
@@ -49,6 +50,9 @@ use crate::{
 
 /// Timeout of a client's own command that adds or removes an entry.
 const OWN_COMMAND_TIME: Duration = Duration::from_secs(30);
+/// How often a file that another program changes meanwhile is read again, and when.
+const ATTEMPTS: usize = 3;
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(300);
 
 type Environment = BTreeMap<String, String>;
 
@@ -177,7 +181,7 @@ fn can_be_hidden(hub: &Hub, path: &str) -> Result<(), Refusal> {
 pub(super) fn list_clients(hub: &Hub, environment: &Environment) -> ClientList {
     let machine = Machine::here(environment);
     let tools = hub.catalog().tools_for_models();
-    let here = import::identities(hub);
+    let here = import::existing(hub);
     let mut clients: Vec<KnownClient> =
         table::clients().iter().map(|client| view_of(hub, client, &machine, tools, &here)).collect();
     clients.sort_by_key(|client| (!client.installed, client.tier.clone()));
@@ -189,7 +193,7 @@ fn view_of(
     client: &'static Client,
     machine: &Machine,
     tools: usize,
-    here: &BTreeMap<String, String>,
+    here: &Existing,
 ) -> KnownClient {
     let sign = machine.sign(&client.detect);
     let targets = connect::targets(client, machine);
@@ -252,16 +256,11 @@ pub(super) fn token_files(hub: &Hub, environment: &Environment) -> Vec<TokenFile
     table::clients().iter().flat_map(of_client).collect()
 }
 
-fn duplicates(
-    hub: &Hub,
-    client: &'static Client,
-    machine: &Machine,
-    here: &BTreeMap<String, String>,
-) -> Vec<Duplicate> {
+fn duplicates(hub: &Hub, client: &'static Client, machine: &Machine, here: &Existing) -> Vec<Duplicate> {
     let found = super::import::own_servers(client, machine, &ourselves::ourselves(hub));
     let on = found.into_iter().filter(|(_, server)| server.enabled);
     on.filter_map(|(_, server)| {
-        let name = crate::clients::import::known(&server, here)?;
+        let name = here.known(&server)?;
         Some(Duplicate { there: server.name, here: name.clone() })
     })
     .collect()
@@ -292,14 +291,15 @@ fn state_of(hub: &Hub, client: &Client, file: Option<&Path>) -> ClientState {
             let message = format!("\"{}\" is no longer in {}", written.name, path.display());
             return needs("vanished", message);
         };
-        if connect::entry_fingerprint(&entry) != written.entry {
+        let ours = || ourselves.entry(client, record.over, &token_of(&entry), &written.name);
+        if !connect::is_as_written(&entry, &written.entry)
+            && !ours().is_some_and(|ours| has_all(&entry, &ours))
+        {
             let message = format!("\"{}\" in {} was edited", written.name, path.display());
             return needs("edited", message);
         }
         if record.over == Transport::Http && hub.view().endpoint.is_some() {
-            let token = connect::token_in(&entry).unwrap_or_default();
-            let now = ourselves.entry(client, record.over, &token, &written.name);
-            if now.is_some_and(|now| now != entry) {
+            if ours().is_some_and(|ours| !has_all(&entry, &ours)) {
                 let message = format!("{} has the old address; connect it again", client.title());
                 return needs("moved", message);
             }
@@ -309,6 +309,19 @@ fn state_of(hub: &Hub, client: &Client, file: Option<&Path>) -> ClientState {
         Some(since_ms) => ClientState::Connected { since_ms },
         None => ClientState::Added,
     }
+}
+
+fn token_of(entry: &Value) -> String {
+    connect::token_in(entry).unwrap_or_default()
+}
+
+/// Does the entry still say all of this, and nothing that switches it off? Clients add fields of their own to it.
+fn has_all(entry: &Value, ours: &Value) -> bool {
+    let (Value::Object(entry), Value::Object(ours)) = (entry, ours) else { return entry == ours };
+    let is_off = entry.get("disabled") == Some(&Value::Bool(true))
+        || entry.get("enabled") == Some(&Value::Bool(false));
+    let says = |name: &String, value: &Value| entry.get(name).is_some_and(|there| has_all(there, value));
+    ours.iter().all(|(name, value)| says(name, value)) && (!is_off || ours.contains_key("disabled"))
 }
 
 /// Does the entry start this program, or use a token that was issued to this client?
@@ -329,6 +342,22 @@ pub(super) struct Adding {
 }
 
 pub(super) async fn add_to_client(
+    hub: &Hub,
+    client: &'static Client,
+    adding: Adding,
+    environment: &Environment,
+) -> Result<ClientChange, Refusal> {
+    // A client that is started for the first time, by its own command too, writes its file meanwhile.
+    for _ in 0..ATTEMPTS {
+        match try_to_add(hub, client, adding, environment).await {
+            Err(refusal) if refusal.code == Code::Changed => tokio::time::sleep(BETWEEN_ATTEMPTS).await,
+            done => return done,
+        }
+    }
+    try_to_add(hub, client, adding, environment).await
+}
+
+async fn try_to_add(
     hub: &Hub,
     client: &'static Client,
     Adding { dry_run, over, shared }: Adding,

@@ -8,7 +8,10 @@ use std::{
 
 use super::{Hub, USUAL_PORT, clients, clients::TokenFile, view};
 use crate::{
-    clients::connect::open_to_others,
+    clients::{
+        connect::open_to_others,
+        import::slips::{self, Meant},
+    },
     clock::now_ms,
     config::{
         Config, ConfigError,
@@ -26,7 +29,7 @@ use crate::{
         server::ContainerEngine,
         shell,
     },
-    platform::Environment,
+    platform::{Environment, Platform},
     registry::{pinning, runtimes},
     secrets::{SecretError, Secrets},
     tasks::Panicked,
@@ -408,6 +411,15 @@ fn look_at_server(
             format!("Pin one, with `satchel pin {}`.", shell::word(&server.name)),
         );
     }
+    let here = match server.is_troubled() {
+        true => variables_here(&server.sentence(now_ms), wanted, looking.environment),
+        false => vec![],
+    };
+    if let Some(first) = here.first() {
+        let action =
+            format!("If it needs that, write \"env\": {{\"{first}\": \"${{env:{first}}}\"}} into its entry.");
+        return of_server(verdict, Some(ServerAside::VariablesHere(here)), action);
+    }
     let action = match &server.state {
         _ if verdict == Health::Note && server.not_started.is_some() => {
             format!(
@@ -432,6 +444,20 @@ fn look_at_server(
     of_server(verdict, None, action)
 }
 
+/// The variables that a text names and this environment has, unless the server gets them.
+fn variables_here(text: &str, wanted: Option<&ServerConfig>, environment: &Environment) -> Vec<String> {
+    let Some(TransportConfig::Stdio { env, .. }) = wanted.map(|wanted| &wanted.transport) else {
+        return vec![];
+    };
+    let passed = environment::passed_on(environment);
+    let words = text.split(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'));
+    let is_name = |word: &&str| word.contains('_') && word.starts_with(|c: char| c.is_ascii_uppercase());
+    let is_here = |word: &&str| environment.variable(word).is_some();
+    let lacks = |word: &&str| passed.get(word).is_none() && !env.contains_key(*word);
+    let found: BTreeSet<&str> = words.filter(is_name).filter(is_here).filter(lacks).collect();
+    found.into_iter().map(ToOwned::to_owned).collect()
+}
+
 /// What has to be there for the server to run.
 fn program_of(server: &ServerView, wanted: Option<&ServerConfig>, looking: SearchContext) -> Whereabouts {
     let sandbox = wanted.and_then(|wanted| wanted.sandbox.as_ref());
@@ -451,7 +477,13 @@ fn program_of(server: &ServerView, wanted: Option<&ServerConfig>, looking: Searc
         {
             Whereabouts::At(command.clone())
         }
-        Some(TransportConfig::Stdio { command, cwd, .. }) => look_for(command, cwd.as_deref(), looking),
+        Some(TransportConfig::Stdio { command, args, cwd, .. }) => {
+            let windows = looking.environment.platform() == Platform::Windows;
+            match slips::meant(command, args, windows, |path| Path::new(path).is_file()) {
+                Some((Meant::Program { command, .. }, _)) => look_for(&command, cwd.as_deref(), looking),
+                Some((Meant::Address(_), _)) | None => look_for(command, cwd.as_deref(), looking),
+            }
+        }
         Some(TransportConfig::Http { url, .. }) => Whereabouts::At(url.clone()),
         None => Whereabouts::At(server.runs.clone()),
     }
@@ -527,6 +559,21 @@ mod tests {
 
     fn view(name: &str) -> ProfileView {
         ProfileView { name: name.into(), ..ProfileView::default() }
+    }
+
+    #[test]
+    fn a_variable_that_the_last_words_name_and_the_environment_has_is_told() {
+        let variables = [("GITHUB_TOKEN", "x"), ("HOME", "/home/x"), ("NODE_EXTRA_CA_CERTS", "/x")];
+        let environment = Environment::new(Platform::Linux, variables);
+        let config = |entry: &str| {
+            let config = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap();
+            config.servers()["x"].clone()
+        };
+        let (bare, given) =
+            (config(r#"{"command": "x"}"#), config(r#"{"command": "x", "env": {"GITHUB_TOKEN": "y"}}"#));
+        let said = "GITHUB_TOKEN and OTHER_TOKEN are required in HOME, see NODE_EXTRA_CA_CERTS";
+        let here = |wanted| variables_here(said, Some(wanted), &environment);
+        assert_eq!((here(&bare), here(&given)), (vec!["GITHUB_TOKEN".to_owned()], vec![]));
     }
 
     #[test]

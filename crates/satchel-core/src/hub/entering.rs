@@ -11,7 +11,11 @@ use super::{
     server_entry::entry_to_edit,
 };
 use crate::{
-    clients::import::{self, Moved, hide_credentials, secret_name, take_credentials},
+    clients::import::{
+        self, Moved, hide_credentials, secret_name,
+        slips::{self, Meant},
+        take_credentials,
+    },
     model::{
         Code,
         control::{Change, HiddenTarget, NewServer, Refusal, Target},
@@ -68,6 +72,7 @@ async fn stored(
     replace: bool,
 ) -> Result<Target, Refusal> {
     let taken = hub.config().entry(name).is_some();
+    let target = as_meant(target);
     let (mut target, moved) = without_credentials(target, name, plain);
     // What is refused anyway leaves nothing in the keychain.
     // From the end: a new name of the first `password` may be the preferred one of the second.
@@ -76,6 +81,19 @@ async fn stored(
         refer_to(&mut target, &secret.name, &stored);
     }
     Ok(target)
+}
+
+/// A whole line as command is a program with its arguments, and an address as command is an address.
+fn as_meant(target: Target) -> Target {
+    let Target::Command { command, args, env, cwd } = target else { return target };
+    let is_file = |path: &str| std::path::Path::new(path).is_file();
+    match slips::meant(&command, &args, cfg!(windows), is_file) {
+        Some((Meant::Program { command, args }, _)) => Target::Command { command, args, env, cwd },
+        Some((Meant::Address(url), _)) if args.is_empty() && env.is_empty() => {
+            Target::Url { url, headers: BTreeMap::new() }
+        }
+        Some((Meant::Address(_), _)) | None => Target::Command { command, args, env, cwd },
+    }
 }
 
 /// Stores the value of an environment variable that an entry names, and lets the entry name the secret instead.
@@ -179,7 +197,21 @@ fn refer_to(target: &mut Target, preferred: &str, stored: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::referring;
+    use super::{BTreeMap, Target, as_meant, referring};
+
+    #[test]
+    fn a_line_or_an_address_as_command_is_what_was_meant() {
+        let command = |command: &str, args: &[&str]| Target::Command {
+            command: command.to_owned(),
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+            env: BTreeMap::new(),
+            cwd: None,
+        };
+        assert_eq!(as_meant(command("npx -y x", &["--a"])), command("npx", &["-y", "x", "--a"]));
+        assert_eq!(as_meant(command("/opt/My App/run", &[])), command("/opt/My App/run", &[]));
+        let url = Target::Url { url: "https://x.example/mcp".into(), headers: BTreeMap::new() };
+        assert_eq!(as_meant(command("https://x.example/mcp", &[])), url);
+    }
 
     #[test]
     fn only_references_to_the_variable_are_replaced() {

@@ -23,8 +23,8 @@ use crate::{
         connect::{format_of, write},
         document::{Document, fingerprint, read_bytes},
         import::{
-            self, Candidate, FoundEntry, Moved, Origin, ReadError, Source, Target, TransportKind, Words,
-            credentials_in, into_config,
+            self, Candidate, Existing, FoundEntry, Moved, Origin, ReadError, Source, Target, TransportKind,
+            Words, credentials_in, into_config,
         },
         ledger::TakenOut,
         machine::Machine,
@@ -102,14 +102,31 @@ struct ImportOffers {
     troubles: Vec<Left>,
 }
 
-/// Existing servers by identity, to recognize duplicates.
-pub(super) fn identities(hub: &Hub) -> BTreeMap<String, String> {
-    let config = hub.config();
-    let identity = |server: &crate::model::ServerConfig| match &server.transport {
-        TransportConfig::Stdio { command, args, .. } => import::identity_of_program(command, args),
-        TransportConfig::Http { url, .. } => import::identity_of_address(url, false),
+/// The servers that are here, to recognize those that are found again.
+pub(super) fn existing(hub: &Hub) -> Existing {
+    let mut existing = Existing::default();
+    for (name, server) in hub.config().servers() {
+        existing.add(name.as_str(), &target_of(&server.transport));
+    }
+    existing
+}
+
+fn target_of(transport: &TransportConfig) -> Target {
+    let values = |texts: &BTreeMap<String, String>| -> Map<String, Value> {
+        texts.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect()
     };
-    config.servers().iter().map(|(name, server)| (identity(server), name.to_string())).collect()
+    match transport {
+        TransportConfig::Stdio { command, args, env, cwd } => Target::Program {
+            command: command.clone(),
+            args: args.clone(),
+            env: values(env),
+            cwd: cwd.clone(),
+            env_file: None,
+        },
+        TransportConfig::Http { url, headers, oauth: _ } => {
+            Target::Address { url: url.clone(), headers: values(headers) }
+        }
+    }
 }
 
 pub(super) fn find_servers(
@@ -218,7 +235,7 @@ fn in_sources(hub: &Hub, sources: Vec<Source>) -> ImportOffers {
 fn offered(hub: &Hub, found: Vec<(Origin, FoundEntry)>, answers: &BTreeMap<String, Value>) -> Vec<Offer> {
     let config = hub.config();
     let taken = |name: &str| config.servers().keys().any(|known| import::is_same(known.as_str(), name));
-    let candidates = import::candidates(found, &identities(hub), taken).into_iter();
+    let candidates = import::candidates(found, &existing(hub), taken).into_iter();
     let offer = |candidate: Candidate| {
         let (_, _, placeholders) = into_config(&candidate.server, &candidate.name, literal);
         let mut warnings: Vec<Caution> =
@@ -397,10 +414,10 @@ fn bundle_directory(
     answers: &BTreeMap<String, Value>,
     machine: &Machine,
 ) -> PathBuf {
-    let here = identities(hub);
+    let here = existing(hub);
     let is_known = |directory: &Path| {
         let found = bundled(manifest, directory, answers, machine);
-        found.is_ok_and(|(server, _)| import::known(&server, &here).is_some())
+        found.is_ok_and(|(server, _)| here.known(&server).is_some())
     };
     bundles::directory(hub, bytes, is_known)
 }
@@ -871,7 +888,12 @@ fn coded(remark: &RemarkKind) -> Vec<Caution> {
         | RemarkKind::NoEffect { .. }
         | RemarkKind::AppSecret
         | RemarkKind::AgentSwitches
-        | RemarkKind::OffWithMore { .. } => vec![],
+        | RemarkKind::OffWithMore { .. }
+        | RemarkKind::OfWindows
+        | RemarkKind::WholeLine
+        | RemarkKind::AddressAsCommand
+        | RemarkKind::ControlCharacters { .. }
+        | RemarkKind::Unfilled { .. } => vec![],
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use satchel_entry::placeholder::{setting_in, without_unset};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -209,8 +210,10 @@ impl Manifest {
             .map(|(name, _)| format!("${{user_config.{name}}}"))
             .collect();
         let is_secret = |text: &str| secret.iter().any(|reference| text.contains(reference.as_str()));
-        let args: Vec<(bool, String)> = config
-            .args
+        let unset = |text: &str| filling.is_unset(text);
+        let given_args =
+            config.args.iter().map(|arg| if unset(arg) { Err(arg.clone()) } else { Ok(arg.clone()) });
+        let args: Vec<(bool, String)> = without_unset(given_args.collect())
             .iter()
             .flat_map(|arg| filling.arguments(arg).into_iter().map(|word| (is_secret(arg), word)))
             .collect();
@@ -218,6 +221,9 @@ impl Manifest {
         let mut env = Map::new();
         for (name, value) in &config.env {
             let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+            if unset(&text) {
+                continue;
+            }
             if is_secret(&text) {
                 secret_fields.push(format!("env.{name}"));
             }
@@ -298,6 +304,12 @@ impl Filling<'_> {
         }
     }
 
+    /// Is the text nothing but a setting that nobody filled in? In a longer text, that part is empty.
+    fn is_unset(&self, text: &str) -> bool {
+        let name = setting_in(text);
+        name.is_some_and(|name| self.values.get(name).is_none_or(|value| is_empty(value)))
+    }
+
     /// Substitutes every name once; substituted values are not expanded again.
     fn text(&self, template: &str) -> String {
         self.replaced(template, true)
@@ -332,7 +344,9 @@ impl Filling<'_> {
             }
             "HOME" | "DESKTOP" | "DOCUMENTS" | "DOWNLOADS" => self.around.directories.get(name).cloned(),
             name if answers => {
-                let value = self.values.get(name.strip_prefix("user_config.")?)?;
+                let Some(value) = self.values.get(name.strip_prefix("user_config.")?) else {
+                    return Some(String::new());
+                };
                 // A list inside a longer argument has no meaning.
                 (!value.is_array()).then(|| plain(value))
             }
@@ -343,4 +357,63 @@ impl Filling<'_> {
 
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn run(config: &Value, args: &Value, env: &Value, answers: &Value) -> Run {
+        let manifest = json!({
+            "manifest_version": "0.3", "name": "a", "version": "1", "user_config": config,
+            "server": { "type": "node", "mcp_config": { "command": "node", "args": args, "env": env } },
+        });
+        let manifest = Manifest::read(manifest.to_string().as_bytes()).unwrap();
+        let around = Around { platform: "linux".into(), bundle: "/b".into(), directories: BTreeMap::new() };
+        manifest.run(&around, answers.as_object().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_setting_that_nobody_filled_in_is_left_out_with_its_option() {
+        let config = json!({
+            "proxy": { "type": "string" }, "level": { "type": "string", "default": "info" },
+            "dirs": { "type": "directory", "multiple": true },
+        });
+        let args = json!([
+            "main.js",
+            "--proxy",
+            "${user_config.proxy}",
+            "--via=${user_config.proxy}",
+            "--level",
+            "${user_config.level}",
+            "x${user_config.proxy}y",
+            "--dirs",
+            "${user_config.dirs}",
+            "${user_config.gone}"
+        ]);
+        let env = json!({ "PROXY": "${user_config.proxy}", "LEVEL": "${user_config.level}", "FIXED": "1" });
+        let run_with = |answers: Value| run(&config, &args, &env, &answers);
+        let bare = run_with(json!({}));
+        assert_eq!(bare.args, ["main.js", "--level", "info", "xy"]);
+        assert_eq!(bare.env, json!({ "LEVEL": "info", "FIXED": "1" }).as_object().unwrap().clone());
+        let filled = run_with(json!({ "proxy": "http://p", "dirs": ["/a", "/b"] }));
+        assert_eq!(
+            filled.args,
+            [
+                "main.js",
+                "--proxy",
+                "http://p",
+                "--via=http://p",
+                "--level",
+                "info",
+                "xhttp://py",
+                "--dirs",
+                "/a",
+                "/b"
+            ]
+        );
+        assert_eq!(filled.env["PROXY"], "http://p");
+    }
 }
