@@ -426,7 +426,11 @@ mod tests {
         check(
             "cmd /c npx -y --registry https://r.example fs-mcp",
             "fs",
-            "cmd /c npx -y --registry https://r.example fs-mcp",
+            if cfg!(windows) {
+                "cmd /c npx -y --registry https://r.example fs-mcp"
+            } else {
+                "npx -y --registry https://r.example fs-mcp"
+            },
         );
         check(
             "docker run -i --rm ghcr.io/github/github-mcp-server",

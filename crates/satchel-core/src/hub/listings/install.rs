@@ -296,7 +296,7 @@ fn called(hub: &Hub, name: &str, found: Option<&FoundEntry>) -> String {
         scope: "registry".into(),
         name: name.to_owned(),
     };
-    let mut all = import::candidates(vec![(origin, found)], &BTreeMap::new(), taken);
+    let mut all = import::candidates(vec![(origin, found)], &import::Existing::default(), taken);
     all.pop().map(|candidate| candidate.name).unwrap_or_default()
 }
 
