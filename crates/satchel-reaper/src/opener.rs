@@ -70,7 +70,8 @@ mod tests {
 
     #[test]
     fn the_first_program_that_is_there_is_started_and_what_is_wrong_is_answered() {
-        let requests = "[[\"no-such-program-here\",\"x\"],[\"true\"]]\n[[\"no-such-program-here\"]]\n[[],[]]\nodd\n";
+        let requests =
+            "[[\"no-such-program-here\",\"x\"],[\"true\"]]\n[[\"no-such-program-here\"]]\n[[],[]]\nodd\n";
         let mut answers = vec![];
         answer_all(requests.as_bytes(), &mut answers).unwrap();
         let answers = String::from_utf8(answers).unwrap();

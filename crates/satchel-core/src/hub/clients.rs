@@ -291,15 +291,15 @@ fn state_of(hub: &Hub, client: &Client, file: Option<&Path>) -> ClientState {
             let message = format!("\"{}\" is no longer in {}", written.name, path.display());
             return needs("vanished", message);
         };
-        let ours = || ourselves.entry(client, record.over, &token_of(&entry), &written.name);
-        if !connect::is_as_written(&entry, &written.entry)
-            && !ours().is_some_and(|ours| has_all(&entry, &ours))
-        {
+        let entry = without_notes(entry);
+        if !connect::is_as_written(&entry, &written.entry) {
             let message = format!("\"{}\" in {} was edited", written.name, path.display());
             return needs("edited", message);
         }
         if record.over == Transport::Http && hub.view().endpoint.is_some() {
-            if ours().is_some_and(|ours| !has_all(&entry, &ours)) {
+            let token = connect::token_in(&entry).unwrap_or_default();
+            let now = ourselves.entry(client, record.over, &token, &written.name);
+            if now.is_some_and(|now| now != entry) {
                 let message = format!("{} has the old address; connect it again", client.title());
                 return needs("moved", message);
             }
@@ -311,17 +311,14 @@ fn state_of(hub: &Hub, client: &Client, file: Option<&Path>) -> ClientState {
     }
 }
 
-fn token_of(entry: &Value) -> String {
-    connect::token_in(entry).unwrap_or_default()
-}
-
-/// Does the entry still say all of this, and nothing that switches it off? Clients add fields of their own to it.
-fn has_all(entry: &Value, ours: &Value) -> bool {
-    let (Value::Object(entry), Value::Object(ours)) = (entry, ours) else { return entry == ours };
-    let is_off = entry.get("disabled") == Some(&Value::Bool(true))
-        || entry.get("enabled") == Some(&Value::Bool(false));
-    let says = |name: &String, value: &Value| entry.get(name).is_some_and(|there| has_all(there, value));
-    ours.iter().all(|(name, value)| says(name, value)) && (!is_off || ours.contains_key("disabled"))
+/// The entry without what a client notes in it by itself: Cline writes the last failure of a sign-in.
+fn without_notes(mut entry: Value) -> Value {
+    if let Some(fields) = entry.as_object_mut()
+        && fields.get("oauth").is_some_and(Value::is_object)
+    {
+        fields.shift_remove("oauth");
+    }
+    entry
 }
 
 /// Does the entry start this program, or use a token that was issued to this client?
