@@ -76,7 +76,7 @@ impl House {
     /// The same with another configuration, written while no hub runs.
     pub(super) async fn again_with(self, config: &Value) -> Self {
         self.hub.shutdown().await;
-        Self::open_at(self.home, Some(config.clone()), false).await
+        Self::open_at(self.home, Some(config.clone()), false, false).await
     }
 
     /// The same after a change of its files, made while no hub runs.
