@@ -1,7 +1,7 @@
 // Checks what `make lint` checks besides code: links in documents lead somewhere, each page of docs/ begins with whom it is for and is in
-// the index, documents name no command, option or target that is not there and use no phrase that the glossary avoids, and subjects of
-// commits that are not on main yet are short and imperative. Looks at no address outside the repository. The glossary of code is
-// tests/suite/floors/glossary.rs.
+// the index, documents name no command, option or target that is not there and use no phrase that the glossary avoids, each finding has
+// a row with tests that exist, and subjects of commits that are not on main yet are short and imperative. Looks at no address outside
+// the repository. The glossary of code is tests/suite/floors/glossary.rs.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -130,6 +130,20 @@ export function unknownCommands(name, text, known, targets) {
   return wrong;
 }
 
+/** Findings without a row, and rows that name a test that is not there. */
+export function findingFaults(table, scripts, sources) {
+  const wrong = scripts.filter((script) => !table.includes(`(${script})`)).map((script) => `findings/${script} has no row in findings/README.md`);
+  const rows = table.split("\n").filter((row) => row.startsWith("| ["));
+  const named = rows.flatMap((row) => [...row.split("|").at(-2).matchAll(/`(\w+)`/g)].map(([, test]) => test));
+  return [...wrong, ...named.filter((test) => !sources.includes(`fn ${test}(`)).map((test) => `findings/README.md: there is no test ${test}`)];
+}
+
+/** The text of every source file of Rust below these folders. */
+function rust(root, folders) {
+  const files = folders.flatMap((folder) => readdirSync(join(root, folder), { recursive: true }).map((name) => join(root, folder, name)));
+  return files.filter((name) => name.endsWith(".rs")).map((name) => readFileSync(name, "utf8")).join("\n");
+}
+
 /** What is wrong with the subject of a commit; nothing if it is right. */
 export function subjectFault(subject) {
   if ([...subject].length > LONGEST) return `longer than ${LONGEST} characters`;
@@ -168,6 +182,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const text = readFileSync(join(root, name), "utf8");
     wrong.push(...avoidedPhrases(name, text), ...unknownCommands(name, text, known, targets));
   }
+  const scripts = readdirSync(join(root, "findings")).filter((name) => name.endsWith(".sh"));
+  const sources = rust(root, ["crates", "src-tauri/src", "tests"]);
+  wrong.push(...findingFaults(readFileSync(join(root, "findings/README.md"), "utf8"), scripts, sources));
   for (const subject of subjects(root)) {
     const fault = subjectFault(subject);
     if (fault) wrong.push(`commit "${subject}": ${fault}`);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { anchors, avoidedPhrases, brokenLinks, commands, links, readerFault, subjectFault, unknownCommands } from "./prose.mjs";
+import { anchors, avoidedPhrases, brokenLinks, commands, findingFaults, links, readerFault, subjectFault, unknownCommands } from "./prose.mjs";
 
 test("headings are anchors as forges make them", () => {
   const text = "# What `x` costs, today\n\n## Twice\n\n```sh\n# no heading\n```\n\n## Twice\n";
@@ -56,4 +56,13 @@ test("a command, an option or a target that is not there is named, wherever it s
   assert.deepEqual(wrong("`satchel add x --url y`, `satchel setup export f --json`, `satchel setup`, `make run` and make do\n"), []);
   assert.deepEqual(wrong("```sh\nmake run && satchel add x --adress y   # adds\nsatchel add files -- npx --yes pkg\n```\n"), ["a.md: satchel add has no --adress"]);
   assert.deepEqual(wrong("`satchel adopt x` and `make shine`"), ["a.md: satchel adopt x is no command", "a.md: make shine is no target of the Makefile"]);
+});
+
+test("a finding without a row and a row with a test that is gone are named", () => {
+  const table = "| what | test |\n|---|---|\n| [a](a.sh) | `it_is_kept` |\n| [b](b.sh) | none |\n";
+  assert.deepEqual(findingFaults(table, ["a.sh", "b.sh"], "async fn it_is_kept() {"), []);
+  assert.deepEqual(findingFaults(table, ["a.sh", "b.sh", "c.sh"], "fn it_is_kept_too() {"), [
+    "findings/c.sh has no row in findings/README.md",
+    "findings/README.md: there is no test it_is_kept",
+  ]);
 });
