@@ -1,7 +1,7 @@
 // Checks what `make lint` checks besides code: links in documents lead somewhere, each page of docs/ begins with whom it is for and is in
 // the index, documents name no command, option or target that is not there and use no phrase that the glossary avoids, each finding has
-// a row with tests that exist, and subjects of commits that are not on main yet are short and imperative. Looks at no address outside
-// the repository. The glossary of code is tests/suite/floors/glossary.rs.
+// a row with tests that exist, each crate names a test to copy, and subjects of commits that are not on main yet are short and
+// imperative. Looks at no address outside the repository. The glossary of code is tests/suite/floors/glossary.rs.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -138,6 +138,17 @@ export function findingFaults(table, scripts, sources) {
   return [...wrong, ...named.filter((test) => !sources.includes(`fn ${test}(`)).map((test) => `findings/README.md: there is no test ${test}`)];
 }
 
+/** Crates whose root names no test to copy, or one that is not there. */
+function crateFaults(root) {
+  return readdirSync(join(root, "crates")).flatMap((crate) => {
+    const source = join(root, "crates", crate, "src");
+    const file = ["lib.rs", "main.rs"].map((name) => join(source, name)).find((name) => existsSync(name));
+    const named = readFileSync(file, "utf8").match(/^\/\/! A test to copy: `(.+)::(\w+)`\.$/m);
+    const isThere = named && existsSync(join(source, named[1])) && readFileSync(join(source, named[1]), "utf8").includes(`fn ${named[2]}(`);
+    return isThere ? [] : [`${relative(root, file)} names no test to copy that is there`];
+  });
+}
+
 /** The text of every source file of Rust below these folders. */
 function rust(root, folders) {
   const files = folders.flatMap((folder) => readdirSync(join(root, folder), { recursive: true }).map((name) => join(root, folder, name)));
@@ -182,6 +193,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const text = readFileSync(join(root, name), "utf8");
     wrong.push(...avoidedPhrases(name, text), ...unknownCommands(name, text, known, targets));
   }
+  wrong.push(...crateFaults(root));
   const scripts = readdirSync(join(root, "findings")).filter((name) => name.endsWith(".sh"));
   const sources = rust(root, ["crates", "src-tauri/src", "tests"]);
   wrong.push(...findingFaults(readFileSync(join(root, "findings/README.md"), "utf8"), scripts, sources));

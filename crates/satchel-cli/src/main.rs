@@ -1,6 +1,11 @@
 //! The command line: parses arguments, sends requests to the hub, prints answers.
 //!
 //! Exit codes: 0 success, 1 failure, 2 usage error.
+//!
+//! `args` is the grammar, one file for each group of commands, and `commands` what they do; `reach` finds the hub
+//! and `control` talks to it; `bridge` serves clients that start a program; `output` is the only place that prints.
+//! Decides nothing that the hub decides.
+//! A test to copy: `lines.rs::columns_are_aligned_by_displayed_width`.
 
 mod args;
 mod bridge;

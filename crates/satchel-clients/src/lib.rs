@@ -1,5 +1,10 @@
 //! Knows the programs that connect to Satchel: what they are, what their files contain, and how our entry gets in and
 //! out.
+//!
+//! `table` says what each client is and does; `document` reads its file; `connect`, `template` and `ledger` put our
+//! entry in and take it out; `import` reads its servers and `references` its placeholders; `token` and `surface`
+//! are about who calls. Starts nothing.
+//! A test to copy: `references.rs::only_references_that_the_client_supports_are_translated`.
 #![warn(missing_docs)]
 
 pub mod connect;

@@ -11,6 +11,8 @@
 //! 4 [`review`] (what is held back, and what a person says about it), [`prompts`] (what people are asked), [`recorder`]
 //!   (what happened), [`calls`] (what calls in flight share), [`scripts`] (scripts that models write) and [`meaning`] (texts as vectors);
 //! 5 [`hub`] (many servers, one spine) and [`updates`] (newer versions of the program itself).
+//!
+//! A test to copy: `hub/tests/calling.rs::arguments_that_do_not_fit_never_reach_the_server`.
 #![warn(missing_docs)]
 
 pub mod bridge;

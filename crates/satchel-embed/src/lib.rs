@@ -4,6 +4,8 @@
 //!
 //! `weights_file` reads and writes the weights, `wordpiece` and `unigram` cut texts, `forward` is the network, `kernel` the loops that take the
 //! time, `budget` shares a bounded number of tokens among the parts of a request.
+//!
+//! A test to copy: `wordpiece.rs::words_are_cut_into_the_longest_known_pieces`.
 
 #![warn(missing_docs)]
 

@@ -2,6 +2,11 @@
 //!
 //! Two channels, never one: the TCP port knows no management verb, and the control channel is a Unix socket or named
 //! pipe that only this user can open.
+//!
+//! A request passes `serve`, `connection`, `guard` and `token`; `http`, `modern` and `compat` are the transports,
+//! `session` and `exchange` carry one request to its answer, `downstream` and `meta` answer it. `control` is the
+//! other channel. Knows no server: it asks the hub.
+//! A test to copy: `auth_throttle.rs::a_minute_bears_so_many`.
 #![warn(missing_docs)]
 
 mod address_file;

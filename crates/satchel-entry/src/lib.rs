@@ -1,5 +1,9 @@
 //! How a server is run, pure: what a command line launches, which of its texts are credentials, which addresses lead
 //! inside. Reads no files, starts nothing and knows no format of any program.
+//!
+//! `launcher` reads command lines, `credential` finds secrets in names and values, `zone` places addresses,
+//! `placeholder` and `slips` know what people and other programs write.
+//! A test to copy: `zone.rs::an_address_lies_where_its_packets_go`.
 #![warn(missing_docs)]
 
 pub mod credential;

@@ -1,5 +1,7 @@
 //! Memory of the process: which allocator serves it, with which settings, and giving back what an idle process holds but does
 //! not use. Does not know when the program is idle.
+//!
+//! A test to copy: `two_allocators.rs::what_grows_and_shrinks_past_the_limit_keeps_its_bytes`.
 
 #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 mod two_allocators;

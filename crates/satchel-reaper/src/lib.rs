@@ -2,6 +2,8 @@
 //! `watchdog` ends what is left when the hub is gone, `opener` starts what a person opens from the window. A program of its own, because one process of it runs for each awake
 //! server: the hub's own program takes eight times as much memory before it does anything. It knows no configuration, no
 //! protocol and no runtime.
+//!
+//! A test to copy: `processes.rs::live_descendants_of_a_process_are_found_without_the_process`.
 #![warn(missing_docs)]
 
 pub mod opener;

@@ -5,6 +5,8 @@
 //! The engine is QuickJS (quickjs-ng, through `rquickjs`): small, ES2023, with a bound for its memory, a bound for its
 //! stack and a handler that can stop any loop. `boa` was looked at: it is Rust throughout, but it bounds loops and
 //! recursion only, not the memory a script may take, and it brings a date and locale library many times the size.
+//!
+//! A test to copy: `protocol.rs::a_message_is_one_line_whatever_its_value_contains`.
 
 mod clock;
 mod engine;

@@ -5,6 +5,8 @@
 //! without token counts; it keeps uncounted texts in memory, hands them out for counting, and adds the counts when they
 //! arrive. All of that blocks; the room `recorder` runs it beside the calls. Readers ([`report`], [`activity`]) have a
 //! connection of their own and never wait for the writer.
+//!
+//! A test to copy: `report.rs::percentiles_come_from_steps_that_double`.
 #![warn(missing_docs)]
 
 pub mod activity;

@@ -1,6 +1,8 @@
 //! Counts the tokens of `o200k_base`. The vocabulary lies in the program as tables that are used in place: nothing is read at the
 //! start, and pages that no text needs are never loaded. Special tokens are ordinary text here. Tokens themselves are not
 //! returned.
+//!
+//! A test to copy: `tests.rs::every_count_is_that_of_the_reference`.
 
 mod hashing;
 mod merge;

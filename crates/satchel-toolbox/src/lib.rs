@@ -6,6 +6,8 @@
 //! Theory of operation: one thread reads a line, answers it and reads the next one; it ends when its input
 //! ends. Tools that can take seconds run beside it, a few at a time. Only `query_json` runs somebody else's program, so that one is evaluated in a child process with
 //! bounds on time and memory ([`tools::query`]).
+//!
+//! A test to copy: `lines.rs::a_line_over_the_limit_is_skipped_and_the_next_one_is_read`.
 
 mod era;
 mod lines;
