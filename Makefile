@@ -105,7 +105,7 @@ test: ui/dist/index.html
 	@scripts/setup.sh tests
 	@scripts/real-servers.sh
 	@scripts/conformance.sh
-	@node --test scripts/test.test.mjs scripts/prose.test.mjs scripts/tag.test.mjs
+	@node --test scripts/test.test.mjs scripts/prose.test.mjs scripts/tag.test.mjs scripts/room.test.mjs
 	$(MAKE) --no-print-directory workflows ways-in ui-types lint
 	cargo build $(TESTED)
 	@SATCHEL_FUZZ_SECONDS=$(FUZZED) node scripts/test.mjs $(TESTED) --no-fail-fast -- --test-threads=$(HOUSE_AT_ONCE) \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs the tests of one room, or those whose names contain a word.
 #
-#   scripts/room.sh ROOM [TEST]   the tests beside the code of a room on the map of ARCHITECTURE.md, such as trust or hub; `window`
-#                                 names those of the window's parts; TEST picks some of them
+#   scripts/room.sh ROOM [TEST]   the tests beside the code of a room on the map of ARCHITECTURE.md, such as trust or
+#                                 satchel_core::hub; `window` names those of the window's parts; TEST picks some of them
 #   scripts/room.sh --like ROOM [TEST]
 #                                 prints the command instead
 set -eu
@@ -16,6 +16,10 @@ if [ "${1:-}" = --like ]; then
 fi
 room=${1:?a room, such as trust}
 name=${2:-}
+
+# As the map writes it, `satchel_core::hub` or `satchel_endpoint`, or short.
+room=${room##*::}
+room=${room#satchel[_-]}
 
 run() {
     if [ $print = yes ]; then
@@ -39,6 +43,8 @@ fi
 for place in crates/*/src/"$room" crates/*/src/"$room".rs; do
     [ -e "$place" ] || continue
     crate=$(basename "$(dirname "$(dirname "$place")")")
+    # Rooms are parts of libraries.
+    [ -e "crates/$crate/src/lib.rs" ] || continue
     if [ -n "$name" ]; then
         # Cargo takes one name. The room's tests are few enough to look through.
         tests=$(cargo test -q -p "$crate" --lib -- --list "$room::" | sed -n 's/: test$//p' | grep -F -- "$name") ||
