@@ -39,11 +39,10 @@ async fn a_server_is_added_gets_its_credential_is_called_counted_and_hidden_agai
     page.write("textarea", &json!({ "mcpServers": { "fake": fake.entry() } }).to_string()).await;
     page.click("dialog [data-yes]").await;
 
-    // It needs a credential, which goes into the keychain; the call wakes it.
-    page.says("[data-server=fake]", "Needs TOKEN").await;
-    page.click("[data-server=fake] .action").await;
-    page.write("input[type=password]", CANARY).await;
-    page.click(".pane form button[type=submit]").await;
+    // It needs a credential, which is asked for there and goes into the keychain; the call wakes it.
+    page.write("dialog input[type=password]", CANARY).await;
+    page.click("dialog form button[type=submit]").await;
+    page.click("dialog .end button").await;
     until_offered(&client, "fake", true).await;
     let about = client.execute("fake:about", json!({ "env": ["TOKEN"] })).await.text();
     assert_eq!(serde_json::from_str::<Value>(&about).expect("it tells JSON")["env"]["TOKEN"], CANARY);
@@ -54,9 +53,9 @@ async fn a_server_is_added_gets_its_credential_is_called_counted_and_hidden_agai
     let shown = page.run("return document.documentElement.outerHTML").await.to_string();
     assert!(!shown.contains(CANARY), "the window shows no secret");
     page.run("location.hash = '#/savings'").await;
-    page.says("main .net", "").await;
+    page.says("main .sum", "").await;
     let counted = async || {
-        let said = page.run("return document.querySelector('main .net')?.innerText ?? ''").await;
+        let said = page.run("return document.querySelector('main .sum')?.innerText ?? ''").await;
         said.as_str().is_some_and(|said| said.chars().any(|c| ('1'..='9').contains(&c))).then_some(())
     };
     eventually("the savings are no longer nothing", counted).await;
