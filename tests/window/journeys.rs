@@ -37,7 +37,7 @@ async fn a_server_is_added_gets_its_credential_is_called_counted_and_hidden_agai
     let fake = Fake::new(&desktop.home, "fake").env("TOKEN", "${secret:TOKEN}");
     page.click("main .empty button:last-of-type").await;
     page.write("textarea", &json!({ "mcpServers": { "fake": fake.entry() } }).to_string()).await;
-    page.click("dialog [data-yes]").await;
+    page.agree("dialog").await;
 
     // It needs a credential, which is asked for there and goes into the keychain; the call wakes it.
     page.write("dialog input[type=password]", CANARY).await;

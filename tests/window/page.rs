@@ -143,6 +143,15 @@ impl Page {
         .await;
     }
 
+    /// Says yes where a person is asked: reads what it is about to its end, then clicks.
+    pub(crate) async fn agree(&self, consent: &str) {
+        let end = format!("{consent} [data-end]");
+        self.find(&end).await;
+        let look = format!("document.querySelector(\"{end}\").scrollIntoView({{ block: 'end' }})");
+        self.run(&look).await;
+        self.click(&format!("{consent} [data-yes]")).await;
+    }
+
     /// Clicks the element once it exists, is stable and enabled; repeats if the click went elsewhere because the
     /// layout changed meanwhile.
     pub(crate) async fn click(&self, css: &str) {

@@ -65,7 +65,7 @@ async fn a_server_of_a_registry_is_found_installed_and_updated_in_the_window() {
         json!(true)
     );
     page.write(".pane input[type=password]", "canary-61b2").await;
-    page.click(".pane [data-yes]").await;
+    page.agree(".pane").await;
     eventually("it is installed", async || {
         let entry = desktop.home.config()["mcpServers"]["weather"].clone();
         entry["env"]["API_KEY"].as_str().is_some_and(|text| text.starts_with("${secret:")).then_some(())
@@ -80,7 +80,7 @@ async fn a_server_of_a_registry_is_found_installed_and_updated_in_the_window() {
     page.says("section[aria-label='Update']", "Version 1.2.0 is available. You have 1.1.0.").await;
     page.click("section[aria-label='Update'] button").await;
     page.says("section[aria-label='Update']", "now ada-ledger-mcp@1.2.0").await;
-    page.click("section[aria-label='Update'] [data-yes]").await;
+    page.agree("section[aria-label='Update']").await;
     eventually("it is updated", async || {
         let args = desktop.home.config()["mcpServers"]["ledger"]["args"].clone();
         (args == json!(["-y", "ada-ledger-mcp@1.2.0"])).then_some(())
@@ -113,7 +113,7 @@ async fn the_catalog_is_usable_before_the_last_page_has_arrived() {
     page.run("location.hash = '#/catalog'").await;
     page.says("section[aria-label='From registries']", "Reading the registry").await;
     page.run("location.hash = '#/catalog/time'").await;
-    page.click(".pane [data-yes]").await;
+    page.agree(".pane").await;
     eventually("it is added, and its source is known", async || {
         let source = desktop.home.config()["mcpServers"]["time"]["source"].clone();
         (source["registry"] == "satchel" && source["name"] == "time").then_some(())
@@ -179,7 +179,7 @@ async fn a_server_is_found_given_its_key_called_updated_held_back_and_removed_in
     page.run("location.hash = '#/catalog/io.github.brook-tools%2Fweather'").await;
     page.says(".pane dl", &format!("npx -y {PACKAGE}@1.0.6")).await;
     page.write(".pane input[type=password]", "canary-7d10").await;
-    page.click(".pane [data-yes]").await;
+    page.agree(".pane").await;
     eventually("it is installed", async || entry().is_object().then_some(())).await;
     assert!(!entry().to_string().contains("canary-7d10"), "the key is in no file: {}", entry());
 
@@ -209,7 +209,7 @@ async fn a_server_is_found_given_its_key_called_updated_held_back_and_removed_in
     page.click("section[aria-label='Update'] button").await;
     page.says("section[aria-label='Update']", &format!("now {PACKAGE}@1.0.7")).await;
     assert_eq!(entry()["args"], json!(["-y", format!("{PACKAGE}@1.0.6")]));
-    page.click("section[aria-label='Update'] [data-yes]").await;
+    page.agree("section[aria-label='Update']").await;
     eventually("it is updated", async || {
         (entry()["args"] == json!(["-y", format!("{PACKAGE}@1.0.7")])).then_some(())
     })

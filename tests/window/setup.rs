@@ -72,7 +72,7 @@ async fn a_package_that_floats_is_pinned_with_one_button_and_other_contents_of_i
     page.says(".pane .boxes", "Package @scope/server 1.2.3").await;
     page.says(".pane .boxes del", "sha512-first").await;
     page.says(".pane .boxes ins", "sha512-other").await;
-    page.click(".pane .boxes [data-yes]").await;
+    page.agree(".pane .boxes").await;
     until_offered(&client, "fake", true).await;
     page.run("location.hash = '#/servers/fake'").await;
     page.says(".pane .facts", "sha512-other").await;
@@ -93,7 +93,7 @@ async fn a_table_of_toml_is_understood_and_added() {
     )
     .await;
     page.says("dialog", "http://127.0.0.1:9/mcp").await;
-    page.click("dialog [data-yes]").await;
+    page.agree("dialog").await;
     page.find(&switch("docs")).await;
     page.close().await;
 }

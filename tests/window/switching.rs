@@ -222,7 +222,7 @@ async fn a_server_added_in_the_window_serves_clients() {
     let fake = Fake::new(&desktop.home, "fake");
     page.click("main .empty button:last-of-type").await;
     page.write("textarea", &json!({ "mcpServers": { "fake": fake.entry() } }).to_string()).await;
-    page.click("dialog [data-yes]").await;
+    page.agree("dialog").await;
     until_offered(&client, "fake", true).await;
     page.says("[data-server=fake]", "tools").await;
     assert_eq!(client.execute("fake:echo", json!({ "text": "hello" })).await.text(), "hello");
