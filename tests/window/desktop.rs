@@ -92,6 +92,8 @@ impl Desktop {
             .env("XDG_CACHE_HOME", self.home.file(".cache"))
             // The test's own programs come before the machine's.
             .env("PATH", self.path())
+            // A login shell begins with the machine's.
+            .env_remove("SHELL")
             .env_remove("XDG_CURRENT_DESKTOP")
             .env_remove("DESKTOP_STARTUP_ID")
             .env("GDK_BACKEND", "x11")
