@@ -41,7 +41,7 @@ pub(crate) const HEADERS: usize = 100;
 pub(crate) const HEADER_BYTES: usize = 32 * 1024;
 /// How long shutdown waits for calls in flight. Servers give them less and then stop, so that each call gets its
 /// response in time; anything else is aborted.
-const DRAIN: Duration = Duration::from_secs(2);
+const DRAIN: Duration = Duration::from_millis(1_500);
 
 /// Why serving failed.
 #[derive(Debug, thiserror::Error)]
