@@ -2,7 +2,7 @@
 //! inside. Reads no files, starts nothing and knows no format of any program.
 //!
 //! `launcher` reads command lines, `credential` finds secrets in names and values, `zone` places addresses,
-//! `placeholder` and `slips` know what people and other programs write.
+//! `placeholder` and `slips` know what people and other programs write, `stateful` which programs keep something open.
 //! A test to copy: `zone.rs::an_address_lies_where_its_packets_go`.
 #![warn(missing_docs)]
 
@@ -11,4 +11,5 @@ pub mod launcher;
 pub mod name_words;
 pub mod placeholder;
 pub mod slips;
+pub mod stateful;
 pub mod zone;
