@@ -140,6 +140,12 @@ impl Client {
         Notes { events: Events::new(response) }
     }
 
+    /// Ends its session, as a client that quits does.
+    pub async fn quit(self) {
+        let response = self.prepare(Method::DELETE).send().await.expect("the endpoint answers");
+        assert!(response.status().is_success(), "the session ends: {}", response.status());
+    }
+
     async fn notify(&self, method: &str) {
         let body = json!({ "jsonrpc": "2.0", "method": method });
         let response = self.post(&body).await;

@@ -32,6 +32,7 @@ mod reviews;
 mod scripts;
 mod secrets;
 mod setups;
+mod sharing;
 mod sleeping;
 mod toggling;
 mod troubles;

@@ -84,6 +84,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Disable { name } => commands::servers::set_enabled(&places, name, false, json).await,
         Command::Restart { name } => commands::servers::restart(&places, name, json).await,
         Command::Dismiss { name } => commands::servers::dismiss(&places, name, json).await,
+        Command::Share(share) => commands::servers::share(&places, share, json).await,
         Command::Sandbox(sandbox) => commands::servers::sandbox(&places, sandbox, json).await,
         Command::Pin { name, version } => commands::pin::run(&places, name, version, json).await,
         Command::Tools(tools) => commands::tools::run(&places, tools, json).await,

@@ -111,6 +111,7 @@ impl Session {
         hello: &RawObject,
         one_stream: bool,
     ) -> Self {
+        scope.begin_session(false);
         let capabilities = hello.get("capabilities").and_then(|raw| RawObject::parse(raw).ok());
         let info = hello.get("clientInfo").map(|raw| Arc::from(raw.to_owned()));
         Self {
@@ -142,6 +143,7 @@ impl Session {
 
     /// Opens a session again as it was.
     pub(crate) fn again(kept: &KeptSession, client: &str, era: Era, place: Place, menu: Menu) -> Self {
+        place.scope.begin_session(true);
         let mut hello = RawObject::new();
         for (key, value) in [("capabilities", &kept.capabilities), ("clientInfo", &kept.info)] {
             if let Some(value) = value {
@@ -350,6 +352,7 @@ impl Session {
     /// Ends what belongs to it.
     fn end(&self) {
         self.ended.cancel();
+        self.scope.end_session();
         self.running().values().for_each(|(_, request)| request.cancel());
         lock(&self.watched).clear();
         lock(&self.questions).clear();
@@ -503,6 +506,7 @@ impl Sessions {
             return None;
         }
         *used = Instant::now();
+        session.scope.heard();
         Some(session.clone())
     }
 

@@ -549,6 +549,7 @@ pub(crate) mod tests {
             fresh: false,
             last_failure: None,
             sign_in: None,
+            share: None,
             calls: 0,
             wake_ms: None,
             usage: Default::default(),

@@ -185,6 +185,17 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
                 }
             })?)
         }
+        Change::SetShare { name, share } => {
+            known(name)?;
+            Ok(config.edited(|servers| {
+                if let Some(entry) = servers.get_mut(name).and_then(Value::as_object_mut) {
+                    match share {
+                        Some(share) => drop(entry.insert("share".into(), json!(share))),
+                        None => drop(entry.shift_remove("share")),
+                    }
+                }
+            })?)
+        }
         Change::SetSandbox { name, sandbox } => {
             known(name)?;
             Ok(config.edited(|servers| {

@@ -383,9 +383,10 @@ impl Config {
         let rules = std::mem::replace(&mut self.rules, in_force);
         let defaults = std::mem::replace(&mut self.tool_defaults, accepted.tool_defaults);
         self.unaccepted = Some((rules, defaults));
-        for (name, Switches { enabled, startup, keep_calls, exact_results, source }) in servers {
+        for (name, Switches { enabled, startup, keep_calls, exact_results, share, source }) in servers {
             if let Some(server) = self.servers.get_mut(name.as_str()) {
-                *server = ServerConfig { enabled, startup, keep_calls, exact_results, ..server.clone() };
+                *server =
+                    ServerConfig { enabled, startup, keep_calls, exact_results, share, ..server.clone() };
             }
             self.accepted_sources.insert(name, source);
         }

@@ -18,6 +18,7 @@ use crate::model::{
     ServerConfig, Startup,
     control::Change,
     nature::{AskedIn, Permit},
+    server::Share,
 };
 
 /// What a configuration says that may loosen a protection, as written. What an entry runs is not part of it.
@@ -39,6 +40,8 @@ pub(super) struct Switches {
     pub(super) keep_calls: bool,
     #[serde(skip_serializing_if = "is_default")]
     pub(super) exact_results: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) share: Option<Share>,
     #[serde(skip_serializing_if = "Value::is_null")]
     pub(super) source: Value,
 }
@@ -50,6 +53,7 @@ impl Default for Switches {
             startup: Startup::default(),
             keep_calls: false,
             exact_results: false,
+            share: None,
             source: Value::Null,
         }
     }
@@ -71,6 +75,7 @@ impl Switches {
             startup,
             keep_calls,
             exact_results,
+            share,
             // The approval of the entry covers these.
             transport: _,
             sandbox: _,
@@ -88,6 +93,7 @@ impl Switches {
             startup: *startup,
             keep_calls: *keep_calls,
             exact_results: *exact_results,
+            share: *share,
             source: source.unwrap_or_default(),
         }
     }
@@ -99,6 +105,7 @@ impl Switches {
             ServerKey::Startup => Some(Measure::Switch(self.startup != Startup::Manual)),
             ServerKey::KeepCalls => Some(Measure::Switch(self.keep_calls)),
             ServerKey::ExactResults => Some(Measure::Switch(self.exact_results)),
+            ServerKey::Share => Some(Measure::Amount(Share::breadth(self.share))),
             ServerKey::Source => Some(Measure::Switch(self.keeps_deleted())),
             ServerKey::Command
             | ServerKey::Args
@@ -141,6 +148,7 @@ impl Switches {
             startup: if kept(ServerKey::Startup) { self.startup } else { wanted.startup },
             keep_calls: if kept(ServerKey::KeepCalls) { self.keep_calls } else { wanted.keep_calls },
             exact_results: wanted.exact_results && !kept(ServerKey::ExactResults),
+            share: if kept(ServerKey::Share) { self.share } else { wanted.share },
             source: if kept(ServerKey::Source) { self.source.clone() } else { wanted.source.clone() },
         }
     }
@@ -160,6 +168,7 @@ impl Switches {
             startup: next(&self.startup, &before.startup, &after.startup),
             keep_calls: next(&self.keep_calls, &before.keep_calls, &after.keep_calls),
             exact_results: next(&self.exact_results, &before.exact_results, &after.exact_results),
+            share: next(&self.share, &before.share, &after.share),
             source: next(&self.source, &before.source, &after.source),
         }
     }
@@ -438,6 +447,9 @@ impl Guarded {
             }
             Change::SetKeepCalls { name, keep } => {
                 next.servers.insert(name.clone(), Switches { keep_calls: *keep, ..self.switches(name) });
+            }
+            Change::SetShare { name, share } => {
+                next.servers.insert(name.clone(), Switches { share: *share, ..self.switches(name) });
             }
             Change::UseProfile { .. } => {
                 next.take_over(SettingKey::ActiveProfile, &Self::default(), &new);
@@ -754,6 +766,12 @@ mod tests {
             ("mcpServers.*.keepCalls", server(json!({})), server(json!({ "keepCalls": true }))),
             ("mcpServers.*.keepCalls", server(json!({ "keepCalls": true })), server(json!({}))),
             ("mcpServers.*.exactResults", server(json!({})), server(json!({ "exactResults": true }))),
+            ("mcpServers.*.share", server(json!({})), server(json!({ "share": "all" }))),
+            (
+                "mcpServers.*.share",
+                server(json!({ "share": "session" })),
+                server(json!({ "share": "client" })),
+            ),
             (
                 "mcpServers.*.source",
                 server(json!({ "source": { "name": "a" } })),

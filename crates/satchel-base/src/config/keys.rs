@@ -164,6 +164,8 @@ keys! {
         ToolTimeouts = "toolTimeouts" => Never,
         KeepCalls = "keepCalls" => Either,
         ExactResults = "exactResults" => More,
+        // Shared by more: one caller can then see what another has open.
+        Share = "share" => More,
         // Where Satchel installed it from. Only that a server stays which its registry has deleted.
         Source = "source" => More,
     }

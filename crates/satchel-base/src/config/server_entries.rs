@@ -21,7 +21,7 @@ use crate::model::{
     oauth::{OAuth, Resource},
     server::{
         ContainerEngine, ContainerSandbox, DISCOVERY_TIMEOUT, EraSetting, IDLE_TIMEOUT, REFRESH_INTERVAL,
-        REFRESH_INTERVAL_FLOOR, REQUEST_TIMEOUT_FLOOR, Sandbox,
+        REFRESH_INTERVAL_FLOOR, REQUEST_TIMEOUT_FLOOR, Sandbox, Share,
     },
 };
 
@@ -173,6 +173,7 @@ impl<'a> ConfigReader<'a> {
                 self.at(value.get(), "\"era\" must be \"auto\", \"legacy\" or \"modern\"".to_owned())
             })
         })?;
+        let share = field(&[ServerKey::Share]).map(|(_, value)| self.share(value)).transpose()?;
         let keep_calls = switch(ServerKey::KeepCalls)?.unwrap_or(false);
         let exact_results = switch(ServerKey::ExactResults)?.unwrap_or(false);
         let sandbox =
@@ -216,6 +217,7 @@ impl<'a> ConfigReader<'a> {
             keep_calls,
             exact_results,
             sandbox,
+            share,
         })
     }
 
@@ -253,6 +255,17 @@ impl<'a> ConfigReader<'a> {
             }
         }
         Ok(rules)
+    }
+
+    /// A word; `true` shares it with all, `false` with no other session.
+    fn share(&self, value: &'a Raw) -> Result<Share, ConfigError> {
+        match value.get() {
+            "true" => Ok(Share::All),
+            "false" => Ok(Share::Session),
+            text => serde_json::from_str(text).map_err(|_| {
+                self.at(text, "\"share\" must be \"all\", \"client\" or \"session\"".to_owned())
+            }),
+        }
     }
 
     /// `false`, or a block of settings.

@@ -91,6 +91,13 @@ pub enum Change {
         /// The new value.
         keep: bool,
     },
+    /// Sets who shares an instance of a server. Instances that are shared otherwise end.
+    SetShare {
+        /// Its name.
+        name: String,
+        /// Who shares one; `None` leaves it to Satchel.
+        share: Option<super::server::Share>,
+    },
     /// Runs a server in a sandbox, or without one. Restarts it.
     SetSandbox {
         /// Its name.

@@ -35,6 +35,41 @@ pub enum Startup {
     Manual,
 }
 
+/// Which callers share one running instance of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum Share {
+    /// All: there is one instance.
+    All,
+    /// The sessions of one client.
+    Client,
+    /// None: each session has its own.
+    Session,
+}
+
+impl Share {
+    /// As written in the configuration.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Client => "client",
+            Self::Session => "session",
+        }
+    }
+
+    /// A number that grows with how many callers share an instance. An entry that does not say leaves servers that keep
+    /// something open unshared, so `all` is more than that.
+    pub fn breadth(share: Option<Self>) -> u64 {
+        match share {
+            Some(Self::Session) => 0,
+            Some(Self::Client) => 1,
+            None => 2,
+            Some(Self::All) => 3,
+        }
+    }
+}
+
 /// Which family of protocol revisions to use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -181,4 +216,6 @@ pub struct ServerConfig {
     pub exact_results: bool,
     /// Its sandbox, if it runs in one.
     pub sandbox: Option<Sandbox>,
+    /// Who shares an instance, if the entry says so.
+    pub share: Option<Share>,
 }

@@ -9,7 +9,7 @@ use super::{
     ledger::LedgerView,
     oauth::{SignInState, SignInView},
     profiles::ProfilesView,
-    server::Startup,
+    server::{Share, Startup},
     shell,
 };
 
@@ -158,8 +158,72 @@ pub struct ServerView {
     /// Its sign-in state, if it requires one.
     #[serde(default)]
     pub sign_in: Option<SignInView>,
-    /// Its resource use on this computer.
+    /// Who shares an instance of it, where that is not simply all.
+    #[serde(default)]
+    pub share: Option<ShareView>,
+    /// Its resource use on this computer, without instances that not all share.
     pub usage: Usage,
+}
+
+/// Who shares an instance of a server, and the instances that not all share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ShareView {
+    /// Who shares one.
+    pub share: Share,
+    /// Its entry says so; otherwise Satchel decided.
+    pub chosen: bool,
+    /// What it keeps open for its connection, as far as known, in words: `a browser`.
+    pub keeps: Option<String>,
+    /// The instances, in the order of their first use.
+    pub instances: Vec<InstanceView>,
+}
+
+impl ShareView {
+    /// In a sentence without a full stop: who shares an instance, and why.
+    pub fn sentence(&self) -> String {
+        let said = match self.share {
+            Share::All => "All clients share one instance",
+            Share::Client => "Each client has an instance of its own",
+            Share::Session => "Each session has an instance of its own",
+        };
+        match (&self.keeps, self.chosen) {
+            (Some(keeps), false) => format!("{said}, because it keeps {keeps} open"),
+            (Some(keeps), true) if self.share == Share::All => {
+                format!("{said}, although it keeps {keeps} open")
+            }
+            (Some(_) | None, _) => said.to_owned(),
+        }
+    }
+}
+
+/// One instance of a server that not all callers share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct InstanceView {
+    /// Unique in this run of the hub; its lines in the log of a session's instance carry it.
+    pub number: u64,
+    /// The client it belongs to.
+    pub client: String,
+    /// Does it belong to one session of the client?
+    pub session: bool,
+    /// Its state.
+    #[serde(flatten)]
+    pub state: ServerState,
+    /// Process id while it runs locally.
+    pub pid: Option<u32>,
+    /// Its measured memory, in bytes.
+    pub memory_bytes: Option<u64>,
+}
+
+impl InstanceView {
+    /// Whose it is, in words.
+    pub fn whose(&self) -> String {
+        match self.session {
+            true => format!("{}, session {}", self.client, self.number),
+            false => self.client.clone(),
+        }
+    }
 }
 
 impl ServerView {

@@ -21,7 +21,7 @@ pub(crate) use credentials::{Login, Secrets};
 pub(crate) use listings::{Info, Install, Outdated, Search, Uninstall, Update};
 pub(crate) use program::{LogFormat, SearchPathAct, Serve};
 pub(crate) use records::{Audit, AuditAct, History, HistoryAct, Logs, Stats, Table};
-pub(crate) use servers::{Add, Remove, Sandbox};
+pub(crate) use servers::{Add, Remove, Sandbox, ShareArgs};
 pub(crate) use tools::{CallArgs, Tools};
 pub(crate) use transfer::{ExportTo, Import, SetupAct, SetupParts};
 
@@ -56,6 +56,8 @@ pub(crate) enum Command {
     Restart { name: ServerName },
     /// Dismiss the last failure of a server
     Dismiss { name: ServerName },
+    /// Set who shares an instance of a server: all clients, one client's sessions, or none
+    Share(ShareArgs),
     /// Run a server in a sandbox: it can access only the files you name, and no network. Linux's own, or a container
     Sandbox(Sandbox),
     /// Pin a server to one version of its package: the last one fetched, or the one you name

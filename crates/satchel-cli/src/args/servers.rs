@@ -4,7 +4,7 @@ use clap::{Args as Group, ValueEnum};
 use satchel_core::model::{
     ServerName, Startup,
     control::Target,
-    server::{ContainerEngine, EraSetting},
+    server::{ContainerEngine, EraSetting, Share},
 };
 
 use super::{OnOff, variable};
@@ -139,6 +139,38 @@ pub(crate) struct Sandbox {
     /// What runs the container
     #[arg(long, value_enum, value_name = "ENGINE", default_value = "auto", requires = "container")]
     pub(crate) engine: RunBy,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct ShareArgs {
+    /// The server
+    pub(crate) name: ServerName,
+    #[arg(value_enum, value_name = "WHO")]
+    pub(crate) who: SharedBy,
+}
+
+/// [`Share`] as it is written on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SharedBy {
+    /// All clients share one instance
+    All,
+    /// Each client has an instance of its own
+    Client,
+    /// Each session of a client has an instance of its own
+    Session,
+    /// Satchel decides: all, or session where the server keeps something open
+    Auto,
+}
+
+impl From<SharedBy> for Option<Share> {
+    fn from(by: SharedBy) -> Self {
+        match by {
+            SharedBy::All => Some(Share::All),
+            SharedBy::Client => Some(Share::Client),
+            SharedBy::Session => Some(Share::Session),
+            SharedBy::Auto => None,
+        }
+    }
 }
 
 /// [`ContainerEngine`] as it is written on the command line.

@@ -11,13 +11,14 @@ use satchel_core::{
         oauth::client_secret_name,
         request::{DismissFailure, GetStatus, ListOwnSecrets, OwnSecrets, RemoveSecret, Restart, SetSecret},
         shell,
+        snapshot::ShareView,
     },
 };
 use serde_json::json;
 
 use super::{done, import::waiting, now_ms, secrets::ask};
 use crate::{
-    args::{Add, OnOff, Remove, Sandbox},
+    args::{Add, OnOff, Remove, Sandbox, ShareArgs},
     output::{Lines, count, left_out, say, say_aside, say_json, state, table, troubles},
     reach::{Reached, once, reach, refusal, running},
 };
@@ -178,6 +179,19 @@ pub(crate) async fn set_enabled(
 }
 
 /// Sets or removes a server's sandbox.
+pub(crate) async fn share(places: &Places, asked: ShareArgs, json: bool) -> anyhow::Result<ExitCode> {
+    let hub = reach(places).await?;
+    let name = asked.name.to_string();
+    let answer = hub.ask(Change::SetShare { name: name.clone(), share: asked.who.into() }).await;
+    let snapshot = hub.ask(GetStatus {}).await;
+    hub.leave().await;
+    let (answer, snapshot) = (answer?, snapshot?);
+    let server = snapshot.servers.iter().find(|server| server.name == name);
+    let said = server.and_then(|server| server.share.as_ref()).map(ShareView::sentence);
+    let said = said.unwrap_or_else(|| "All clients share one instance".to_owned());
+    done(&format!("{name}: {said}."), &answer, json)
+}
+
 pub(crate) async fn sandbox(places: &Places, asked: Sandbox, json: bool) -> anyhow::Result<ExitCode> {
     // Relative paths on the command line are relative to the present directory.
     let whole = |path: &String| match path.starts_with('~') {
@@ -321,6 +335,7 @@ pub(super) mod tests {
             fresh: false,
             last_failure: None,
             sign_in: None,
+            share: None,
             calls: 0,
             wake_ms: None,
             usage: Default::default(),

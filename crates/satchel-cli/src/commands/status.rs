@@ -8,7 +8,9 @@ use satchel_core::{
         ServerView, Snapshot, characters,
         event::{DebugServer, DebugStatus},
         request::{GetDebugStatus, GetStatus},
-        snapshot::ClientView,
+        server::Share,
+        shell,
+        snapshot::{ClientView, InstanceView},
     },
 };
 
@@ -104,10 +106,11 @@ fn in_words(snapshot: &Snapshot, pid: Option<u32>, now_ms: u64) -> Lines {
             .map(|notice| Lines::line(format!("! {}", notice.message)).and(format!("  {}", notice.action))),
     );
     if !snapshot.servers.is_empty() {
-        let rows: Vec<_> = snapshot.servers.iter().map(|server| server_row(server, now_ms)).collect();
+        let rows: Vec<_> = snapshot.servers.iter().flat_map(|server| server_rows(server, now_ms)).collect();
         parts.push(table(["SERVER", "STATE", "PID", "TOOLS", "TOKENS", "CALLS", "MEMORY"], &rows));
     }
     parts.push(troubles(&snapshot.servers, now_ms));
+    parts.extend(snapshot.servers.iter().filter_map(shared_by));
     if !snapshot.clients.is_empty() {
         let rows: Vec<_> = snapshot.clients.iter().map(|client| client_row(client, now_ms)).collect();
         parts.push(table(["CLIENT", "REQUESTS", "LAST SEEN", "LAST CALL"], &rows));
@@ -125,6 +128,32 @@ fn in_words(snapshot: &Snapshot, pid: Option<u32>, now_ms: u64) -> Lines {
         );
     }
     Lines::paragraphs(parts)
+}
+
+/// A server's row, and one below it for each instance that not all share.
+fn server_rows(server: &ServerView, now_ms: u64) -> Vec<[String; 7]> {
+    let instances = server.share.iter().flat_map(|share| &share.instances);
+    let row = |instance: &InstanceView| {
+        let none = || count(None);
+        [
+            format!("└ {}", characters::spelled(&instance.whose())),
+            instance.state.sentence(server.place, now_ms),
+            count(instance.pid.map(|pid| pid as usize)),
+            none(),
+            none(),
+            none(),
+            instance.memory_bytes.map_or_else(none, megabytes),
+        ]
+    };
+    [server_row(server, now_ms)].into_iter().chain(instances.map(row)).collect()
+}
+
+/// Who shares an instance of a server, where that is not simply all.
+fn shared_by(server: &ServerView) -> Option<Lines> {
+    let share = server.share.as_ref()?;
+    let (name, word) = (characters::spelled(&server.name), shell::word(&server.name));
+    let other = if share.share == Share::All { "session" } else { "all" };
+    Some(format!("{name}: {}. `satchel share {word} {other}` changes that.", share.sentence()).into())
 }
 
 fn server_row(server: &ServerView, now_ms: u64) -> [String; 7] {

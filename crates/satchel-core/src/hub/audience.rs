@@ -9,7 +9,7 @@ use std::{
 use parking_lot::Mutex;
 
 use super::{
-    Hub, ruled,
+    Hub, instances, ruled,
     scope::{self, path},
 };
 use crate::{
@@ -85,7 +85,9 @@ pub(super) fn enabled_servers(hub: &Hub) -> Vec<String> {
 
 /// May this notification of a server be delivered through this handle?
 pub(super) fn may_hear(hub: &Hub, notification: &ServerNotification) -> bool {
-    hub.calls().owned.may_hear(hub.context.client().unwrap_or_default(), notification)
+    let is_own = |number| instances::is_own(hub, &notification.server, number);
+    notification.instance.is_none_or(is_own)
+        && hub.calls().owned.may_hear(hub.context.client().unwrap_or_default(), notification)
 }
 
 /// What the enabled servers offer, as far as it is visible through this handle.

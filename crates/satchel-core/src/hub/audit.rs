@@ -1,7 +1,7 @@
 //! Writes what was done, and by whom, to the audit log. It holds no arguments of calls and no values of secrets.
 
 use super::Hub;
-use crate::model::{audit::AuditKind, control::Change};
+use crate::model::{audit::AuditKind, control::Change, server::Share};
 
 /// Records a request that was rejected before its client was known.
 pub(super) fn turned_away(hub: &Hub, why: &str, path: &str) {
@@ -31,6 +31,9 @@ pub(super) fn did_change(hub: &Hub, change: &Change) {
             (tool.clone(), format!("rule{client}: {permit}"))
         }
         Change::SetKeepCalls { name, keep } => (name.clone(), format!("arguments and results kept: {keep}")),
+        Change::SetShare { name, share } => {
+            (name.clone(), format!("an instance is shared by: {}", share.map_or("as usual", Share::word)))
+        }
         Change::SetSandbox { name, sandbox } => {
             (name.clone(), format!("sandbox {}", if sandbox.is_some() { "on" } else { "off" }))
         }

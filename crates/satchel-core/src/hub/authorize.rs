@@ -17,7 +17,7 @@ use crate::{
             AnswerAsk, AnswerQuestion, Approve, ApproveSettings, DeleteHistory, FollowSetup, KeepDeleted,
             KeepSetup, LookedAt, Resume, SetHidden, TakeSetup, Undo, WriteSetup,
         },
-        server::Sandbox,
+        server::{Sandbox, Share},
         setup::SetupSource,
         shell,
     },
@@ -247,6 +247,14 @@ pub(super) fn of_change(hub: &Hub, change: &Change) -> Option<Loosening> {
             .map(|_| Loosening::new(format!("replacing the entry of \"{name}\""), "")),
         Change::SetPictures { show: true } => Some(Loosening::new("letting pictures be fetched", "")),
         Change::PutProfile { was: Some(was), profile, .. } => binding::of_wider(hub, was, profile),
+        Change::SetShare { name, share } => {
+            let before = config.servers().get(name.as_str())?.share;
+            (Share::breadth(*share) > Share::breadth(before)).then(|| {
+                let word = share.map_or("auto", Share::word);
+                let what = format!("letting more callers share an instance of \"{name}\"");
+                Loosening::new(what, format!("satchel share {} {word}", shell::word(name)))
+            })
+        }
         // The review holds it back if it changes what a person accepted.
         Change::Add { .. }
         | Change::Put { .. }

@@ -16,8 +16,11 @@ use crate::{
     scripts::Scripts,
 };
 
+/// A server, the number of its instance if not all callers share it, and a URI.
+pub(super) type WatchKey = (ServerName, Option<u64>, String);
+
 /// Number of watchers by resource.
-type Watching = HashMap<(ServerName, String), usize>;
+type Watching = HashMap<WatchKey, usize>;
 
 /// What is known about clients.
 #[derive(Debug)]

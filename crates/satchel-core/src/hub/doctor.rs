@@ -551,6 +551,7 @@ mod tests {
             fresh: false,
             last_failure: None,
             sign_in: None,
+            share: None,
             calls: 0,
             wake_ms: None,
             usage: Usage::default(),

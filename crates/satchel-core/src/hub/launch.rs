@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, pin::Pin, sync::Arc, time::Duration};
 
 use super::{
-    Hub, fresh_lists, profiles, publish,
+    Hub, fresh_lists, instances, profiles, publish,
     servers::{Registered, RegisteredServer},
 };
 use crate::{
@@ -82,7 +82,12 @@ fn hold_or_let_go(hub: &Hub, name: &ServerName) -> Option<(bool, TransportConfig
         known.upstream.configure(as_started(hub, name, &known.config, held));
         Some((held, known.config.transport.clone()))
     };
-    hub.inner.servers.change(name, hold)?
+    let changed = hub.inner.servers.change(name, hold)??;
+    let others = hub.servers().get(name).map(|known| known.instances.clone());
+    if let Some(others) = others.filter(|_| changed.0) {
+        instances::end_all(hub, others.take_all());
+    }
+    Some(changed)
 }
 
 /// Starts a server if its lists were never read, so that its tools can be found; again after pauses if that fails. A
@@ -249,10 +254,9 @@ fn with_variables(hub: &Hub, transport: &TransportConfig) -> TransportConfig {
 
 /// Credentials changed: servers that wait for one check again.
 pub(super) fn renew(hub: &Hub) {
-    let servers: Vec<_> =
-        hub.servers().iter().map(|(name, known)| (name.clone(), known.upstream.clone())).collect();
-    for (name, upstream) in servers {
-        upstream.renew();
+    let servers: Vec<_> = hub.servers().iter().map(|(name, known)| (name.clone(), known.clone())).collect();
+    for (name, server) in servers {
+        server.renew();
         learn(hub, &name);
     }
 }

@@ -32,6 +32,8 @@ mod hygiene;
 mod icons;
 mod idle;
 mod import;
+mod instances;
+mod instantiate;
 mod launch;
 mod lifetime;
 mod links;
@@ -64,6 +66,7 @@ mod server_entry;
 mod servers;
 mod settings;
 mod setup;
+mod sharing;
 mod sign_in;
 mod state;
 #[cfg(test)]
@@ -117,7 +120,7 @@ use crate::{
     stats::event::Visit,
     tasks::kept,
     upstream::{
-        Ending, Engines, ServerNotification, Surroundings, ancestry,
+        Ending, Engines, ServerNotification, Surroundings, Upstream, ancestry,
         environment::SearchPath,
         oauth::{accounts::Accounts, sign_in::Callbacks},
         peer::{Peer, Peers},
@@ -411,11 +414,12 @@ impl Hub {
 
     fn end_servers(&self) -> Vec<JoinHandle<()>> {
         self.inner.around.ending.begin();
-        let end = |server: &Registered| {
-            let upstream = server.upstream.clone();
-            self.inner.life.spawn(async move { upstream.close().await })
+        let end = |upstream: Upstream| self.inner.life.spawn(async move { upstream.close().await });
+        let all = |server: &Registered| {
+            let own = server.instances.shut().into_iter().map(|instance| instance.upstream.clone());
+            own.chain([server.upstream.clone()]).collect::<Vec<_>>()
         };
-        self.servers().values().map(end).collect()
+        self.servers().values().flat_map(all).map(end).collect()
     }
 
     /// Stops every server and task. Bounded in time: what does not stop is left to the watchdog.

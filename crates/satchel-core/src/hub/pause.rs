@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{CallFailure, Hub};
+use super::{CallFailure, Hub, instances};
 use crate::{
     clock::now_ms,
     model::{Paused, ServerName, Startup},
@@ -13,9 +13,9 @@ use crate::{
 pub(super) fn pause(hub: &Hub, until_ms: Option<u64>) {
     let paused = Paused { until_ms };
     hub.view().paused = Some(paused);
-    let upstreams: Vec<_> = hub.servers().values().map(|server| server.upstream.clone()).collect();
-    for upstream in upstreams {
-        upstream.rest();
+    let servers: Vec<_> = hub.servers().values().cloned().collect();
+    for server in servers {
+        instances::rest(hub, &server.upstream, &server.instances);
     }
     hub.inner.faces.changed();
     if let Some(until_ms) = until_ms {

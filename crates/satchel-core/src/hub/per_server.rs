@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    CallFailure, Hub, approved, call::ask_for_logs, failure::refused, fresh_lists, route, watching::Watched,
+    CallFailure, Hub, approved, call::ask_for_logs, failure::refused, fresh_lists, instantiate, route,
+    servers::Registered, watching::Watched,
 };
 use crate::{
     catalog::Offer,
@@ -34,16 +35,21 @@ pub(super) async fn offer(hub: &Hub, server: &ServerName) -> Result<Arc<Offer>, 
 /// Tells a running server that a client's roots changed. Sleeping servers need no notification; stateless ones ask in
 /// each call.
 pub(super) fn roots_changed(hub: &Hub, server: &ServerName) {
-    let Ok(registered) = route::route_known_server(hub, server) else { return };
+    let Some(registered) = running(hub, server) else { return };
     let Some((link, _)) = registered.upstream.connected() else { return };
     if !link.is_stateless() {
         link.notify("notifications/roots/list_changed", None);
     }
 }
 
+/// The server as this handle's caller uses it, if it has used it.
+fn running(hub: &Hub, server: &ServerName) -> Option<Registered> {
+    instantiate::present(hub, &route::route_known_server(hub, server).ok()?)
+}
+
 /// Requests log messages of a server from this severity on. A sleeping server is told with its next call.
 pub(super) async fn want_logs(hub: &Hub, server: &ServerName, from: u8) {
-    let Ok(registered) = route::route_known_server(hub, server) else { return };
+    let Some(registered) = running(hub, server) else { return };
     let Some((link, _)) = registered.upstream.connected() else { return };
     if !link.is_stateless() {
         ask_for_logs(&registered, &link, from).await;
@@ -61,15 +67,13 @@ pub(super) async fn watch_resource(
 ) -> Result<Watched, CallFailure> {
     let registered = route::route_known_server(hub, server)?;
     approved::refuse_held(hub, server, Kind::Resource, uri)?;
+    let registered = instantiate::own(hub, server, &registered)?;
     let lease = registered.upstream.lease().await.map_err(|error| refused(server, &registered, &error))?;
     fresh_lists::wait_for_lists(hub, server, &registered, &lease, Dirty::bit("resources")).await?;
     approved::refuse_held(hub, server, Kind::Resource, uri)?;
-    *hub.inner.clients.watching().entry((server.clone(), uri.to_owned())).or_insert(0) += 1;
+    let instance = registered.instance.as_ref().map(|instance| instance.number);
+    let key = (server.clone(), instance, uri.to_owned());
+    *hub.inner.clients.watching().entry(key.clone()).or_insert(0) += 1;
     registered.upstream.watched().send_if_modified(|watched| watched.insert(uri.to_owned()));
-    Ok(Watched {
-        hub: hub.clone(),
-        key: (server.clone(), uri.to_owned()),
-        upstream: registered.upstream.clone(),
-        _lease: lease,
-    })
+    Ok(Watched { hub: hub.clone(), key, upstream: registered.upstream.clone(), _lease: lease })
 }

@@ -16,7 +16,7 @@ use super::{
     fresh_lists::{self, DEBOUNCE},
     launch, publish,
     servers::Registered,
-    watching,
+    sharing, watching,
 };
 use crate::{
     catalog::{Offer, disk, fetch, versions::Diff},
@@ -74,20 +74,7 @@ pub(super) fn follow(
     setup: String,
     end: CancellationToken,
 ) {
-    let reader =
-        ListReader { hub: hub.clone(), name: name.clone(), upstream: upstream.clone(), setup: setup.clone() };
-    let ended = end.clone();
-    hub.inner.life.spawn(async move {
-        let reading = kept("reading lists", || {
-            // Read again what was being read when it failed.
-            reader.upstream.dirty().mark(Dirty::ALL);
-            reader.clone().run()
-        });
-        tokio::select! {
-            () = reading => {}
-            () = ended.cancelled() => {}
-        }
-    });
+    follow_lists(hub, name, upstream, setup.clone(), end.clone());
     let (hub, name, mut seen) = (hub.clone(), name.clone(), upstream.watch());
     let tracker = hub.inner.life.tracker().clone();
     tracker.spawn(async move {
@@ -122,6 +109,49 @@ pub(super) fn follow(
                 let (server, state) = (name.to_string(), known.state.to_owned());
                 hub.recorder().events().tell(HubEvent::ServerState { server, state });
             }
+        }
+    });
+}
+
+fn follow_lists(hub: &Hub, name: &ServerName, upstream: &Upstream, setup: String, end: CancellationToken) {
+    let reader = ListReader { hub: hub.clone(), name: name.clone(), upstream: upstream.clone(), setup };
+    hub.inner.life.spawn(async move {
+        let reading = kept("reading lists", || {
+            // Read again what was being read when it failed.
+            reader.upstream.dirty().mark(Dirty::ALL);
+            reader.clone().run()
+        });
+        tokio::select! {
+            () = reading => {}
+            () = end.cancelled() => {}
+        }
+    });
+}
+
+/// The same for an instance that not all callers share. Its lists are the server's; its failures are its callers' alone.
+pub(super) fn follow_instance(
+    hub: &Hub,
+    name: &ServerName,
+    upstream: &Upstream,
+    setup: String,
+    end: CancellationToken,
+) {
+    follow_lists(hub, name, upstream, setup, end.clone());
+    let (hub, mut seen) = (hub.clone(), upstream.watch());
+    let tracker = hub.inner.life.tracker().clone();
+    tracker.spawn(async move {
+        let mut known = None;
+        loop {
+            tokio::select! {
+                changed = seen.changed() => if changed.is_err() { return },
+                () = end.cancelled() => return,
+            }
+            let pid = seen.borrow().pid;
+            if pid.is_some() && pid != known {
+                hub.inner.faces.measured.woke();
+            }
+            known = pid;
+            hub.inner.faces.changed();
         }
     });
 }
@@ -273,6 +303,7 @@ impl ListReader {
             // There may be no listener.
             let _ = self.hub.inner.around.notifications.send(ServerNotification {
                 server: self.name.clone(),
+                instance: None,
                 method,
                 params: None,
             });
@@ -462,10 +493,26 @@ impl Keeping {
 }
 
 async fn install(hub: &Hub, name: &ServerName, offer: Arc<Offer>) {
-    hub.offers().insert(name.clone(), offer);
+    hub.offers().insert(name.clone(), offer.clone());
+    share_as_offered(hub, name, &offer);
     publish::publish_catalog(hub).await;
     watching::follow_watched(hub, name);
     hub.inner.faces.changed();
+}
+
+/// What a server offers may say that it keeps something open.
+fn share_as_offered(hub: &Hub, name: &ServerName, offer: &Offer) {
+    let known = hub.servers().get(name).map(|known| (known.sharing, sharing::of(&known.config, Some(offer))));
+    let Some((_, now)) = known.filter(|(before, now)| before != now) else { return };
+    hub.inner.servers.change(name, |known| known.sharing = now);
+    let server = hub.servers().get(name).cloned();
+    if let Some((server, keeps)) = server.zip(now.keeps.filter(|_| !now.chosen)) {
+        let keeps = keeps.words();
+        let log = server.upstream.log();
+        log.hub(&format!(
+            "each session gets an instance of its own, because its tools say that it keeps {keeps} open"
+        ));
+    }
 }
 
 /// The age at which the lists of a running server are read again.

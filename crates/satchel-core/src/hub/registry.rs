@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    Hub, approved, failures, fresh_lists, launch, profiles, publish, refresh,
+    Hub, approved, failures, fresh_lists, instances, instantiate, launch, profiles, publish, refresh,
     servers::{Declined, Registered, RegisteredServer},
+    sharing,
 };
 use crate::{
     calls::slots::Slots,
@@ -150,6 +151,9 @@ fn add(
         Upstream::new(name.clone(), number, started, launch::preflight(hub, name), last_failure, around);
     let registered = RegisteredServer {
         upstream,
+        sharing: sharing::of(config, hub.offers().get(name).map(|offer| &**offer)),
+        instances: Arc::default(),
+        instance: None,
         held,
         config: config.clone(),
         calls: Slots::new(CALLS_PER_SERVER, CALLS_OF_CLIENT),
@@ -177,10 +181,15 @@ fn say_held(hub: &Hub, name: &ServerName) {
 }
 
 fn adjust(hub: &Hub, name: &ServerName, config: &ServerConfig) {
-    hub.inner.servers.change(name, |known| {
+    let offer = hub.offers().get(name).cloned();
+    let before = hub.inner.servers.change(name, |known| {
         known.config = config.clone();
         known.upstream.configure(launch::as_started(hub, name, config, known.held));
+        std::mem::replace(&mut known.sharing, sharing::of(config, offer.as_deref())).share
     });
+    if let Some(before) = before {
+        instantiate::follow(hub, name, before);
+    }
     launch::learn(hub, name);
 }
 
@@ -198,5 +207,6 @@ fn forget_tasks(hub: &Hub, name: &ServerName, server: &Registered) {
 }
 
 fn close(hub: &Hub, server: Registered) {
+    instances::end_all(hub, server.instances.shut());
     hub.inner.life.spawn(async move { server.upstream.close().await });
 }

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::{
     Hub, USUAL_PORT, approved,
     authorize::{self, nothing},
-    binding, by_hand, clients, credential, doctor, entering, failures, icons, import, launch, listings,
-    offered, packages, pause, permission, review, search, server_entry, settings, setup, sign_in, trying,
-    undo, usage, view,
+    binding, by_hand, clients, credential, doctor, entering, failures, icons, import, instances, launch,
+    listings, offered, packages, pause, permission, review, search, server_entry, settings, setup, sign_in,
+    trying, undo, usage, view,
 };
 use crate::{
     model::{
@@ -370,13 +370,14 @@ impl Hub {
             launch::look_again(self, &name, &known.config.transport).await;
         }
         approved::refuse_held_launch(self, &name)?;
+        instances::end_all(self, known.instances.take_all());
         known.upstream.restart();
         Ok(())
     }
 
     fn rest(&self, server: &str) -> Result<(), Refusal> {
-        let upstream = self.servers().get(server).map(|known| known.upstream.clone());
-        upstream.ok_or_else(|| Refusal::unknown_server(server))?.rest();
+        let known = self.servers().get(server).cloned().ok_or_else(|| Refusal::unknown_server(server))?;
+        instances::rest(self, &known.upstream, &known.instances);
         Ok(())
     }
 

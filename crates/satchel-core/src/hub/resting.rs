@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use tokio::sync::watch;
 
-use super::{Hub, profiles::unused};
+use super::{Hub, instances, profiles::unused};
 use crate::{
     model::{ServerName, Snapshot},
     tasks::may_fail_here,
@@ -53,13 +53,13 @@ async fn next(shown: &mut Option<watch::Receiver<Arc<Snapshot>>>) -> bool {
 
 /// Has it stopped, or can it stop now?
 fn has_left(hub: &Hub, name: &ServerName) -> bool {
-    let Some(upstream) = hub.servers().get(name).map(|known| known.upstream.clone()) else { return true };
-    let seen = upstream.seen();
+    let Some(known) = hub.servers().get(name).cloned() else { return true };
+    let seen = known.upstream.seen();
     match seen.state {
         State::Ready { .. } if seen.leases() > 0 => false,
         State::Ready { .. } | State::Starting { waiting: 0, .. } => {
-            upstream.log().hub("put to sleep: it is in no profile in use");
-            upstream.rest();
+            known.upstream.log().hub("put to sleep: it is in no profile in use");
+            instances::rest(hub, &known.upstream, &known.instances);
             true
         }
         State::Starting { .. } => false,

@@ -1,12 +1,15 @@
-//! The scope of a handle: its client, the profile that its address names, the folders the client works in, and what a
-//! person hid from it.
+//! The scope of a handle: its client, the profile that its address names, its session, the folders the client works in, and
+//! what a person hid from it.
 
 use std::{
     collections::BTreeSet,
     sync::{Arc, OnceLock},
+    time::Duration,
 };
 
-use tokio::sync::watch;
+use parking_lot::Mutex;
+use tokio::{sync::watch, time::Instant};
+use tokio_util::sync::CancellationToken;
 
 use super::Hub;
 use crate::{
@@ -17,18 +20,89 @@ use crate::{
     model::name::in_path,
 };
 
-/// A client's scope: the profile in its address, and its folders. Cheap to clone; clones share the folders.
+/// How long a session may send nothing before it counts as ended. No sooner than it can no longer be used.
+const SILENCE: Duration = Duration::from_secs(30 * 60);
+
+/// A client's scope: the profile in its address, its session, and its folders. Cheap to clone; clones share the session and
+/// the folders.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
     profile: Option<Arc<str>>,
+    shared: Arc<SharedScope>,
+}
+
+#[derive(Debug, Default)]
+struct SharedScope {
     /// Made where somebody tells or follows them: most requests stand for themselves.
-    folders: Arc<OnceLock<watch::Sender<Vec<String>>>>,
+    folders: OnceLock<watch::Sender<Vec<String>>>,
+    /// Set where it is a session's.
+    session: OnceLock<Arc<SessionMark>>,
+}
+
+impl Drop for SharedScope {
+    fn drop(&mut self) {
+        if let Some(session) = self.session.get() {
+            session.ended.cancel();
+        }
+    }
+}
+
+/// Tells one session from others, and when it ends.
+#[derive(Debug)]
+pub(super) struct SessionMark {
+    /// It was opened again after a break: servers may have ended what it had open.
+    pub(super) reopened: bool,
+    ended: CancellationToken,
+    heard: Mutex<Instant>,
+}
+
+impl SessionMark {
+    fn new(reopened: bool) -> Self {
+        Self { reopened, ended: CancellationToken::new(), heard: Mutex::new(Instant::now()) }
+    }
+
+    /// Resolves when its client has ended it, or has sent nothing for a long time.
+    pub(super) async fn ended(&self) {
+        loop {
+            let silent_at = *self.heard.lock() + SILENCE;
+            if silent_at <= Instant::now() {
+                return;
+            }
+            tokio::select! {
+                () = self.ended.cancelled() => return,
+                () = tokio::time::sleep_until(silent_at) => {}
+            }
+        }
+    }
 }
 
 impl Scope {
     /// The scope of an address, with or without a profile.
     pub fn of(profile: Option<&str>) -> Self {
-        Self { profile: profile.map(Into::into), folders: Arc::default() }
+        Self { profile: profile.map(Into::into), shared: Arc::default() }
+    }
+
+    /// From now on it is that of a session. `reopened`: the session had been opened before.
+    pub fn begin_session(&self, reopened: bool) {
+        self.shared.session.get_or_init(|| Arc::new(SessionMark::new(reopened)));
+    }
+
+    /// The session sent something.
+    pub fn heard(&self) {
+        if let Some(session) = self.session() {
+            *session.heard.lock() = Instant::now();
+        }
+    }
+
+    /// The session has ended: what servers keep open for it ends too.
+    pub fn end_session(&self) {
+        if let Some(session) = self.session() {
+            session.ended.cancel();
+        }
+    }
+
+    pub(super) fn session(&self) -> Option<&Arc<SessionMark>> {
+        self.shared.session.get()
     }
 
     /// The profile in the address.
@@ -51,7 +125,7 @@ impl Scope {
     }
 
     fn folders(&self) -> &watch::Sender<Vec<String>> {
-        self.folders.get_or_init(watch::Sender::default)
+        self.shared.folders.get_or_init(watch::Sender::default)
     }
 }
 
@@ -65,7 +139,7 @@ pub(super) fn lens_of(hub: &Hub, config: &Config) -> Lens {
     let Some(client) = hub.context.ruled() else { return Lens::default() };
     let bound = hub.inner.clients.edits.choice(client, |chosen| chosen.profile.clone()).flatten();
     let scope = &hub.context.scope;
-    let folders = scope.folders.get().map(watch::Sender::borrow);
+    let folders = scope.shared.folders.get().map(watch::Sender::borrow);
     let folders = folders.as_deref().map_or(&[][..], Vec::as_slice);
     let who = Looking { bound: bound.as_deref(), named: scope.profile(), folders };
     config.profiles().lens(&who)

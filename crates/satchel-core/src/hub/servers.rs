@@ -18,7 +18,11 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::publish::Publisher;
+use super::{
+    instances::{Instance, Instances},
+    publish::Publisher,
+    sharing::Sharing,
+};
 use crate::{
     calls::slots::Slots,
     catalog::{Catalog, Offer, tokens::Counter},
@@ -50,7 +54,14 @@ impl Deref for Registered {
 /// What it is.
 #[derive(Debug, Clone)]
 pub(super) struct RegisteredServer {
+    /// The instance that all share; its lists are those of the server. Where a caller has its own, that one.
     pub(super) upstream: Upstream,
+    /// Who shares an instance.
+    pub(super) sharing: Sharing,
+    /// Instances that not all callers share.
+    pub(super) instances: Arc<Instances>,
+    /// The one that a caller has of its own.
+    pub(super) instance: Option<Arc<Instance>>,
     pub(super) config: ServerConfig,
     pub(super) calls: Slots,
     /// When a person last declined to enter a secret for it.
@@ -61,6 +72,14 @@ pub(super) struct RegisteredServer {
     pub(super) held: bool,
     /// Cancels the tasks for this server's lists.
     pub(super) end: CancellationToken,
+}
+
+impl RegisteredServer {
+    /// Credentials changed.
+    pub(super) fn renew(&self) {
+        self.upstream.renew();
+        self.instances.all().iter().for_each(|instance| instance.upstream.renew());
+    }
 }
 
 /// Serializes questions for a server's secrets, and holds when a person last declined: callers that waited take that

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::{Hub, approved, credential, launch, server_entry, servers::Registered};
+use super::{Hub, approved, credential, instances, launch, server_entry, servers::Registered};
 use crate::{
     model::{
         Code, Notice, ServerName, TransportConfig,
@@ -58,7 +58,7 @@ pub(super) async fn sign_out(hub: &Hub, server: &str, keep_registration: bool) -
     let Left { was_in, revoked } = credential.sign_out(keep_registration).await;
     hub.did_here(AuditKind::SecretChanged, name.as_str(), "signed out");
     // The connection's authorization is gone; the next call notices that.
-    known.upstream.rest();
+    instances::rest(hub, &known.upstream, &known.instances);
     Ok(SignedOut { was_in, revoked })
 }
 
@@ -198,9 +198,9 @@ pub(super) async fn follow(hub: Hub, mut changes: mpsc::UnboundedReceiver<Change
                 if by_person {
                     hub.did_here(AuditKind::SecretChanged, name.as_str(), "signed in");
                 }
-                let upstream = hub.servers().get(&name).map(|known| known.upstream.clone());
-                if let Some(upstream) = upstream {
-                    upstream.renew();
+                let known = hub.servers().get(&name).cloned();
+                if let Some(known) = known {
+                    known.renew();
                     launch::learn(&hub, &name);
                 }
             }

@@ -7,7 +7,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::Hub;
+use super::{Hub, servers::Registered};
 use crate::{
     clock::{epoch_ms, now_ms},
     model::{Avoided, ServerName, snapshot::ClientView},
@@ -52,26 +52,39 @@ fn tell_measured(hub: &Hub, lasted: Duration) {
     if lasted.is_zero() {
         return;
     }
-    let trees: Vec<Tree> = {
+    let (trees, shared): (Vec<Tree>, Vec<Tree>) = {
+        let pids = shared_roots(hub);
         let trees = hub.inner.faces.measured.trees.lock();
-        trees.values().copied().collect()
+        let shared = pids.iter().filter_map(|(_, pid)| trees.get(pid).copied());
+        (trees.values().copied().collect(), shared.collect())
     };
     let clients = hub.view().clients();
     let used = Use {
         processes: trees.iter().map(|tree| tree.processes as u64).sum(),
         memory_bytes: trees.iter().map(|tree| tree.memory_bytes).sum(),
     };
-    let saved = avoided(&clients, trees.into_iter(), SystemTime::now());
+    let saved = avoided(&clients, shared.into_iter(), SystemTime::now());
     let avoided = Use { processes: saved.processes as u64, memory_bytes: saved.memory_bytes };
     // Do not count the time in which the computer slept.
     let lasted = lasted.min(EVERY * 2);
     hub.recorder().measured(sharing::Measured { at_ms: now_ms(), lasted, used, avoided });
 }
 
-/// The processes of running servers.
-fn roots(hub: &Hub) -> Vec<(ServerName, u32)> {
+/// The processes of running servers that all clients share.
+fn shared_roots(hub: &Hub) -> Vec<(ServerName, u32)> {
     let servers = hub.servers();
     servers.iter().filter_map(|(name, server)| Some((name.clone(), server.upstream.seen().pid?))).collect()
+}
+
+/// The processes of all running servers, and of all their instances.
+fn roots(hub: &Hub) -> Vec<(ServerName, u32)> {
+    let servers: Vec<_> = hub.servers().iter().map(|(name, server)| (name.clone(), server.clone())).collect();
+    let of = |(name, server): (ServerName, Registered)| {
+        let pids = server.instances.all().into_iter().map(|instance| instance.upstream.seen().pid);
+        let pids = pids.chain([server.upstream.seen().pid]).flatten().collect::<Vec<_>>();
+        pids.into_iter().map(move |pid| (name.clone(), pid))
+    };
+    servers.into_iter().flat_map(of).collect()
 }
 
 /// Measures now.

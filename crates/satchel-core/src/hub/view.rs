@@ -2,16 +2,19 @@
 
 use std::{
     collections::BTreeMap,
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
-use super::{Hub, profiles, servers::Registered, state::state, usage};
+use super::{Hub, instances::Instance, profiles, servers::Registered, sharing::Sharing, state::state, usage};
 use crate::{
     catalog::Offer,
     config::{Config, ConfigError},
     model::{
         Code, Notice, Place, ServerName, ServerState, ServerView, Snapshot, Startup, TransportConfig, Usage,
-        oauth::SignInView, snapshot::ClientView,
+        oauth::SignInView,
+        server::Share,
+        snapshot::{ClientView, InstanceView, ShareView},
     },
     stats::usage::Tree,
     tasks::may_fail_here,
@@ -68,6 +71,7 @@ pub(super) fn compose(hub: &Hub) -> Snapshot {
                 not_started,
                 unseen,
                 sign_in,
+                share: share(hub, &server),
                 ..show(&name, &server, offer, calls, trees.get(&name))
             };
             let most = hub.inner.faces.measured.most(&name);
@@ -150,6 +154,7 @@ fn show(
         sign_in: None,
         calls,
         wake_ms: median(&seen.wakes),
+        share: None,
         usage: Usage {
             processes: tree.map(|tree| tree.processes),
             memory_bytes: tree.map(|tree| tree.memory_bytes),
@@ -160,6 +165,28 @@ fn show(
             noise: server.upstream.log().noise_count(),
         },
     }
+}
+
+/// `None` where all share one instance, as usual.
+fn share(hub: &Hub, server: &Registered) -> Option<ShareView> {
+    let Sharing { share, chosen, keeps, beside_others: _ } = server.sharing;
+    if share == Share::All && !chosen {
+        return None;
+    }
+    let instance = |instance: &Arc<Instance>| {
+        let seen = instance.upstream.seen();
+        let tree = seen.pid.and_then(|pid| hub.inner.faces.measured.tree(pid));
+        InstanceView {
+            number: instance.number,
+            client: instance.owner.client().to_string(),
+            session: instance.owner.is_session(),
+            state: state(&seen, &server.config.transport),
+            pid: seen.pid,
+            memory_bytes: tree.map(|tree| tree.memory_bytes),
+        }
+    };
+    let instances = server.instances.all().iter().map(instance).collect();
+    Some(ShareView { share, chosen, keeps: keeps.map(|keeps| keeps.words().to_owned()), instances })
 }
 
 /// A server with an invalid entry, shown with the reason.
@@ -189,6 +216,7 @@ fn show_fault(name: &str, fault: &ConfigError) -> ServerView {
         sign_in: None,
         calls: 0,
         wake_ms: None,
+        share: None,
         usage: Usage::default(),
     }
 }

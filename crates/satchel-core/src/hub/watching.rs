@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Hub, approved};
+use super::{Hub, approved, connected::WatchKey};
 use crate::{
     model::{ServerName, approvals::Kind},
     upstream::{Lease, Upstream},
@@ -12,7 +12,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Watched {
     pub(super) hub: Hub,
-    pub(super) key: (ServerName, String),
+    pub(super) key: WatchKey,
     pub(super) upstream: Upstream,
     pub(super) _lease: Lease,
 }
@@ -20,7 +20,7 @@ pub struct Watched {
 impl Watched {
     /// Its server and URI.
     pub fn resource(&self) -> (&ServerName, &str) {
-        (&self.key.0, &self.key.1)
+        (&self.key.0, &self.key.2)
     }
 }
 
@@ -31,21 +31,28 @@ impl Drop for Watched {
         *count -= 1;
         if *count == 0 {
             watching.remove(&self.key);
-            self.upstream.watched().send_if_modified(|watched| watched.remove(&self.key.1));
+            self.upstream.watched().send_if_modified(|watched| watched.remove(&self.key.2));
         }
     }
 }
 
 /// Subscribes at the server to all watched resources that are not held back.
 pub(super) fn follow_watched(hub: &Hub, server: &ServerName) {
-    let Some(upstream) = hub.servers().get(server).map(|known| known.upstream.clone()) else { return };
+    let Some(known) = hub.servers().get(server).cloned() else { return };
+    follow_instance(hub, server, None, &known.upstream);
+    for instance in known.instances.all() {
+        follow_instance(hub, server, Some(instance.number), &instance.upstream);
+    }
+}
+
+fn follow_instance(hub: &Hub, server: &ServerName, instance: Option<u64>, upstream: &Upstream) {
     let watched: Vec<String> = hub
         .inner
         .clients
         .watching()
         .keys()
-        .filter(|(of, _)| of == server)
-        .map(|(_, uri)| uri.clone())
+        .filter(|(of, by, _)| of == server && *by == instance)
+        .map(|(_, _, uri)| uri.clone())
         .collect();
     let wanted: BTreeSet<String> = watched
         .into_iter()

@@ -57,11 +57,36 @@ impl Upstream {
         last_failure: Option<LastFailure>,
         around: Arc<Surroundings>,
     ) -> Self {
+        let log = ServerLog::at(&around.places.server_log(name.as_str()));
+        Self::begin(WhoseTask { name, number, instance: None }, config, preflight, last_failure, around, log)
+    }
+
+    /// Starts the task of another instance of this server, whose lines in the log carry `mark`.
+    pub fn another(
+        &self,
+        name: ServerName,
+        number: u64,
+        config: ServerConfig,
+        preflight: Preflight,
+        mark: &str,
+        around: Arc<Surroundings>,
+    ) -> Self {
+        let named = WhoseTask { name, number, instance: Some(number) };
+        Self::begin(named, config, preflight, None, around, ServerLog::within(&self.log, mark))
+    }
+
+    fn begin(
+        WhoseTask { name, number, instance }: WhoseTask,
+        config: ServerConfig,
+        preflight: Preflight,
+        last_failure: Option<LastFailure>,
+        around: Arc<Surroundings>,
+        log: ServerLog,
+    ) -> Self {
         // Unbounded: dropping a lease must not wait. All other messages are one per caller, and callers are bounded.
         let (mail, mailbox) = mpsc::unbounded_channel();
         let lifecycle = Lifecycle::new(policy_of(&config), number);
         let gate = Arc::<Gate>::default();
-        let log = ServerLog::at(&around.places.server_log(name.as_str()));
         let (seen_out, seen) = watch::channel(Seen {
             state: lifecycle.state().clone(),
             sleeps_at: None,
@@ -79,6 +104,7 @@ impl Upstream {
         let (watched, watched_in) = watch::channel(BTreeSet::new());
         let actor = Actor {
             number,
+            instance,
             name,
             way: Remembered::default(),
             config,
@@ -117,8 +143,17 @@ struct Live {
     hello: Arc<Hello>,
 }
 
+/// Whose task it is.
+struct WhoseTask {
+    name: ServerName,
+    number: u64,
+    instance: Option<u64>,
+}
+
 struct Actor {
     number: u64,
+    /// Its number, if not all callers share it.
+    instance: Option<u64>,
     name: ServerName,
     way: Remembered,
     config: ServerConfig,
@@ -446,6 +481,7 @@ impl Actor {
         self.log.begin_run();
         let start = Start {
             name: self.name.clone(),
+            instance: self.instance,
             way: self.way.clone(),
             config: self.config.clone(),
             preflight: self.preflight.clone(),

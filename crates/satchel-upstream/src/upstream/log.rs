@@ -50,6 +50,8 @@ pub struct ServerLog {
 
 #[derive(Debug)]
 struct LogInner {
+    /// The log that its lines go to, and what they are marked with there.
+    within: Option<(ServerLog, String)>,
     path: Option<PathBuf>,
     state: Mutex<LogFile>,
     noise: AtomicU64,
@@ -95,13 +97,25 @@ impl ServerLog {
         Self::with(None)
     }
 
+    /// Writes to the log of the same server, each line marked. Remembers only its own.
+    pub fn within(main: &Self, mark: &str) -> Self {
+        Self::of(Some((main.clone(), mark.to_owned())), None)
+    }
+
     fn with(path: Option<PathBuf>) -> Self {
-        let inner = LogInner { path, state: Mutex::default(), noise: AtomicU64::new(0) };
+        Self::of(None, path)
+    }
+
+    fn of(within: Option<(ServerLog, String)>, path: Option<PathBuf>) -> Self {
+        let inner = LogInner { within, path, state: Mutex::default(), noise: AtomicU64::new(0) };
         Self { inner: Arc::new(inner) }
     }
 
     /// Redacts these values, in every spelling in which programs write them. Replaces the previous set.
     pub fn redact(&self, secrets: Vec<Secret>) {
+        if let Some((main, _)) = &self.inner.within {
+            main.redact(secrets.clone());
+        }
         let mut state = self.state();
         state.filled = secrets;
         state.renew_redactor();
@@ -110,6 +124,9 @@ impl ServerLog {
 
     /// Redacts a token too; the most recent ones are kept.
     pub fn redact_token(&self, token: Secret) {
+        if let Some((main, _)) = &self.inner.within {
+            main.redact_token(token.clone());
+        }
         let mut state = self.state();
         if state.tokens.contains(&token) {
             return;
@@ -135,6 +152,9 @@ impl ServerLog {
     /// Logs non-protocol text on standard output.
     pub fn noise(&self, text: &str) {
         self.inner.noise.fetch_add(1, Ordering::Relaxed);
+        if let Some((main, _)) = &self.inner.within {
+            main.inner.noise.fetch_add(1, Ordering::Relaxed);
+        }
         for line in text.lines() {
             let line = {
                 let mut state = self.state();
@@ -221,6 +241,11 @@ impl ServerLog {
     fn write(&self, kind: &str, line: &str) -> String {
         let mut state = self.state();
         let line = clean(line, &state.redactor);
+        if let Some((main, mark)) = &self.inner.within {
+            drop(state);
+            main.write(kind, &format!("[{mark}] {line}"));
+            return line;
+        }
         if let Some(path) = &self.inner.path {
             // A log that cannot be written must not stop the server; its lines are then only in memory.
             let _ = state.append(path, &format!("{} {kind}: {line}\n", now()));

@@ -55,6 +55,8 @@ pub struct Surroundings {
 pub struct ServerNotification {
     /// The server.
     pub server: ServerName,
+    /// The number of the instance that sent it, if it is one that not all callers share.
+    pub instance: Option<u64>,
     /// Its method.
     pub method: Arc<str>,
     /// Its parameters, unchanged.

@@ -15,7 +15,7 @@ use crate::{
     hub::{
         Hub, approved, credential,
         failure::{CallFailure, refused},
-        fresh_lists, pause, route,
+        fresh_lists, instantiate, pause, route,
         servers::Registered,
     },
     model::{Code, ServerConfig, ServerName, ToolPath, server::REQUEST_TIMEOUT_FLOOR, snapshot::Phase},
@@ -112,6 +112,24 @@ impl Attempt {
         }
     }
 
+    /// Takes the instance that this caller uses.
+    ///
+    /// # Errors
+    /// A [`CallFailure`] if there is none for it.
+    pub(super) fn take_instance(&mut self, hub: &Hub) -> Result<(), CallFailure> {
+        let known = hub.servers().get(&self.server).cloned();
+        if let Some(known) = known {
+            self.registered = instantiate::own(hub, &self.server, &known)?;
+        }
+        Ok(())
+    }
+
+    /// The caller's instance ended between lookup and lease, for another caller's.
+    fn has_lost_instance(&self, error: &LeaseError) -> bool {
+        let is_over = matches!(error, LeaseError::Off | LeaseError::Closing);
+        is_over && self.registered.instance.as_ref().is_some_and(|instance| instance.end.is_cancelled())
+    }
+
     /// Does the server have to start, and does the caller want progress?
     pub(super) fn is_slow(&self) -> bool {
         !self.registered.upstream.is_connected() && self.wants_progress()
@@ -191,6 +209,11 @@ impl Attempt {
         }
         loop {
             let leased = credential::lease_with_credentials(hub, &self.server, &self.registered).await;
+            if self.repeats > 0 && leased.as_ref().is_err_and(|error| self.has_lost_instance(error)) {
+                self.repeats -= 1;
+                self.take_instance(hub)?;
+                continue;
+            }
             let lease = leased.map_err(|error| refused(&self.server, &self.registered, &error))?;
             let lists = lists_of(&self.method);
             if lists != 0 {

@@ -11,6 +11,7 @@ mod finish;
 use attempt::{Attempt, Task, Woken, patience};
 use conversation::{Asked, Conversation, Next};
 use satchel_mcp::{ErrorObject, Raw, RawObject, era::Era, errors, meta};
+use serde_json::{json, value::to_raw_value};
 
 use super::{
     Hub, hygiene,
@@ -231,15 +232,35 @@ async fn run(
     match permission {
         // Start and send nothing until a person has allowed it.
         Permitted::Asking(permission) => running.stage = Stage::Permission(permission),
-        // Reports the progress of the start.
-        Permitted::Freely | Permitted::Again(_) if running.attempt.is_slow() => {}
         Permitted::Freely | Permitted::Again(_) => {
-            if let Err(failure) = running.begin().await {
+            running.attempt.take_instance(hub)?;
+            // Otherwise the progress of the start is reported.
+            if !running.attempt.is_slow()
+                && let Err(failure) = running.begin().await
+            {
                 running.visit(failure)?;
             }
         }
     }
     Ok(running)
+}
+
+/// The key in a result's `_meta` that says that the server was started anew.
+const ANEW_META: &str = "dev.satchel/startedAnew";
+
+/// A result that says that what its caller had open is gone.
+fn told_anew(server: &ServerName, result: Box<Raw>) -> Box<Raw> {
+    let Ok(mut fields) = RawObject::parse(&result) else { return result };
+    let text =
+        format!("Satchel: \"{server}\" was started anew, so what earlier calls had opened in it is gone.");
+    if let Some(mut content) = fields.read::<Vec<Box<Raw>>>("content") {
+        content.extend(to_raw_value(&json!({ "type": "text", "text": text })).ok());
+        fields.put("content", &content);
+    }
+    let mut meta = meta::of(&fields);
+    meta.put(ANEW_META, &true);
+    fields.set("_meta", meta.to_raw());
+    fields.to_raw()
 }
 
 /// The length of a result, in bytes.
@@ -317,6 +338,9 @@ impl Running {
     }
 
     async fn wake_and_send(&mut self) -> Option<Step> {
+        if let Err(failure) = self.attempt.take_instance(&self.hub) {
+            return Some(self.fail(failure));
+        }
         let sent = match self.attempt.wake().await {
             Woken::Told(step) => return Some(step),
             Woken::Failed(failure) => Err(failure),
@@ -521,6 +545,7 @@ impl Running {
 
     fn ended(&mut self, result: Box<Raw>, era: Era) -> Step {
         self.record(true, None);
+        let anew = !meta::asks_for_input(&result) && self.has_begun_anew();
         if !self.attempt.method.starts_with("tasks/") {
             self.hub.calls().owned.begun(Some(&self.caller.client), &self.attempt.server, &result);
         }
@@ -540,9 +565,18 @@ impl Running {
             return self.end(Err(Failed::Upstream(error)));
         }
         let result = meta::result_between(result, era, self.caller.era);
-        let result =
-            if meta::asks_for_input(&result) { result } else { self.conversation.faces.told(result) };
-        self.end(Ok(result))
+        if meta::asks_for_input(&result) {
+            return self.end(Ok(result));
+        }
+        let result = self.conversation.faces.told(result);
+        self.end(Ok(if anew { told_anew(&self.attempt.server, result) } else { result }))
+    }
+
+    /// Has the caller's own instance been started anew since it last answered a call?
+    fn has_begun_anew(&self) -> bool {
+        let Stage::Sent(_, lease) = &self.stage else { return false };
+        let instance = self.attempt.registered.instance.as_ref().filter(|_| self.attempt.tool.is_some());
+        instance.is_some_and(|instance| instance.has_answered(lease.generation()))
     }
 
     fn refused(&mut self, error: ErrorObject, era: Era) -> Step {

@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 
-use super::{Hub, apply};
+use super::{Hub, apply, instances};
 use crate::{
     catalog::brand,
     clock::now_ms,
@@ -166,10 +166,10 @@ fn follow(hub: &Hub) -> Result<(), Refusal> {
     let withdrawn: BTreeMap<String, String> = deleted.map(why).collect();
     for server in known(hub).set_withdrawn(withdrawn.clone()) {
         hub.did(AuditKind::Held, "satchel", &server, withdrawn.get(&server).cloned().unwrap_or_default());
-        let upstream = hub.servers().get(server.as_str()).map(|known| known.upstream.clone());
-        if let Some(upstream) = upstream {
-            upstream.log().hub(&withdrawn[&server]);
-            upstream.rest();
+        let known = hub.servers().get(server.as_str()).cloned();
+        if let Some(known) = known {
+            known.upstream.log().hub(&withdrawn[&server]);
+            instances::rest(hub, &known.upstream, &known.instances);
         }
     }
     Ok(())

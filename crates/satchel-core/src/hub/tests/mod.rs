@@ -16,6 +16,7 @@ mod profiles;
 mod records;
 mod rules;
 mod server;
+mod sharing;
 mod taking_in;
 mod toggling;
 #[cfg(unix)]

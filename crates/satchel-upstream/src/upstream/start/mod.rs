@@ -52,6 +52,7 @@ const TAIL: usize = 20;
 #[derive(Debug)]
 struct Ears {
     server: ServerName,
+    instance: Option<u64>,
     dirty: Arc<Dirty>,
     notifications: broadcast::Sender<ServerNotification>,
 }
@@ -66,6 +67,7 @@ impl OnChange for Ears {
         // There may be no receiver.
         let _ = self.notifications.send(ServerNotification {
             server: self.server.clone(),
+            instance: self.instance,
             method: method.into(),
             params,
         });
@@ -95,6 +97,8 @@ type Connected = (Connection, Duration, Option<Launcher>);
 #[derive(Clone)]
 pub(super) struct Start {
     pub(super) name: ServerName,
+    /// Its number, if it is an instance that not all callers share.
+    pub(super) instance: Option<u64>,
     pub(super) way: Remembered,
     pub(super) config: ServerConfig,
     pub(super) preflight: Preflight,
@@ -291,6 +295,7 @@ impl Start {
     fn ears(&self) -> Box<Ears> {
         Box::new(Ears {
             server: self.name.clone(),
+            instance: self.instance,
             dirty: self.dirty.clone(),
             notifications: self.around.notifications.clone(),
         })
@@ -497,7 +502,7 @@ mod tests {
     impl Ears {
         fn deaf() -> Self {
             let server = "x".parse().unwrap();
-            Self { server, dirty: Arc::default(), notifications: broadcast::channel(1).0 }
+            Self { server, instance: None, dirty: Arc::default(), notifications: broadcast::channel(1).0 }
         }
     }
 }

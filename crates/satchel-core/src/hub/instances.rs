@@ -1,0 +1,305 @@
+//! Holds the instances of one server that not all callers share: at most [`MOST`], each of one client or one session. One
+//! more takes the place of the one that was unused for longest. Starts nothing, and chooses none for a call.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+use parking_lot::{Mutex, MutexGuard};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::{Hub, scope::SessionMark};
+use crate::{
+    model::{ServerName, server::Share},
+    upstream::{Upstream, lifecycle::State},
+};
+
+/// Maximum number of instances of one server beside the one that is shared.
+pub(super) const MOST: usize = 8;
+/// Number of callers whose ended instance is remembered.
+const ENDED: usize = 64;
+
+/// Whose an instance is.
+#[derive(Debug, Clone)]
+pub(super) enum Owner {
+    /// All sessions of this client.
+    Client(Arc<str>),
+    /// One session of this client.
+    Session(Arc<str>, Arc<SessionMark>),
+}
+
+impl PartialEq for Owner {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Client(one), Self::Client(other)) => one == other,
+            (Self::Session(_, one), Self::Session(_, other)) => Arc::ptr_eq(one, other),
+            (Self::Client(_) | Self::Session(..), _) => false,
+        }
+    }
+}
+
+impl Owner {
+    /// Its client.
+    pub(super) fn client(&self) -> &Arc<str> {
+        match self {
+            Self::Client(client) | Self::Session(client, _) => client,
+        }
+    }
+
+    pub(super) fn is_session(&self) -> bool {
+        matches!(self, Self::Session(..))
+    }
+}
+
+/// One instance.
+#[derive(Debug)]
+pub(super) struct Instance {
+    pub(super) owner: Owner,
+    /// Unique in this run of the hub.
+    pub(super) number: u64,
+    pub(super) upstream: Upstream,
+    /// It was started while another instance ran.
+    pub(super) beside_others: bool,
+    /// Cancelled when it ends for good.
+    pub(super) end: CancellationToken,
+    used: Mutex<Instant>,
+    /// The last generation that answered a call; 0 for none.
+    answered: AtomicU64,
+    /// What its owner had open was lost before this one began.
+    lost: AtomicBool,
+    /// Connected sessions that used it.
+    sessions: Mutex<Vec<Arc<SessionMark>>>,
+}
+
+impl Instance {
+    pub(super) fn new(
+        owner: Owner,
+        number: u64,
+        upstream: Upstream,
+        beside_others: bool,
+        end: CancellationToken,
+    ) -> Self {
+        Self {
+            owner,
+            number,
+            upstream,
+            beside_others,
+            end,
+            used: Mutex::new(Instant::now()),
+            answered: AtomicU64::new(0),
+            lost: AtomicBool::new(false),
+            sessions: Mutex::default(),
+        }
+    }
+
+    /// Notes that this generation answered a call. Was it started anew since the last answer?
+    pub(super) fn has_answered(&self, generation: u64) -> bool {
+        let before = self.answered.swap(generation, Ordering::Relaxed);
+        self.lost.swap(false, Ordering::Relaxed) || (before != 0 && before < generation)
+    }
+
+    /// Notes that a session uses it; false if that is known.
+    pub(super) fn attend(&self, session: &Arc<SessionMark>) -> bool {
+        let mut sessions = self.sessions.lock();
+        let is_new = !sessions.iter().any(|known| Arc::ptr_eq(known, session));
+        if is_new {
+            sessions.push(session.clone());
+        }
+        is_new
+    }
+
+    /// Notes that a session has ended. Was it the last one?
+    pub(super) fn leave(&self, session: &Arc<SessionMark>) -> bool {
+        let mut sessions = self.sessions.lock();
+        sessions.retain(|known| !Arc::ptr_eq(known, session));
+        sessions.is_empty()
+    }
+
+    /// Does a connected session use it?
+    pub(super) fn is_attended(&self) -> bool {
+        !self.sessions.lock().is_empty()
+    }
+
+    fn is_idle(&self) -> bool {
+        let seen = self.upstream.seen();
+        let is_awaited = match seen.state {
+            State::Starting { waiting, .. } | State::Stopping { waiting, .. } => waiting > 0,
+            State::BackingOff { waiting, .. } => waiting > 0,
+            State::Off
+            | State::Asleep
+            | State::Ready { .. }
+            | State::Broken { .. }
+            | State::NeedsCredential { .. } => false,
+        };
+        seen.leases() == 0 && !is_awaited
+    }
+
+    /// Has it a process or a connection, now or soon?
+    pub(super) fn is_up(&self) -> bool {
+        match self.upstream.seen().state {
+            State::Starting { .. } | State::Ready { .. } | State::Stopping { .. } => true,
+            State::Off
+            | State::Asleep
+            | State::BackingOff { .. }
+            | State::Broken { .. }
+            | State::NeedsCredential { .. } => false,
+        }
+    }
+}
+
+/// Why there is no instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoInstance {
+    /// All have calls in flight.
+    Busy,
+    /// The server ends.
+    Ending,
+}
+
+/// The instances of one server.
+#[derive(Debug, Default)]
+pub(super) struct Instances(Mutex<HeldInstances>);
+
+#[derive(Debug, Default)]
+struct HeldInstances {
+    all: Vec<Arc<Instance>>,
+    /// Owners of instances that ended while they had something open.
+    ended: Vec<Owner>,
+    closed: bool,
+}
+
+impl Instances {
+    /// All of them.
+    pub(super) fn all(&self) -> Vec<Arc<Instance>> {
+        self.lock().all.clone()
+    }
+
+    /// The instance of this owner, if there is one.
+    pub(super) fn find(&self, owner: &Owner) -> Option<Arc<Instance>> {
+        self.lock().all.iter().find(|instance| instance.owner == *owner).cloned()
+    }
+
+    /// The instance of this owner, made if necessary, and the one that ends for it.
+    ///
+    /// # Errors
+    /// [`NoInstance`] if it cannot be made.
+    pub(super) fn of(
+        &self,
+        owner: &Owner,
+        make: impl FnOnce(bool) -> Instance,
+    ) -> Result<(Arc<Instance>, Option<Arc<Instance>>), NoInstance> {
+        let mut held = self.lock();
+        if let Some(known) = held.all.iter().find(|instance| instance.owner == *owner) {
+            *known.used.lock() = Instant::now();
+            return Ok((known.clone(), None));
+        }
+        if held.closed {
+            return Err(NoInstance::Ending);
+        }
+        let gone = match held.all.len() >= MOST {
+            true => Some(held.first_to_go().ok_or(NoInstance::Busy)?),
+            false => None,
+        };
+        let others = held.all.iter().any(|other| other.is_up());
+        let instance = Arc::new(make(others));
+        let was_reopened = matches!(owner, Owner::Session(_, session) if session.reopened);
+        instance.lost.store(held.had_open(owner) || was_reopened, Ordering::Relaxed);
+        held.all.push(instance.clone());
+        Ok((instance, gone))
+    }
+
+    /// Takes an instance out.
+    pub(super) fn remove(&self, instance: &Arc<Instance>) {
+        self.lock().all.retain(|known| !Arc::ptr_eq(known, instance));
+    }
+
+    /// All of them, and there will be no others.
+    pub(super) fn shut(&self) -> Vec<Arc<Instance>> {
+        let mut held = self.lock();
+        held.closed = true;
+        held.all.clone()
+    }
+
+    /// Takes all out.
+    pub(super) fn take_all(&self) -> Vec<Arc<Instance>> {
+        let mut held = self.lock();
+        let gone = std::mem::take(&mut held.all);
+        gone.iter().for_each(|instance| held.remember(instance));
+        gone
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HeldInstances> {
+        self.0.lock()
+    }
+}
+
+impl HeldInstances {
+    /// Takes out the idle instance that was unused for longest, a sleeping one first.
+    fn first_to_go(&mut self) -> Option<Arc<Instance>> {
+        let idle = self.all.iter().enumerate().filter(|(_, instance)| instance.is_idle());
+        let first = idle.min_by_key(|(_, instance)| (instance.is_up(), *instance.used.lock()));
+        let gone = self.all.remove(first?.0);
+        self.remember(&gone);
+        Some(gone)
+    }
+
+    /// Remembers that the owner of this instance had something open, if so.
+    fn remember(&mut self, instance: &Instance) {
+        if instance.answered.load(Ordering::Relaxed) == 0 && !instance.lost.load(Ordering::Relaxed) {
+            return;
+        }
+        if self.ended.len() == ENDED {
+            self.ended.remove(0);
+        }
+        self.ended.push(instance.owner.clone());
+    }
+
+    fn had_open(&mut self, owner: &Owner) -> bool {
+        let before = self.ended.len();
+        self.ended.retain(|ended| ended != owner);
+        self.ended.len() != before
+    }
+}
+
+/// Whose instance this handle's caller uses; `None` for the one that is shared, which is also a person's.
+pub(super) fn owner(hub: &Hub, share: Share) -> Option<Owner> {
+    if share == Share::All {
+        return None;
+    }
+    hub.context.ruled()?;
+    let client = hub.context.ruled_name();
+    match (share, hub.context.scope.session()) {
+        (Share::All, _) => None,
+        (Share::Session, Some(session)) => Some(Owner::Session(client, session.clone())),
+        // A stateless client has no sessions.
+        (Share::Session, None) | (Share::Client, _) => Some(Owner::Client(client)),
+    }
+}
+
+/// Does this handle's caller use the instance of this number?
+pub(super) fn is_own(hub: &Hub, server: &ServerName, number: u64) -> bool {
+    let known = hub.servers().get(server).map(|known| (known.sharing.share, known.instances.clone()));
+    let Some((share, all)) = known else { return false };
+    let own = owner(hub, share).and_then(|owner| all.find(&owner));
+    own.is_some_and(|instance| instance.number == number)
+}
+
+/// Ends an instance.
+pub(super) fn end(hub: &Hub, instance: Arc<Instance>) {
+    instance.end.cancel();
+    hub.inner.faces.changed();
+    hub.inner.life.spawn(async move { instance.upstream.close().await });
+}
+
+/// Ends these instances.
+pub(super) fn end_all(hub: &Hub, instances: Vec<Arc<Instance>>) {
+    instances.into_iter().for_each(|instance| end(hub, instance));
+}
+
+/// Puts the shared instance to sleep when its calls are finished, and ends the others.
+pub(super) fn rest(hub: &Hub, shared: &Upstream, others: &Instances) {
+    end_all(hub, others.take_all());
+    shared.rest();
+}

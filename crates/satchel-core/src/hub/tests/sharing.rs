@@ -1,0 +1,248 @@
+//! Servers that not all callers share: whose call goes to which instance, how many there are, and when one ends.
+
+use std::time::Duration;
+
+use satchel_mcp::{Raw, RawObject};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use super::{
+    house::House,
+    server::{TestServer, tool},
+};
+use crate::{
+    bridge::Caller,
+    hub::{Failed, Hub, Scope, instances::MOST},
+    model::{
+        ServerView,
+        control::Change,
+        request::{CallTool, Pause, Resume},
+        server::Share,
+        snapshot::InstanceView,
+    },
+};
+
+/// Nothing here takes so long.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// What a result says where its server was started anew.
+const ANEW: &str = "was started anew";
+
+async fn notes(share: Value) -> (House, TestServer) {
+    let server = TestServer::start(vec![tool("echo", "Says it again."), tool("slow", "Waits.")]).await;
+    let mut entry = server.entry();
+    if !share.is_null() {
+        entry["share"] = share;
+    }
+    let house = House::open(json!({ "mcpServers": { "notes": entry } })).await;
+    house.until("notes", |view| view.tools == Some(2)).await;
+    (house, server)
+}
+
+/// A session of a client.
+struct Session {
+    hub: Hub,
+    client: &'static str,
+    scope: Scope,
+}
+
+impl Session {
+    fn open(house: &House, client: &'static str) -> Self {
+        let scope = Scope::of(None);
+        scope.begin_session(false);
+        Self { hub: house.hub.within(&scope), client, scope }
+    }
+
+    /// A client that opens no session.
+    fn none(house: &House, client: &'static str) -> Self {
+        let scope = Scope::of(None);
+        Self { hub: house.hub.within(&scope), client, scope }
+    }
+
+    async fn call(&self, path: &str) -> Result<Value, String> {
+        let mut params = RawObject::new();
+        params.set("arguments", Raw::from_string("{}".to_owned()).unwrap());
+        let called = async {
+            let running = self.hub.execute_tool(&Caller::alone(self.client), path, params).await;
+            running.map_err(Failed::Hub)?.finish().await
+        };
+        let result = tokio::time::timeout(PATIENCE, called).await.expect("a call ends");
+        Ok(serde_json::from_str(result.map_err(|failed| failed.to_string())?.get()).unwrap())
+    }
+
+    /// Calls the tool that answers at once, and gives the whole result as a text.
+    async fn echo(&self) -> String {
+        self.call("notes:echo").await.unwrap().to_string()
+    }
+}
+
+fn instances(view: &ServerView) -> &[InstanceView] {
+    view.share.as_ref().map(|share| share.instances.as_slice()).unwrap_or_default()
+}
+
+fn whose(view: &ServerView) -> Vec<&str> {
+    instances(view).iter().map(|instance| instance.client.as_str()).collect()
+}
+
+#[tokio::test]
+async fn without_the_setting_all_callers_share_one_instance() {
+    for share in [Value::Null, json!("all"), json!(true)] {
+        let (house, _server) = notes(share).await;
+        Session::open(&house, "editor").echo().await;
+        Session::open(&house, "agent").echo().await;
+        let view = house.until("notes", |view| view.calls == 2).await;
+        assert_eq!((instances(&view).len(), view.starts), (0, 1), "{:?}", view.share);
+    }
+}
+
+#[tokio::test]
+async fn each_session_has_its_own_instance_which_ends_with_it() {
+    let (house, _server) = notes(json!("session")).await;
+    let (one, two) = (Session::open(&house, "editor"), Session::open(&house, "editor"));
+    one.echo().await;
+    two.echo().await;
+    two.echo().await;
+    let view = house.until("notes", |view| view.calls == 3).await;
+    assert!(instances(&view).iter().all(|instance| instance.session && instance.client == "editor"));
+    assert_eq!(instances(&view).len(), 2, "{view:#?}");
+    one.scope.end_session();
+    let view = house.until("notes", |view| instances(view).len() == 1).await;
+    drop(two);
+    assert!(view.share.unwrap().chosen);
+    house.until("notes", |view| instances(view).is_empty()).await;
+}
+
+#[tokio::test]
+async fn the_sessions_of_a_client_share_its_instance_and_clients_without_sessions_have_one() {
+    let (house, _server) = notes(json!("client")).await;
+    for session in [Session::open(&house, "editor"), Session::open(&house, "editor")] {
+        session.echo().await;
+    }
+    Session::none(&house, "agent").echo().await;
+    Session::none(&house, "agent").echo().await;
+    let view = house.until("notes", |view| view.calls == 4).await;
+    assert_eq!(whose(&view), ["editor", "agent"]);
+    let (house, _server) = notes(json!("session")).await;
+    Session::none(&house, "agent").echo().await;
+    Session::none(&house, "agent").echo().await;
+    let view = house.until("notes", |view| view.calls == 2).await;
+    assert_eq!((whose(&view), instances(&view)[0].session), (vec!["agent"], false));
+}
+
+#[tokio::test]
+async fn what_a_session_has_open_stays_while_it_is_connected() {
+    let (house, _server) = notes(json!("client")).await;
+    let session = Session::open(&house, "editor");
+    session.echo().await;
+    Session::none(&house, "agent").echo().await;
+    let sleeps = |view: &InstanceView| match view.state {
+        crate::model::ServerState::Ready { in_flight: 0, sleeps_at_ms } => Some(sleeps_at_ms.is_some()),
+        _ => None,
+    };
+    let stand = |view: &ServerView| instances(view).iter().map(sleeps).collect::<Vec<_>>();
+    house.until("notes", |view| stand(view) == [Some(false), Some(true)]).await;
+    session.scope.end_session();
+    house.until("notes", |view| stand(view) == [Some(true), Some(true)]).await;
+}
+
+#[tokio::test]
+async fn one_more_takes_the_place_of_the_one_unused_for_longest_and_that_is_said_when_it_returns() {
+    let (house, _server) = notes(json!("session")).await;
+    let sessions: Vec<Session> = (0..=MOST).map(|_| Session::open(&house, "editor")).collect();
+    for session in &sessions {
+        assert!(!session.echo().await.contains(ANEW));
+    }
+    let view = house.until("notes", |view| view.calls == MOST as u64 + 1).await;
+    assert_eq!(instances(&view).len(), MOST);
+    let again = sessions[0].echo().await;
+    assert!(again.contains(ANEW) && again.contains("dev.satchel/startedAnew"), "{again}");
+    assert!(!sessions[0].echo().await.contains(ANEW), "it is said once");
+    assert!(!sessions[MOST].echo().await.contains(ANEW), "it was used more recently");
+}
+
+#[tokio::test]
+async fn while_all_instances_are_in_use_one_more_is_refused_with_the_reason() {
+    let (house, server) = notes(json!("session")).await;
+    let mut calls = JoinSet::new();
+    for _ in 0..MOST {
+        let session = Session::open(&house, "editor");
+        calls.spawn(async move { session.call("notes:slow").await });
+    }
+    let busy = |view: &ServerView| {
+        let in_flight =
+            |one: &InstanceView| matches!(one.state, crate::model::ServerState::Ready { in_flight: 1.., .. });
+        instances(view).iter().filter(|one| in_flight(one)).count() == MOST
+    };
+    house.until("notes", busy).await;
+    let refused = Session::open(&house, "editor").call("notes:echo").await.unwrap_err();
+    assert!(refused.contains("has 8 instances") && refused.contains("calls in flight"), "{refused}");
+    (0..MOST).for_each(|_| server.go_on());
+    assert!(calls.join_all().await.iter().all(Result::is_ok));
+}
+
+#[tokio::test]
+async fn a_session_that_was_opened_again_is_told_that_its_server_was_started_anew() {
+    let (house, _server) = notes(json!("session")).await;
+    let scope = Scope::of(None);
+    scope.begin_session(true);
+    let session = Session { hub: house.hub.within(&scope), client: "editor", scope };
+    assert!(session.echo().await.contains(ANEW));
+    assert!(!session.echo().await.contains(ANEW));
+}
+
+#[tokio::test]
+async fn instances_end_with_a_pause_and_with_another_choice() {
+    let (house, _server) = notes(json!("session")).await;
+    let session = Session::open(&house, "editor");
+    session.echo().await;
+    house.until("notes", |view| instances(view).len() == 1).await;
+    house.ask(Pause { until_ms: None }).await.unwrap();
+    house.until("notes", |view| instances(view).is_empty()).await;
+    house.ask(Resume {}).await.unwrap();
+    assert!(session.echo().await.contains(ANEW));
+    house.change(Change::SetShare { name: "notes".into(), share: Some(Share::All) }).await;
+    house.until("notes", |view| instances(view).is_empty()).await;
+    assert!(!session.echo().await.contains(ANEW), "the instance that all share had nothing open for it");
+    assert_eq!(house.config()["mcpServers"]["notes"]["share"], "all");
+}
+
+#[tokio::test]
+async fn a_program_may_share_less_and_a_person_is_asked_before_more_is_shared() {
+    let (house, _server) = notes(json!("client")).await;
+    let change = |share| Change::SetShare { name: "notes".into(), share };
+    house.ask_as_program(change(Some(Share::Session))).await.unwrap();
+    for share in [Some(Share::Client), Some(Share::All), None] {
+        house.ask_as_program(change(share)).await.unwrap_err();
+    }
+}
+
+#[tokio::test]
+async fn a_person_uses_the_instance_that_is_shown() {
+    let (house, _server) = notes(json!("session")).await;
+    house.ask(CallTool { tool_path: "notes:echo".into(), arguments: json!({}) }).await.unwrap();
+    let view = house.until("notes", |view| view.calls == 1).await;
+    assert_eq!(instances(&view).len(), 0);
+}
+
+#[tokio::test]
+async fn a_server_whose_tools_keep_something_open_is_not_shared_unless_a_person_says_so() {
+    let tools = vec![
+        tool("go", "Opens an address in the browser."),
+        tool("see", "Says which page is open in the browser."),
+    ];
+    let server = TestServer::start(tools).await;
+    let house = House::with(&[("web", &server)]).await;
+    let view = house.until("web", |view| view.share.is_some()).await.share.unwrap();
+    assert_eq!(view.sentence(), "Each session has an instance of its own, because it keeps a browser open");
+    let sessions = [Session::open(&house, "editor"), Session::open(&house, "agent")];
+    for session in &sessions {
+        session.call("web:see").await.unwrap();
+    }
+    let view = house.until("web", |view| view.calls == 2).await;
+    assert_eq!(whose(&view), ["editor", "agent"]);
+    house.change(Change::SetShare { name: "web".into(), share: Some(Share::All) }).await;
+    let view = house.until("web", |view| instances(view).is_empty()).await.share.unwrap();
+    assert_eq!(view.sentence(), "All clients share one instance, although it keeps a browser open");
+    house.change(Change::SetShare { name: "web".into(), share: None }).await;
+    let view = house.until("web", |view| view.share.as_ref().is_some_and(|share| !share.chosen)).await;
+    assert_eq!(view.share.unwrap().share, Share::Session);
+}
