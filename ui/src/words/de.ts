@@ -651,6 +651,18 @@ export const de: Words = {
       container: (image) => `In einem Container von ${image}`,
       impossible: "Dieses System hat keine Sandbox außer Containern: satchel sandbox --help",
     },
+    share: {
+      title: "Läuft einmal für",
+      choices: { auto: "wen es passt", all: "alle Clients", client: "jeden Client", session: "jede Sitzung" },
+      why: {
+        all: "Alle Clients teilen ihn und was er geöffnet hat.",
+        client: "Jeder Client hat eine eigene Instanz. Kein anderer Client sieht, was sie geöffnet hat.",
+        session: "Jede Sitzung hat eine eigene Instanz. Keine andere Sitzung sieht, was sie geöffnet hat.",
+        seen: "Satchel hat das gewählt, weil der Server zwischen Aufrufen etwas offen hält, zum Beispiel einen Browser.",
+      },
+      instances: "Laufende Instanzen",
+      session: (client, number) => `${client}, Sitzung ${number}`,
+    },
   },
 
   card: {

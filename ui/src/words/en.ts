@@ -483,6 +483,18 @@ export const en = {
       container: (image: string) => `In a container of ${image}`,
       impossible: "This system has no sandbox but containers: satchel sandbox --help",
     },
+    share: {
+      title: "Runs once for",
+      choices: { auto: "whom it suits", all: "all clients", client: "each client", session: "each session" },
+      why: {
+        all: "All clients share it, and what it has open.",
+        client: "Each client has an instance of its own. No other client sees what it has open.",
+        session: "Each session has an instance of its own. No other session sees what it has open.",
+        seen: "Satchel chose this, because the server keeps something open between calls, such as a browser.",
+      },
+      instances: "Running instances",
+      session: (client: string, number: number) => `${client}, session ${number}`,
+    },
   },
 
   card: {

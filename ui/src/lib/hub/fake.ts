@@ -56,6 +56,7 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
     fresh: false,
     last_failure: null,
     sign_in: null,
+    share: null,
     usage: { processes: null, memory_bytes: null, cpu_percent: null, memory_most_bytes: null, cpu_most_percent: null, restarts: 0, noise: 0 },
     ...more,
     ...state,
@@ -213,6 +214,9 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
             entries.set(request.name, request.keep ? { ...rest, keepCalls: true } : rest);
             return {};
           }
+          case "set_share":
+            change(request.name, { share: request.share && { share: request.share, chosen: true, keeps: null, instances: [] } });
+            return {};
           case "set_sandbox":
             change(request.name, { sandbox: request.sandbox });
             return {};

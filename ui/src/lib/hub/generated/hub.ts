@@ -141,7 +141,7 @@ export type CautionCode = "sets_loader" | "runs_written" | "runs_several" | "tel
 /**
  * A change to the configuration.
  */
-export type Change = { "change": "add", name: string, target: Target, startup: Startup | null, era?: EraSetting | null, replace: boolean, } | { "change": "put", name: string, entry: Record<string, unknown>, replace: boolean, rules?: unknown[], } | { "change": "edit", name: string, entry: Record<string, unknown>, } | { "change": "duplicate", name: string, to: string, } | { "change": "remove", name: string, } | { "change": "set_enabled", name: string, enabled: boolean, } | { "change": "set_permit", tool: string, client: string | null, permit: Permit | null, } | { "change": "set_keep_calls", name: string, keep: boolean, } | { "change": "set_sandbox", name: string, sandbox: Sandbox | null, } | { "change": "set_learning", learn: boolean, } | { "change": "set_pictures", show: boolean, } | { "change": "use_profile", name: string | null, } | { "change": "put_profile", name: string, was: string | null, profile: Profile, } | { "change": "remove_profile", name: string, } | { "change": "bind_folder", folder: string, profile: string | null, };
+export type Change = { "change": "add", name: string, target: Target, startup: Startup | null, era?: EraSetting | null, replace: boolean, } | { "change": "put", name: string, entry: Record<string, unknown>, replace: boolean, rules?: unknown[], } | { "change": "edit", name: string, entry: Record<string, unknown>, } | { "change": "duplicate", name: string, to: string, } | { "change": "remove", name: string, } | { "change": "set_enabled", name: string, enabled: boolean, } | { "change": "set_permit", tool: string, client: string | null, permit: Permit | null, } | { "change": "set_keep_calls", name: string, keep: boolean, } | { "change": "set_share", name: string, share: Share | null, } | { "change": "set_sandbox", name: string, sandbox: Sandbox | null, } | { "change": "set_learning", learn: boolean, } | { "change": "set_pictures", show: boolean, } | { "change": "use_profile", name: string | null, } | { "change": "put_profile", name: string, was: string | null, profile: Profile, } | { "change": "remove_profile", name: string, } | { "change": "bind_folder", folder: string, profile: string | null, };
 
 /**
  * The effect that a server declares for a tool. Not verified.
@@ -464,6 +464,11 @@ export type Installed = { server: string, version: string, secrets: number, held
  * An installed server and its state in its registry.
  */
 export type InstalledServer = { server: string, name: string, version: string, newer: string | null, status: "active" | "deprecated" | "deleted" | "unknown", status_message: string | null, remarks: Array<Caution>, kept: boolean, };
+
+/**
+ * One instance of a server that not all callers share.
+ */
+export type InstanceView = { number: number, client: string, session: boolean, pid: number | null, memory_bytes: number | null, } & ({ "state": "off" } | { "state": "asleep" } | { "state": "starting", since_ms: number, phase: Phase, } | { "state": "ready", in_flight: number, sleeps_at_ms: number | null, } | { "state": "stopping" } | { "state": "backing_off", code: Code, message: string, cause?: FailureCause, retry_at_ms: number, failures: number, } | { "state": "broken", code: Code, message: string, cause?: FailureCause, retry_at_ms: number, failures: number, } | { "state": "needs_credential", names: Array<string>, variables: Array<string>, code: Code, message: string, cause?: FailureCause, } | { "state": "needs_sign_in", message: string, } | { "state": "invalid", message: string, });
 
 /**
  * A person keeps a server running that its registry has deleted.
@@ -962,7 +967,7 @@ export type ServerState = { "state": "off" } | { "state": "asleep" } | { "state"
 /**
  * The state of one server.
  */
-export type ServerView = { name: string, title: string | null, place: Place, enabled: boolean, startup: Startup, pid: number | null, tools: number | null, tokens: number | null, resources: number | null, prompts: number | null, skipped: Array<string>, held: number, not_started: NotStarted | null, unseen: Unseen | null, runs: string, idle_timeout_seconds: number, sandbox: Sandbox | null, starts: number, calls: number, wake_ms: number | null, fresh: boolean, last_failure: LastFailure | null, sign_in: SignInView | null, usage: Usage, } & ({ "state": "off" } | { "state": "asleep" } | { "state": "starting", since_ms: number, phase: Phase, } | { "state": "ready", in_flight: number, sleeps_at_ms: number | null, } | { "state": "stopping" } | { "state": "backing_off", code: Code, message: string, cause?: FailureCause, retry_at_ms: number, failures: number, } | { "state": "broken", code: Code, message: string, cause?: FailureCause, retry_at_ms: number, failures: number, } | { "state": "needs_credential", names: Array<string>, variables: Array<string>, code: Code, message: string, cause?: FailureCause, } | { "state": "needs_sign_in", message: string, } | { "state": "invalid", message: string, });
+export type ServerView = { name: string, title: string | null, place: Place, enabled: boolean, startup: Startup, pid: number | null, tools: number | null, tokens: number | null, resources: number | null, prompts: number | null, skipped: Array<string>, held: number, not_started: NotStarted | null, unseen: Unseen | null, runs: string, idle_timeout_seconds: number, sandbox: Sandbox | null, starts: number, calls: number, wake_ms: number | null, fresh: boolean, last_failure: LastFailure | null, sign_in: SignInView | null, share: ShareView | null, usage: Usage, } & ({ "state": "off" } | { "state": "asleep" } | { "state": "starting", since_ms: number, phase: Phase, } | { "state": "ready", in_flight: number, sleeps_at_ms: number | null, } | { "state": "stopping" } | { "state": "backing_off", code: Code, message: string, cause?: FailureCause, retry_at_ms: number, failures: number, } | { "state": "broken", code: Code, message: string, cause?: FailureCause, retry_at_ms: number, failures: number, } | { "state": "needs_credential", names: Array<string>, variables: Array<string>, code: Code, message: string, cause?: FailureCause, } | { "state": "needs_sign_in", message: string, } | { "state": "invalid", message: string, });
 
 /**
  * One session in a list.
@@ -1018,6 +1023,16 @@ export type SetupSource = { "file": string } | { "computer": string };
  * How a part of another setup compares with this one.
  */
 export type SetupStanding = "new" | "changed" | "removed" | "conflict";
+
+/**
+ * Which callers share one running instance of a server.
+ */
+export type Share = "all" | "client" | "session";
+
+/**
+ * Who shares an instance of a server, and the instances that not all share.
+ */
+export type ShareView = { share: Share, chosen: boolean, keeps: string | null, instances: Array<InstanceView>, };
 
 /**
  * What sharing servers saved, as averages over the time in which servers ran.
