@@ -36,6 +36,16 @@ fn of_client(client: &Client, tools: usize) -> (Surface, String) {
     (Surface::Router, format!("{name} would load every tool's definition into each conversation"))
 }
 
+/// The size limit of a result for a client, in bytes; 0 means none. A client that cuts by itself gets what it keeps, unless
+/// the configuration sets a limit.
+pub fn result_cap(client: Option<&Client>, configured: usize, is_set: bool) -> usize {
+    match client.and_then(|client| client.result_cap).filter(|_| !is_set) {
+        Some(own) if configured == 0 => own,
+        Some(own) => own.min(configured),
+        None => configured,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,5 +64,15 @@ mod tests {
         check("cursor", Surface::Direct, 900, Surface::Direct, "chosen");
         check("claude-code", Surface::Script, 900, Surface::Script, "chosen");
         check("nobody", Surface::Auto, 0, Surface::Router, "nothing is known");
+    }
+
+    #[test]
+    fn a_client_that_cuts_results_gets_what_it_keeps() {
+        let cap = |id: &str, configured, is_set| result_cap(table::client(id), configured, is_set);
+        assert_eq!(cap("codex", 100_000, false), 8_000);
+        assert_eq!(cap("codex", 100_000, true), 100_000, "a person has chosen it");
+        assert_eq!(cap("codex", 0, true), 0);
+        assert_eq!(cap("cursor", 100_000, false), 100_000);
+        assert_eq!(cap("nobody", 100_000, false), 100_000);
     }
 }

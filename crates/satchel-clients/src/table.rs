@@ -371,6 +371,9 @@ pub struct Client {
     /// Maximum number of tools.
     #[serde(default)]
     pub tool_limit: Option<usize>,
+    /// It cuts longer results itself, in bytes, and Satchel's note on where the rest is with them.
+    #[serde(default)]
+    pub result_cap: Option<usize>,
 }
 
 /// A client's own command for adding servers. `${NAME}` is the entry's name; the entry is passed as JSON.

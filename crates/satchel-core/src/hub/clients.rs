@@ -32,6 +32,7 @@ use crate::{
         told,
     },
     clock::now_ms,
+    config::{Config, file::RESULT_CAP},
     files,
     model::{
         Code, ToolPath,
@@ -176,6 +177,12 @@ fn can_be_hidden(hub: &Hub, path: &str) -> Result<(), Refusal> {
         (Some(tool), Some(offer)) if offer.tool(tool).is_none() => unknown(format!("tool \"{path}\"")),
         _ => Ok(()),
     }
+}
+
+/// The size limit of a result for a client, in bytes of text; 0 means none.
+pub(super) fn result_cap(config: &Config, client: &str) -> usize {
+    let is_set = config.setting(RESULT_CAP).is_some();
+    surface::result_cap(table::client(client), config.result_cap(client), is_set)
 }
 
 pub(super) fn list_clients(hub: &Hub, environment: &Environment) -> ClientList {

@@ -726,7 +726,7 @@ impl Hub {
 
     /// The size limit of a result for a client, in bytes of text; 0 means no limit.
     pub fn result_cap(&self, client: &str) -> usize {
-        self.config().result_cap(client)
+        clients::result_cap(&self.config(), client)
     }
 
     /// The server to ask for an address that is in no list, and its own address for it.
