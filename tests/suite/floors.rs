@@ -204,6 +204,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("windows", &["crates/satchel-upstream/src/upstream/connect/stdio.rs"]),
     ("windows_registry", &["crates/satchel-cli/src/commands/search_path.rs", "src-tauri/src/autostart.rs"]),
     ("windows_native_keyring_store", &[CORE_KEYCHAIN]),
+    ("secret_service", &[CORE_KEYCHAIN]),
     ("zbus_secret_service_keyring_store", &[CORE_KEYCHAIN]),
     ("der", &["crates/satchel-listings/src/registry/signature.rs"]),
     (

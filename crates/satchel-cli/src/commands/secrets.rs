@@ -4,6 +4,7 @@
 use std::{
     io::{ErrorKind, IsTerminal, stdin},
     process::ExitCode,
+    time::Duration,
 };
 
 use anyhow::{Context, anyhow};
@@ -20,13 +21,16 @@ use super::{done, read_input};
 use crate::{
     Usage,
     args::Secrets,
-    output::{self, Lines, say, say_json},
+    output::{self, Lines, say, say_aside, say_json},
     reach::{Reached, once, reach, refusal, running},
 };
 
 /// A file is unlocked only while a hub runs.
 const UNLOCK_WITHOUT_HUB: &str = "No hub is running: start one with `satchel serve`, then unlock the file with \
                                   `satchel secrets unlock`; or repeat this at a terminal, which asks for the passphrase.";
+
+/// How long a command waits in silence for the keychain.
+const UNTIL_SAID: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(places: &Places, secrets: Secrets, json: bool) -> anyhow::Result<ExitCode> {
     match secrets {
@@ -77,7 +81,7 @@ async fn unlock(places: &Places, json: bool) -> anyhow::Result<ExitCode> {
 /// Sends a request; first unlocks the encrypted file if it is locked and a person can be asked.
 async fn unlocking<R: Handle + Clone>(places: &Places, request: R) -> anyhow::Result<R::Answer> {
     let hub = reach(places).await?;
-    let mut answer = hub.ask(request.clone()).await;
+    let mut answer = or_say(hub.ask(request.clone())).await;
     if answer.as_ref().is_err_and(is_locked) && stdin().is_terminal() {
         answer = match ask("Passphrase of the file") {
             Ok(passphrase) => match hub.ask(UnlockVault { passphrase }).await {
@@ -93,6 +97,20 @@ async fn unlocking<R: Handle + Clone>(places: &Places, request: R) -> anyhow::Re
         // Unlocked for this command alone, it would be of no use.
         Err(error) if is_locked(&error) && !is_running => Err(anyhow!("{error}. {UNLOCK_WITHOUT_HUB}")),
         answer => answer,
+    }
+}
+
+/// A keychain that is locked waits for a person, in a window that may be behind others.
+async fn or_say<T>(asked: impl Future<Output = T>) -> T {
+    let mut asked = std::pin::pin!(asked);
+    match tokio::time::timeout(UNTIL_SAID, &mut asked).await {
+        Ok(answer) => answer,
+        Err(_) => {
+            say_aside(
+                "The keychain has not answered yet; it may wait for you to unlock it in a window of its own.",
+            );
+            asked.await
+        }
     }
 }
 

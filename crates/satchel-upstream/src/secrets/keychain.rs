@@ -81,7 +81,18 @@ impl Items for Keychain {
     }
 
     fn write(&self, name: &str, value: &Secret) -> Result<(), SecretError> {
-        self.with_entry(name, |entry| entry.set_password(value.reveal()))
+        let written = || self.with_entry(name, |entry| entry.set_password(value.reveal()));
+        match written() {
+            // A person is asked for the password of the new one, in the service's own dialog.
+            Err(SecretError::NotCreated(why)) => match create_keyring() {
+                Ok(()) => written(),
+                Err(error) => {
+                    tracing::info!(%error, "no keyring was created");
+                    Err(SecretError::NotCreated(why))
+                }
+            },
+            other => other,
+        }
     }
 
     fn delete(&self, name: &str) -> Result<bool, SecretError> {
@@ -126,6 +137,33 @@ impl Drop for Keychain {
 #[cfg(target_os = "linux")]
 fn platform_store() -> Result<Arc<CredentialStore>, Error> {
     Ok(zbus_secret_service_keyring_store::Store::new()?)
+}
+
+/// The name that a person sees of a keyring that Satchel had created.
+#[cfg(target_os = "linux")]
+const KEYRING: &str = "Default keyring";
+
+/// Asks the service for its first keyring: new users, and those who are logged in without a password, have none.
+#[cfg(target_os = "linux")]
+fn create_keyring() -> Result<(), Error> {
+    use secret_service::{EncryptionType, blocking::SecretService};
+    // A test must not ask the person who runs it.
+    if cfg!(test) {
+        return Err(Error::NoDefaultStore);
+    }
+    let create = || {
+        let service = SecretService::connect(EncryptionType::Dh)?;
+        service.create_collection(KEYRING, "default").map(drop)
+    };
+    // Its connection has a runtime, which panics when dropped inside another one.
+    let thread = std::thread::Builder::new().name("keyring".to_owned()).spawn(create);
+    let created = thread.map_err(|error| Error::NoStorageAccess(Box::new(error)))?.join();
+    created.map_err(|_| Error::NoDefaultStore)?.map_err(|error| Error::NoStorageAccess(Box::new(error)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn create_keyring() -> Result<(), Error> {
+    Err(Error::NoDefaultStore)
 }
 
 #[cfg(target_os = "macos")]
@@ -208,8 +246,11 @@ fn classify(error: &Error) -> SecretError {
         "zbus error",
     ];
     match error {
-        // "Result not returned": the keychain had to be created or unlocked, and the system could not ask the user.
-        _ if says(&["locked", "dismissed", "prompt", "result not returned"]) => SecretError::Locked(text),
+        // Of kwalletd, which encrypts nothing without it.
+        _ if says(&["libqca", "createdlgroup"]) => SecretError::LacksPackage(text),
+        // "Result not returned": the service has no keyring that counts as the default one.
+        _ if says(&["result not returned"]) => SecretError::NotCreated(text),
+        _ if says(&["locked", "dismissed", "prompt"]) => SecretError::Locked(text),
         Error::NoDefaultStore => SecretError::Absent(text),
         Error::PlatformFailure(_) | Error::NoStorageAccess(_) if says(&unreachable) => {
             SecretError::Absent(text)
@@ -251,7 +292,12 @@ mod tests {
     fn errors_without_a_code_are_recognised_by_text() {
         let said = |text: &'static str| classify(&Error::PlatformFailure(text.into()));
         assert!(matches!(said("the collection is locked"), SecretError::Locked(_)));
-        assert!(matches!(said("SS error: result not returned from SS API"), SecretError::Locked(_)));
+        assert!(matches!(said("SS error: result not returned from SS API"), SecretError::NotCreated(_)));
+        assert!(matches!(said("SS error: prompt dismissed"), SecretError::Locked(_)));
+        assert!(matches!(
+            said("createDLGroup failed: maybe libqca-ossl is missing"),
+            SecretError::LacksPackage(_)
+        ));
         assert!(matches!(said("zbus error: ServiceUnknown"), SecretError::Absent(_)));
         assert!(matches!(said("something else"), SecretError::Failed(_)));
         assert!(matches!(classify(&Error::NoDefaultStore), SecretError::Absent(_)));

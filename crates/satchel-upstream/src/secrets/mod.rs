@@ -116,6 +116,14 @@ pub enum SecretError {
     /// The keychain is locked, or the user declined to unlock it.
     #[error("the keychain is locked ({0})")]
     Locked(String),
+    /// There is no keyring, and none was created.
+    #[error("there is no keyring yet, and its dialog was closed or could not be shown ({0})")]
+    NotCreated(String),
+    /// The keychain's service runs without a package that it needs.
+    #[error(
+        "the keychain lacks a package that it needs to be used ({0}); kwalletd needs libqca's OpenSSL plugin"
+    )]
+    LacksPackage(String),
     /// The encrypted file is locked.
     #[error("the encrypted secrets file is locked")]
     VaultLocked,
@@ -140,8 +148,8 @@ impl SecretError {
     /// The corresponding code, if there is one.
     pub fn code(&self) -> Option<Code> {
         match self {
-            SecretError::Absent(_) => Some(Code::KeychainAbsent),
-            SecretError::Locked(_) => Some(Code::KeychainLocked),
+            SecretError::Absent(_) | SecretError::LacksPackage(_) => Some(Code::KeychainAbsent),
+            SecretError::Locked(_) | SecretError::NotCreated(_) => Some(Code::KeychainLocked),
             SecretError::VaultLocked => Some(Code::VaultLocked),
             SecretError::WrongPassphrase
             | SecretError::Name(_)
@@ -161,6 +169,8 @@ impl From<SecretError> for Refusal {
             SecretError::ShortPassphrase => Code::ShortPassphrase,
             SecretError::Absent(_)
             | SecretError::Locked(_)
+            | SecretError::NotCreated(_)
+            | SecretError::LacksPackage(_)
             | SecretError::VaultLocked
             | SecretError::Failed(_) => error.code().unwrap_or(Code::SecretStore),
         };
