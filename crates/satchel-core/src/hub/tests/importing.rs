@@ -69,3 +69,53 @@ async fn a_file_of_a_project_has_not_run_here_and_waits() {
     let imported = house.ask_as_program(import(named, None)).await.unwrap();
     assert_eq!(imported.waiting, ["others"]);
 }
+
+#[tokio::test]
+async fn two_entries_that_differ_are_two_servers() {
+    let house = House::open(json!({ "mcpServers": {} })).await;
+    let block = json!({ "mcpServers": {
+        "test": { "command": "no-such", "env": { "DB": "test" } },
+        "production": { "command": "no-such", "env": { "DB": "production" } },
+        "same": { "command": "no-such", "env": { "DB": "test" } },
+    } });
+    let imported = house.ask(import(From::Text(block.to_string()), None)).await.unwrap();
+    assert_eq!(imported.added, ["test", "production"]);
+    let servers = &house.config()["mcpServers"];
+    assert_eq!(
+        (&servers["test"]["env"]["DB"], &servers["production"]["env"]["DB"]),
+        (&json!("test"), &json!("production"))
+    );
+    let again = house.ask(import(From::Text(block.to_string()), None)).await.unwrap();
+    assert_eq!((again.added, again.known.len()), (vec![], 2));
+}
+
+#[tokio::test]
+async fn what_other_programs_write_is_taken_as_it_is_meant() {
+    let house = House::open(json!({ "mcpServers": {} })).await;
+    let block = json!({ "mcpServers": {
+        "project": { "command": "no-such", "args": ["${workspaceFolder}/src"] },
+        "bundle": { "command": "no-such", "args": ["--proxy", "${user_config.proxy}", "x"], "env": { "P": "${user_config.proxy}" } },
+        "line": { "command": "no-such --flag" },
+        "address": { "type": "stdio", "command": "https://x.example/mcp" },
+        "tools": { "command": "no-such", "args": ["t"], "environment": { "A": "1" }, "includeTools": ["read"] },
+    } });
+    let imported = house.ask(import(From::Text(block.to_string()), None)).await.unwrap();
+    assert_eq!(imported.added, ["project", "bundle", "line", "address", "tools"], "{imported:?}");
+    let config = house.config();
+    let servers = &config["mcpServers"];
+    assert_eq!(servers["project"]["args"], json!(["${workspaceFolder}/src"]));
+    assert_eq!(servers["project"]["enabled"], false, "{config}");
+    assert_eq!(servers["bundle"], json!({ "command": "no-such", "args": ["x"] }));
+    assert_eq!(servers["line"]["args"], json!(["--flag"]));
+    assert_eq!(servers["address"], json!({ "url": "https://x.example/mcp" }));
+    assert_eq!(servers["tools"]["env"]["A"], "1");
+    assert_eq!(
+        config["toolRules"],
+        json!([{ "tool": "tools:*", "except": ["tools:read"], "permit": "off" }])
+    );
+    assert!(!config.to_string().contains("secret:"), "{config}");
+    let remarks: Vec<&str> = imported.remarks.iter().map(|remark| remark.place.as_str()).collect();
+    for place in ["bundle", "line", "address"] {
+        assert!(remarks.contains(&place), "{place}: {:?}", imported.remarks);
+    }
+}
