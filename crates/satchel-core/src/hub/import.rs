@@ -852,7 +852,11 @@ const ACCEPT: &str = "accept.";
 fn risks(server: &FoundEntry, answers: &BTreeMap<String, Value>) -> Vec<Caution> {
     let chosen: Vec<String> = answers.values().filter_map(Value::as_str).map(ToOwned::to_owned).collect();
     match &server.target {
-        Target::Program { command, args, env, .. } => launch_risks::of_program(command, args, env, &chosen),
+        Target::Program { command, args, env, .. } => {
+            // As the entry will say it.
+            let args: Vec<String> = args.iter().map(|arg| arg.replace("${host:", "${")).collect();
+            launch_risks::of_program(command, &args, env, &chosen)
+        }
         // What a person pastes or has configured may be on this computer.
         Target::Address { url, headers } if server.words == Words::Described => {
             launch_risks::of_address(url, headers)
