@@ -48,17 +48,22 @@ impl Alive {
 /// Watches the page of the main window.
 #[cfg(target_os = "linux")]
 pub(crate) fn watch(window: &WebviewWindow) -> tauri::Result<()> {
-    use webkit2gtk::WebViewExt;
+    use webkit2gtk::{BackForwardListExt, WebViewExt};
     let own = window.clone();
     window.with_webview(move |webview| {
         let page = webview.inner();
         let app = own.app_handle().clone();
+        let first = page.uri();
         page.connect_web_process_terminated(move |page, reason| {
             tracing::warn!("the window's page ended ({reason:?}) and is made anew");
             app.state::<Alive>().ended();
             crate::prompt::forget_page(&app);
-            // Where it was: the address has the place in it.
-            page.reload();
+            // Where it was: the address has the place in it. What ended before its first page was there has no place.
+            let place = page.back_forward_list().and_then(|list| list.current_item());
+            match page.uri().or_else(|| first.clone()).filter(|_| place.is_none()) {
+                Some(address) => page.load_uri(&address),
+                None => page.reload(),
+            }
         });
         let app = own.app_handle().clone();
         // WebKit measures for three seconds from what a person did and the page has not taken.

@@ -106,7 +106,7 @@ pub fn without_unset(args: Vec<Result<String, String>>) -> Vec<String> {
 
 /// `--proxy`, but not `--proxy=x` and not `--`.
 fn is_option(arg: &str) -> bool {
-    arg.starts_with('-') && arg.trim_start_matches('-') != "" && !arg.contains('=')
+    arg.starts_with('-') && !arg.trim_start_matches('-').is_empty() && !arg.contains('=')
 }
 
 #[cfg(test)]
