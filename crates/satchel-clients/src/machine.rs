@@ -2,9 +2,11 @@
 //! them.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
+
+use satchel_entry::template::{Template, Values};
 
 use super::table::{PerOs, Signs};
 use crate::platform::{Environment, Platform};
@@ -37,28 +39,9 @@ impl Machine {
     /// Expands variables: `${X}`, `${X:-default}`, where the default may contain variables. `None` if one without a
     /// default is not set.
     pub fn fill(&self, template: &str) -> Option<String> {
-        let Some(start) = template.find("${") else { return Some(template.to_owned()) };
-        let mut depth = 0;
-        let length = template[start..].char_indices().find_map(|(offset, c)| {
-            match c {
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                _ => {}
-            }
-            (c == '}' && depth == 0).then_some(offset)
-        })?;
-        let inside = &template[start + 2..start + length];
-        let (name, default) = match inside.split_once(":-") {
-            Some((name, default)) => (name, Some(default)),
-            None => (inside, None),
-        };
-        let value = match (self.variable(name), default) {
-            (Some(value), _) => value,
-            (None, Some(default)) => self.fill(default)?,
-            (None, None) => return None,
-        };
-        let rest = self.fill(&template[start + length + 1..])?;
-        Some(format!("{}{value}{rest}", &template[..start]))
+        let mut missing = BTreeSet::new();
+        let filled = Template::parse(template).fill(self, &mut missing);
+        missing.is_empty().then_some(filled)
     }
 
     /// The paths that match a template: one, or with `*` all that exist.
@@ -118,6 +101,15 @@ impl Machine {
         std::env::split_paths(&path)
             .flat_map(|dir| endings.iter().map(move |ending| dir.join(format!("{name}{ending}"))))
             .find(|candidate| candidate.is_file())
+    }
+}
+
+impl Values for Machine {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.variable(name)
+    }
+    fn secret(&self, _name: &str) -> Option<String> {
+        None
     }
 }
 

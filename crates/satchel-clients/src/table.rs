@@ -1,8 +1,9 @@
 //! The table of known clients, as data: `table.json`. A new client is one entry there, with sample files beside the
 //! tests.
 
-use std::sync::OnceLock;
+use std::{collections::BTreeSet, sync::OnceLock};
 
+use satchel_entry::template::Template;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -405,13 +406,10 @@ pub fn clients() -> &'static [Client] {
 }
 
 /// The variables that determine where clients' files and programs are.
-pub fn variables() -> std::collections::BTreeSet<&'static str> {
-    let mut names: std::collections::BTreeSet<&str> =
-        ["PATH", "HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"].into();
-    for piece in TEXT.split("${").skip(1) {
-        let end = piece.find([':', '}']).unwrap_or(0);
-        names.insert(&piece[..end]);
-    }
+pub fn variables() -> BTreeSet<String> {
+    let usual = ["PATH", "HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"].map(ToOwned::to_owned);
+    let mut names = BTreeSet::from(usual);
+    names.extend(Template::parse(TEXT).variables().map(ToOwned::to_owned));
     // Placeholders for Satchel's own values are not variables.
     for ours in ["URL", "URL_LOCALHOST", "TOKEN", "BRIDGE", "BRIDGE_ARGS", "NAME", "UUID"] {
         names.remove(ours);

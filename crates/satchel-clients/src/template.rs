@@ -1,5 +1,6 @@
 //! Renders our entry for a client's file: the table's template with our address, token and program.
 
+use satchel_entry::template::{Piece, rewrite};
 use serde_json::{Map, Value};
 
 use super::table::{Client, Transport};
@@ -100,18 +101,24 @@ impl Filling<'_> {
     }
 
     fn text(&self, template: &str) -> String {
-        if !template.contains("${") {
-            return template.to_owned();
-        }
+        rewrite(template, &|piece| match piece {
+            Piece::Variable { name, default: None } => self.own(name),
+            Piece::Variable { .. } | Piece::Text(_) | Piece::Secret(_) => None,
+        })
+    }
+
+    fn own(&self, name: &str) -> Option<String> {
         let url = &self.ourselves.url;
-        template
-            .replace("${URL}", url)
-            .replace("${URL_LOCALHOST}", &url.replacen("127.0.0.1", "localhost", 1))
-            .replace("${TOKEN}", self.token)
-            .replace("${BRIDGE}", &self.ourselves.bridge)
-            .replace("${BRIDGE_ARGS}", &self.bridge_args().join(" "))
-            .replace("${NAME}", self.name)
-            .replace("${UUID}", &self.uuid())
+        match name {
+            "URL" => Some(url.clone()),
+            "URL_LOCALHOST" => Some(url.replacen("127.0.0.1", "localhost", 1)),
+            "TOKEN" => Some(self.token.to_owned()),
+            "BRIDGE" => Some(self.ourselves.bridge.clone()),
+            "BRIDGE_ARGS" => Some(self.bridge_args().join(" ")),
+            "NAME" => Some(self.name.to_owned()),
+            "UUID" => Some(self.uuid()),
+            _ => None,
+        }
     }
 
     /// Deterministic per client, so that connecting twice changes nothing. Version 8 of RFC 9562.

@@ -3,13 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use satchel_entry::template::Template;
 use serde_json::json;
 
 use super::{Fingerprint, Item, fingerprint::Tree};
-use crate::{
-    config::expand::Template,
-    model::{TransportConfig, approvals::Kind},
-};
+use crate::model::{TransportConfig, approvals::Kind};
 
 /// One item for every secret that the entry references. Its text is the recipient, for people.
 pub fn of(transport: &TransportConfig) -> Vec<Item> {

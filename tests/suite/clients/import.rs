@@ -90,7 +90,7 @@ fn damaged_files_cause_only_errors() {
 
 #[test]
 fn no_credential_remains_in_imported_entries() {
-    use satchel_core::{clients::import::into_config, config::expand::literal};
+    use satchel_core::clients::import::into_config;
     let (mut moved, mut kept) = (0, 0);
     for folder in folders(&cases("import")).iter().filter(|folder| name(folder) != "_broken") {
         let expected = json(&folder.join("expected.json"));
@@ -100,7 +100,7 @@ fn no_credential_remains_in_imported_entries() {
             let contents =
                 source(client, &path, file["scope"].as_str().unwrap()).read(Platform::Linux).unwrap();
             for server in &contents.servers {
-                let (entry, secrets, _) = into_config(server, &server.name, literal);
+                let (entry, secrets, _) = into_config(server, &server.name);
                 assert_eq!(secrets.len(), server.secret_fields.len(), "{}", path.display());
                 let text = Value::Object(entry).to_string();
                 for secret in &secrets {

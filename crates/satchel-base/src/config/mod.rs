@@ -1,7 +1,6 @@
 //! The user's configuration: one JSON file with the usual `mcpServers` block.
 
 pub mod change;
-pub mod expand;
 pub mod file;
 pub mod guarded;
 pub mod hidden;

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use satchel_entry::template::names_secret;
 use serde::{Deserialize, Serialize};
 
 use super::oauth::OAuth;
@@ -116,7 +117,7 @@ impl TransportConfig {
             TransportConfig::Stdio { args, .. } => args.as_slice(),
             TransportConfig::Http { .. } => &[],
         };
-        args.iter().map(String::as_str).filter(|arg| arg.contains("${secret:")).collect()
+        args.iter().map(String::as_str).filter(|arg| names_secret(arg)).collect()
     }
 
     /// All texts that may contain a reference.

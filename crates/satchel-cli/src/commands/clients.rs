@@ -23,7 +23,7 @@ use crate::{
 pub(super) fn environment() -> BTreeMap<String, String> {
     let ours = Environment::of_this_process();
     let named = table::variables().into_iter();
-    named.filter_map(|name| Some((name.to_owned(), ours.get(name)?.to_owned()))).collect()
+    named.filter_map(|name| ours.get(&name).map(ToOwned::to_owned).map(|value| (name, value))).collect()
 }
 
 pub(crate) async fn list(places: &Places, all: bool, json: bool) -> anyhow::Result<ExitCode> {

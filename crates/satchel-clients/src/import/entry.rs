@@ -3,6 +3,7 @@
 use satchel_entry::{
     placeholder::{setting_in, without_unset},
     slips::{self, Meant, Slip},
+    template::{Piece, rewrite},
 };
 use serde_json::{Map, Value};
 
@@ -455,7 +456,10 @@ fn unwrap(target: &Target) -> Option<Unwrap> {
 
 /// Substitutes the entry's own variables.
 fn filled(value: &str, env: &Map<String, Value>) -> String {
-    env.iter().fold(value.to_owned(), |value, (name, inside)| {
-        value.replace(&format!("${{{name}}}"), inside.as_str().unwrap_or_default())
+    rewrite(value, &|piece| match piece {
+        Piece::Variable { name, default: None } => {
+            Some(env.get(name)?.as_str().unwrap_or_default().to_owned())
+        }
+        Piece::Variable { .. } | Piece::Secret(_) | Piece::Text(_) => None,
     })
 }

@@ -467,12 +467,8 @@ pub(super) fn any_format(text: &str) -> Result<Value, SyntaxError> {
 mod tests {
     use super::*;
 
-    fn literal(text: &str) -> String {
-        text.replace("${", "$${")
-    }
-
     fn entry(server: &FoundEntry) -> String {
-        Value::Object(into_config(server, &server.name, literal).0).to_string()
+        Value::Object(into_config(server, &server.name).0).to_string()
     }
 
     #[test]

@@ -161,7 +161,7 @@ mod tests {
     fn check(server: &FoundEntry, expected: &[&str]) -> Map<String, Value> {
         let said: Vec<String> = omitted(server).iter().map(ToString::to_string).collect();
         assert_eq!(said, expected);
-        into_config(server, &server.name, ToOwned::to_owned).0
+        into_config(server, &server.name).0
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, ops::Range};
 use satchel_entry::{
     credential::{self, CredentialSign, FieldKind, after_scheme, in_arguments},
     placeholder::Placeholder,
+    template::{Scanned, literal, scan, to_secret},
 };
 use serde_json::{Map, Value, json};
 
@@ -190,12 +191,7 @@ pub struct Moved {
 }
 
 /// The Satchel entry for a server, and its credentials. Inputs that a person has to supply are listed in `needs`.
-/// `literal` escapes a text so that the configuration contains no references.
-pub fn into_config(
-    server: &FoundEntry,
-    name: &str,
-    literal: fn(&str) -> String,
-) -> (Map<String, Value>, Vec<Moved>, Vec<String>) {
+pub fn into_config(server: &FoundEntry, name: &str) -> (Map<String, Value>, Vec<Moved>, Vec<String>) {
     let mut target = server.target.clone();
     let spots = all_spots(&target, &server.secret_fields, server.words);
     let moved = take_out(&mut target, labelled(spots), name);
@@ -205,7 +201,6 @@ pub fn into_config(
         words: server.words,
         program: server.transport == TransportKind::Stdio,
         moved: &moved,
-        literal,
     };
     let mut own = |text: &str, label: &str| {
         let text = match server.words {
@@ -226,7 +221,7 @@ pub fn into_config(
                 .map(|(key, value)| (key.clone(), own(value.as_str().unwrap_or_default(), key).into()))
                 .collect();
             for key in &server.keychain_env {
-                env.insert(key.clone(), format!("${{secret:{}}}", secret_name(name, key)).into());
+                env.insert(key.clone(), to_secret(&secret_name(name, key)).into());
             }
             if !env.is_empty() {
                 entry.insert("env".into(), Value::Object(env));
@@ -293,7 +288,7 @@ pub fn take_credentials(entry: &mut Map<String, Value>, name: &str) -> Vec<Moved
         && let Some(value) = secret.as_str().map(ToOwned::to_owned)
     {
         let name = secret_name(name, "clientSecret");
-        *secret = format!("${{secret:{name}}}").into();
+        *secret = to_secret(&name).into();
         moved.push(Moved { name, value });
     }
     match target {
@@ -372,19 +367,16 @@ pub(super) fn without_credentials(target: &Target) -> Target {
 /// The same of references, in other programs' files and in Satchel's configuration: what both write differently for the same
 /// becomes equal.
 pub(super) fn without_references(text: &str) -> String {
-    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some((start, after)) = rest.split_once("${") {
-        let Some((inside, end)) = after.split_once('}') else { break };
-        out.push_str(start);
-        match inside.split_once(':') {
-            Some(("secret" | "input" | "cmd" | "file", _)) => out.push_str(ANY),
-            Some(("host", id)) => out.push_str(&of_other_program(id)),
-            Some(("env", name)) => out.push_str(&format!("${{{name}}}")),
-            _ => out.push_str(&format!("${{{inside}}}")),
-        }
-        rest = end;
-    }
-    out + rest
+    let plain = scan(text, |_| true).into_iter().map(|part| match part {
+        Scanned::Text(text) => text.to_owned(),
+        Scanned::Placeholder { whole, inside } => match inside.split_once(':') {
+            Some(("secret" | "input" | "cmd" | "file", _)) => ANY.to_owned(),
+            Some(("host", id)) => of_other_program(id),
+            Some(("env", name)) => format!("${{{name}}}"),
+            _ => whole.to_owned(),
+        },
+    });
+    plain.collect()
 }
 
 /// Third parties' texts, translated to Satchel's configuration.
@@ -393,28 +385,26 @@ struct Strangers<'a> {
     words: Words,
     program: bool,
     moved: &'a [Moved],
-    literal: fn(&str) -> String,
 }
 
 impl Strangers<'_> {
     /// Text stays literal. In a pasted text, references become new secrets of this server without a value.
     fn text(&self, text: &str, label: &str) -> String {
-        let (mut out, mut plain, mut rest) = (String::with_capacity(text.len()), String::new(), text);
-        while let Some(start) = rest.find("${") {
-            let Some(length) = rest[start..].find('}') else { break };
-            let (inside, whole) = (&rest[start + 2..start + length], &rest[start..=start + length]);
-            plain.push_str(&rest[..start]);
-            match self.reference(inside, whole, label) {
+        let (mut out, mut plain) = (String::with_capacity(text.len()), String::new());
+        for part in scan(text, |_| true) {
+            let read = match part {
+                Scanned::Text(text) => Err(text),
+                Scanned::Placeholder { whole, inside } => self.reference(inside, whole, label),
+            };
+            match read {
                 Ok(reference) => {
-                    out.push_str(&(self.literal)(&std::mem::take(&mut plain)));
+                    out.push_str(&literal(&std::mem::take(&mut plain)));
                     out.push_str(&reference);
                 }
                 Err(text) => plain.push_str(text),
             }
-            rest = &rest[start + length + 1..];
         }
-        plain.push_str(rest);
-        out + &(self.literal)(&plain)
+        out + &literal(&plain)
     }
 
     /// The permitted reference, or the text.
@@ -437,10 +427,8 @@ impl Strangers<'_> {
         match kind {
             "host" => Ok(of_other_program(id)),
             "env" if is_home && self.program => Ok("${HOME}".to_owned()),
-            "cmd" | "file" => Ok(format!("${{secret:{}}}", secret_name(self.server, label))),
-            "env" | "input" | "secret" if is_name(id) => {
-                Ok(format!("${{secret:{}}}", secret_name(self.server, id)))
-            }
+            "cmd" | "file" => Ok(to_secret(&secret_name(self.server, label))),
+            "env" | "input" | "secret" if is_name(id) => Ok(to_secret(&secret_name(self.server, id))),
             _ => Err(whole),
         }
     }
@@ -460,34 +448,34 @@ fn is_name(id: &str) -> bool {
 }
 
 /// The placeholders of other programs in a text of the configuration. Only a person can say what they are here.
-fn placeholders_in(text: &str) -> impl Iterator<Item = String> {
-    let inside = text.split("${").skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
-    let unknown = inside.filter(|id| Placeholder::of(id).is_some_and(|known| known.meaning().is_some()));
-    unknown.map(|id| format!("${{{id}}}"))
+fn placeholders_in(text: &str) -> Vec<String> {
+    let unknown = scan(text, |_| true).into_iter().filter_map(|part| match part {
+        Scanned::Placeholder { whole, inside } => {
+            Placeholder::of(inside)?.meaning().map(|_| whole.to_owned())
+        }
+        Scanned::Text(_) => None,
+    });
+    unknown.collect()
 }
 
 /// Placeholders in Satchel's form. What only the other program can look up becomes a secret to set.
 fn ours(text: &str, server: &str, label: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find("${") {
-        out.push_str(&rest[..start]);
-        let Some(length) = rest[start..].find('}') else { break };
-        let inside = &rest[start + 2..start + length];
-        let whole = &rest[start..=start + length];
+    for part in scan(text, |_| true) {
+        let (whole, inside) = match part {
+            Scanned::Text(text) => {
+                out.push_str(text);
+                continue;
+            }
+            Scanned::Placeholder { whole, inside } => (whole, inside),
+        };
         match inside.split_once(':') {
-            Some(("input" | "secret", id)) => {
-                out.push_str(&format!("${{secret:{}}}", secret_name("", id)));
-            }
-            Some(("cmd" | "file", _)) => {
-                out.push_str(&format!("${{secret:{}}}", secret_name(server, label)));
-            }
+            Some(("input" | "secret", id)) => out.push_str(&to_secret(&secret_name("", id))),
+            Some(("cmd" | "file", _)) => out.push_str(&to_secret(&secret_name(server, label))),
             Some(("host", id)) => out.push_str(&of_other_program(id)),
             _ => out.push_str(whole),
         }
-        rest = &rest[start + length + 1..];
     }
-    out.push_str(rest);
     out
 }
 
@@ -505,7 +493,7 @@ pub fn secret_name(server: &str, label: &str) -> String {
 
 /// Replaces the credential by a reference and returns it.
 fn put_reference(target: &mut Target, at: &FieldPath, secret: &str) -> Option<String> {
-    put(target, at, &format!("${{secret:{secret}}}"))
+    put(target, at, &to_secret(secret))
 }
 
 /// Replaces the credential by a text and returns it.

@@ -85,13 +85,20 @@ fn all_filled<'a>(
 
 /// A text with its references in the engine's syntax.
 fn filled(text: &str, references: &mut References) -> String {
-    let written = |part: TemplatePart| match part {
-        TemplatePart::Text(text) => plain(&text),
+    written(references.parts(text), plain)
+}
+
+/// `with` writes the text between references. A default is not escaped.
+fn written(parts: Vec<TemplatePart>, with: fn(&str) -> String) -> String {
+    let each = |part: TemplatePart| match part {
+        TemplatePart::Text(text) => with(&text),
         TemplatePart::Variable { name, default: None } => format!("${{{name}}}"),
-        TemplatePart::Variable { name, default: Some(default) } => format!("${{{name}:-{default}}}"),
+        TemplatePart::Variable { name, default: Some(default) } => {
+            format!("${{{name}:-{}}}", written(default, str::to_owned))
+        }
         TemplatePart::Secret(name) => format!("${{{name}}}"),
     };
-    references.parts(text).into_iter().map(written).collect()
+    parts.into_iter().map(each).collect()
 }
 
 /// A text without references.

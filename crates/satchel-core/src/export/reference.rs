@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::expand::{Piece, Template};
+use satchel_entry::template::{Piece, Template};
 
 /// The names assigned so far, each with its reference.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) enum TemplatePart {
     /// An environment variable and its default.
     Variable {
         name: String,
-        default: Option<String>,
+        default: Option<Vec<TemplatePart>>,
     },
     /// The name assigned to a secret.
     Secret(String),
@@ -25,12 +25,18 @@ pub(super) enum TemplatePart {
 impl References {
     /// The parts of a text. Assigns names to its secrets.
     pub(super) fn parts(&mut self, text: &str) -> Vec<TemplatePart> {
+        self.named(Template::parse(text))
+    }
+
+    fn named(&mut self, template: Template) -> Vec<TemplatePart> {
         let named = |piece: Piece| match piece {
             Piece::Text(text) => TemplatePart::Text(text),
-            Piece::Variable { name, default } => TemplatePart::Variable { name, default },
+            Piece::Variable { name, default } => {
+                TemplatePart::Variable { name, default: default.map(|default| self.named(default)) }
+            }
             Piece::Secret(name) => TemplatePart::Secret(self.secret(&name)),
         };
-        Template::parse(text).into_pieces().into_iter().map(named).collect()
+        template.into_pieces().into_iter().map(named).collect()
     }
 
     /// A text without references, unchanged; `None` for any other.

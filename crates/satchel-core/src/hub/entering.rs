@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use satchel_entry::template::{Piece, rewrite, rewrite_all, to_secret};
 use serde_json::{Map, Value};
 
 use super::{
@@ -106,49 +107,25 @@ pub(super) async fn enter_variable(
     if value.is_empty() {
         return Err(Refusal::new(Code::Empty, format!("the value of {variable} is empty"), ""));
     }
-    let entry = Value::Object(entry_to_edit(hub, server)?);
-    if !refer_instead(&mut entry.clone(), variable, "") {
+    let mut entry = Value::Object(entry_to_edit(hub, server)?);
+    let before = entry.clone();
+    rewrite_all(&mut entry, &instead_of(variable, ""));
+    if entry == before {
         let message = format!("the entry of \"{server}\" does not name the variable {variable}");
         return Err(Refusal::new(Code::BadRequest, message, ""));
     }
     let stored = store(hub, &secret_name(server, variable), value).await.map_err(Refusal::from)?;
-    let mut entry = entry;
-    refer_instead(&mut entry, variable, &format!("${{secret:{stored}}}"));
+    let mut entry = before;
+    rewrite_all(&mut entry, &instead_of(variable, &stored));
     change::change(hub, Change::Edit { name: server.to_owned(), entry }).await
 }
 
-/// Replaces `${NAME}` and `${env:NAME}`. Was there any?
-fn refer_instead(value: &mut Value, variable: &str, reference: &str) -> bool {
-    match value {
-        Value::String(text) => {
-            let new = referring(text, variable, reference);
-            let changed = new != *text;
-            *text = new;
-            changed
-        }
-        Value::Array(items) => {
-            items.iter_mut().fold(false, |any, item| refer_instead(item, variable, reference) | any)
-        }
-        Value::Object(fields) => {
-            fields.values_mut().fold(false, |any, field| refer_instead(field, variable, reference) | any)
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+/// `${NAME}` and `${env:NAME}` become the secret; with a default, the variable may stay unset.
+fn instead_of<'a>(variable: &'a str, secret: &'a str) -> impl Fn(&Piece) -> Option<String> + 'a {
+    move |piece| {
+        matches!(piece, Piece::Variable { name, default: None } if name == variable)
+            .then(|| to_secret(secret))
     }
-}
-
-fn referring(text: &str, variable: &str, reference: &str) -> String {
-    let spellings = [format!("${{{variable}}}"), format!("${{env:{variable}}}")];
-    let (mut new, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(start) = rest.find("${") {
-        new.push_str(&rest[..start]);
-        rest = &rest[start..];
-        // `$${NAME}` is the literal text `${NAME}`.
-        let spelling = spellings.iter().find(|one| rest.starts_with(one.as_str()) && !new.ends_with('$'));
-        let (length, written) = spelling.map_or((2, "${"), |spelling| (spelling.len(), reference));
-        new.push_str(written);
-        rest = &rest[length..];
-    }
-    new + rest
 }
 
 fn without_credentials(target: Target, name: &str, plain: &[String]) -> (Target, Vec<(String, Moved)>) {
@@ -187,8 +164,9 @@ fn refer_to(target: &mut Target, preferred: &str, stored: &str) {
     if preferred == stored {
         return;
     }
-    let (from, to) = (format!("${{secret:{preferred}}}"), format!("${{secret:{stored}}}"));
-    let rename = |text: &mut String| *text = text.replace(&from, &to);
+    let renamed =
+        |piece: &Piece| matches!(piece, Piece::Secret(name) if name == preferred).then(|| to_secret(stored));
+    let rename = |text: &mut String| *text = rewrite(text, &renamed);
     match target {
         Target::Command { args, env, .. } => args.iter_mut().chain(env.values_mut()).for_each(rename),
         Target::Url { url, headers } => std::iter::once(url).chain(headers.values_mut()).for_each(rename),
@@ -197,7 +175,7 @@ fn refer_to(target: &mut Target, preferred: &str, stored: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::{BTreeMap, Target, as_meant, referring};
+    use super::*;
 
     #[test]
     fn a_line_or_an_address_as_command_is_what_was_meant() {
@@ -222,7 +200,7 @@ mod tests {
             ("$${X} ${X:-1} ${secret:X} $X", "$${X} ${X:-1} ${secret:X} $X"),
             ("${", "${"),
         ] {
-            assert_eq!(referring(text, "X", "${secret:s.X}"), new, "{text}");
+            assert_eq!(rewrite(text, &instead_of("X", "s.X")), new, "{text}");
         }
     }
 }

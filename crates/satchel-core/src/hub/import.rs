@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use satchel_entry::template::{Piece, Template, names_secret, rewrite_all, to_secret};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -32,7 +33,6 @@ use crate::{
         table::{self, Client},
         template::Ourselves,
     },
-    config::expand::{Template, literal},
     edit::Spot,
     files::{self, Access},
     model::{
@@ -148,7 +148,7 @@ pub(super) fn find_servers(
 fn seen(offers: &[Offer]) -> String {
     let entries = offers.iter().map(|offer| {
         let Candidate { name, server, .. } = &offer.candidate;
-        let (entry, moved, _) = into_config(server, name, literal);
+        let (entry, moved, _) = into_config(server, name);
         let moved: Vec<&str> = moved.iter().map(|secret| secret.name.as_str()).collect();
         json!([name, entry, moved])
     });
@@ -237,7 +237,7 @@ fn offered(hub: &Hub, found: Vec<(Origin, FoundEntry)>, answers: &BTreeMap<Strin
     let taken = |name: &str| config.servers().keys().any(|known| import::is_same(known.as_str(), name));
     let candidates = import::candidates(found, &existing(hub), taken).into_iter();
     let offer = |candidate: Candidate| {
-        let (_, _, placeholders) = into_config(&candidate.server, &candidate.name, literal);
+        let (_, _, placeholders) = into_config(&candidate.server, &candidate.name);
         let mut warnings: Vec<Caution> =
             placeholders.iter().map(|what| CautionCode::KnownThere.with([what])).collect();
         warnings.extend(candidate.renamed.iter().flat_map(coded));
@@ -578,7 +578,7 @@ async fn import_one(
     let unpack = |bytes: &Vec<u8>| bundles::unpack(hub, bytes, &offer.candidate.origins[0].path);
     // Removed again where the import fails.
     let _unpacked = offer.bundle.as_ref().map(unpack).transpose()?;
-    let (mut entry, moved, _) = into_config(&offer.candidate.server, &offer.candidate.name, literal);
+    let (mut entry, moved, _) = into_config(&offer.candidate.server, &offer.candidate.name);
     let mut credentials = Vec::new();
     // From the end: a new name of the first `password` may be the preferred one of the second.
     for secret in moved.into_iter().rev() {
@@ -614,7 +614,7 @@ async fn keep_credentials(
     candidate: &Candidate,
     stored: &mut Vec<String>,
 ) -> Result<Vec<Moved>, Refusal> {
-    let (_, moved, _) = into_config(&candidate.server, &candidate.name, literal);
+    let (_, moved, _) = into_config(&candidate.server, &candidate.name);
     let mut credentials = Vec::new();
     for Moved { name, value } in moved {
         let (_, there) = hub.inner.around.secrets.names().await.map_err(Refusal::from)?;
@@ -1077,21 +1077,13 @@ pub(super) fn texts_in(value: &Value, each: &mut impl FnMut(&str)) {
 }
 
 pub(super) fn rename_reference(entry: &mut Map<String, Value>, from: &str, to: &str) {
-    fn rename(value: &mut Value, from: &str, to: &str) {
-        match value {
-            Value::String(text) => *text = text.replace(from, to),
-            Value::Array(items) => items.iter_mut().for_each(|item| rename(item, from, to)),
-            Value::Object(map) => map.values_mut().for_each(|item| rename(item, from, to)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
-    let (from, to) = (format!("${{secret:{from}}}"), format!("${{secret:{to}}}"));
-    entry.values_mut().for_each(|value| rename(value, &from, &to));
+    let renamed = |piece: &Piece| matches!(piece, Piece::Secret(name) if name == from).then(|| to_secret(to));
+    entry.values_mut().for_each(|value| rewrite_all(value, &renamed));
 }
 
 fn shown(offer: &Offer) -> FoundServer {
     let Candidate { name, server, origins, known, renamed: _ } = &offer.candidate;
-    let (entry, moved, _) = into_config(server, name, literal);
+    let (entry, moved, _) = into_config(server, name);
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let words = match entry.get("url") {
         Some(url) => vec![text(Some(url))],
@@ -1151,7 +1143,7 @@ fn is_switched_off(server: &FoundEntry, entry: &Map<String, Value>) -> bool {
 /// Each variable with its value; what goes to the keychain, by name.
 fn set(values: &Map<String, Value>) -> impl Iterator<Item = String> {
     values.iter().map(|(name, value)| match value.as_str() {
-        Some(text) if !text.contains("${secret:") => format!("{name}={text}"),
+        Some(text) if !names_secret(text) => format!("{name}={text}"),
         _ => name.clone(),
     })
 }
@@ -1241,7 +1233,7 @@ mod tests {
         let sources = import::Source::of_file(table::client("cursor").unwrap(), &file);
         let servers = sources[0].read(crate::platform::Platform::Linux).unwrap().servers;
         let off = |server: &FoundEntry| {
-            let (entry, ..) = into_config(server, &server.name, literal);
+            let (entry, ..) = into_config(server, &server.name);
             (server.name.clone(), is_switched_off(server, &entry))
         };
         let off: Vec<_> = servers.iter().map(off).collect();

@@ -2,12 +2,13 @@
 
 use std::{collections::BTreeSet, pin::Pin, sync::Arc, time::Duration};
 
+use satchel_entry::template::{Template, Values};
+
 use super::{
     Hub, fresh_lists, instances, profiles, publish,
     servers::{Registered, RegisteredServer},
 };
 use crate::{
-    config::expand::{Template, Values},
     model::{Code, ServerConfig, ServerName, Startup, TransportConfig, audit::AuditKind},
     platform::Environment,
     registry::fetched::{self, Fetched},

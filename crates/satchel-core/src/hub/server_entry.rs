@@ -7,11 +7,12 @@ use std::{
 
 use parking_lot::{Mutex, MutexGuard};
 
+use satchel_entry::template::Template;
 use serde_json::{Map, Value};
 
 use super::Hub;
 use crate::{
-    config::{expand::Template, hidden::without_credentials},
+    config::hidden::without_credentials,
     listings::Listings,
     model::{Origin, TransportConfig, control::Refusal, request::OwnSecrets},
     upstream::log::ServerLog,

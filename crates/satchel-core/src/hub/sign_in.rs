@@ -1,5 +1,6 @@
 //! Handles sign-in requests of faces: finds the server, runs its account's sign-in, and resumes what waited for it.
 
+use satchel_entry::template::to_secret;
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -171,7 +172,7 @@ pub(super) async fn enter_client(
     {
         let stored = client_secret_name(&name);
         credential::store_secret(hub, &stored, Secret::new(secret)).await?;
-        oauth["clientSecret"] = json!(format!("${{secret:{stored}}}"));
+        oauth["clientSecret"] = json!(to_secret(&stored));
     } else if let Some(fields) = oauth.as_object_mut() {
         fields.remove("clientSecret");
     }

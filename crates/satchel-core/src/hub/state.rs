@@ -2,11 +2,11 @@
 
 use std::time::SystemTime;
 
+use satchel_entry::template::Template;
 use tokio::time::Instant;
 
 use crate::{
     clock::epoch_ms,
-    config::expand::Template,
     model::{Code, ServerState, TransportConfig, cause::FailureCause},
     upstream::{
         Seen,

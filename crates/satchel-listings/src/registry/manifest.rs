@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use satchel_entry::placeholder::{setting_in, without_unset};
+use satchel_entry::{
+    placeholder::{setting_in, without_unset},
+    template::{Scanned, scan},
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -321,19 +324,13 @@ impl Filling<'_> {
     }
 
     fn replaced(&self, template: &str, answers: bool) -> String {
-        let mut filled = String::new();
-        let mut rest = template;
-        while let Some(start) = rest.find("${") {
-            let Some(length) = rest[start..].find('}') else { break };
-            filled.push_str(&rest[..start]);
-            let name = &rest[start + 2..start + length];
-            match self.value(name, answers) {
-                Some(value) => filled.push_str(&value),
-                None => filled.push_str(&rest[start..=start + length]),
+        let filled = scan(template, |_| true).into_iter().map(|part| match part {
+            Scanned::Text(text) => text.to_owned(),
+            Scanned::Placeholder { whole, inside } => {
+                self.value(inside, answers).unwrap_or_else(|| whole.to_owned())
             }
-            rest = &rest[start + length + 1..];
-        }
-        filled + rest
+        });
+        filled.collect()
     }
 
     fn value(&self, name: &str, answers: bool) -> Option<String> {

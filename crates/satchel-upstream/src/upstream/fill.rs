@@ -7,10 +7,11 @@ use std::{
 
 use satchel_entry::placeholder::Placeholder;
 
+use satchel_entry::template::{Template, Values, fill_map};
+
 use super::{credentials, lifecycle::Failure, log::ServerLog, surroundings::Surroundings};
 use crate::{
     clock::now_ms,
-    config::expand::{Template, Values, fill_map},
     model::{Code, ServerName, TransportConfig, audit::AuditKind, cause::FailureCause},
     platform::Environment,
     secrets::Secret,

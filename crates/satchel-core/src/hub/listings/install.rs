@@ -21,7 +21,6 @@ use crate::{
         import::{self, FoundEntry, Moved, Target, into_config},
         machine::Machine,
     },
-    config::expand::literal,
     listings::{
         judge,
         registry_http::{self, Url},
@@ -154,7 +153,7 @@ impl Prepared {
         let found = described(name, &reviewed.plan).ok_or_else(|| refused(name, CautionCode::LacksWay))?;
         self.plan.called =
             before.map_or_else(|| called(hub, name, Some(&found)), |before| before.server.clone());
-        let (mut entry, mut moved, _) = into_config(&found, &self.plan.called, literal);
+        let (mut entry, mut moved, _) = into_config(&found, &self.plan.called);
         // Missing inputs have to be given first; the server is not added switched off.
         entry.shift_remove("enabled");
         if let Some(before) = before {
@@ -387,7 +386,7 @@ async fn fetch(
         true => None,
         false => Some(bundles::unpack(hub, &bytes, &directory)?),
     };
-    let (entry, moved, _) = into_config(&found, &prepared.plan.called, literal);
+    let (entry, moved, _) = into_config(&found, &prepared.plan.called);
     (prepared.entry, prepared.moved) = (entry, moved);
     Ok(unpacked)
 }

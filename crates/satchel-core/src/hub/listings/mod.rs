@@ -8,13 +8,14 @@ mod update;
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use satchel_entry::template::Template;
 use serde_json::Value;
 
 use super::{Hub, apply, instances};
 use crate::{
     catalog::brand,
     clock::now_ms,
-    config::{Config, expand::Template},
+    config::Config,
     icons,
     listings::{
         Listings, Registry,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use satchel_entry::template::to_secret;
 use serde_json::{Map, Value};
 
 use super::{super::Hub, provenance};
@@ -168,7 +169,7 @@ pub(super) fn carry_over(
     plan: &mut InstallPlan,
 ) -> Result<(), Refusal> {
     for kept in moved.extract_if(.., |moved| moved.value.contains(KEPT)).collect::<Vec<_>>() {
-        if !keep(&before.entry, entry, &format!("${{secret:{}}}", kept.name)) {
+        if !keep(&before.entry, entry, &to_secret(&kept.name)) {
             let unanswered = plan.inputs.iter().filter(|input| input.secret).map(|input| input.id.clone());
             plan.missing.extend(unanswered.filter(|id| !plan.missing.contains(id)).collect::<Vec<_>>());
         }
