@@ -18,6 +18,7 @@ use satchel_core::{
         shell,
     },
 };
+use satchel_entry::launcher::{program_name, starts_servers};
 
 use super::{approvals::text::Rest, clients::environment, read_input};
 use crate::{
@@ -151,17 +152,16 @@ fn is_place(text: &str) -> bool {
 /// The program of a command line, unless it is a known launcher.
 fn unusual_program(text: &str) -> Option<&str> {
     const USUAL: &[&str] = &[
-        "npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx", "deno", "node", "uv", "uvx", "pipx", "python",
-        "python3", "py", "docker", "podman", "dnx", "dotnet", "java", "go", "ruby", "cmd", "claude", "codex",
-        "gemini", "code", "cursor", "env", "qwen", "amp", "goose", "kiro", "satchel",
+        "ruby", "cmd", "claude", "codex", "gemini", "code", "cursor", "env", "qwen", "amp", "goose", "kiro",
+        "satchel",
     ];
     let text = text.trim();
     let is_block = text.starts_with(['{', '[', '"', '`', '/']) || text.contains('\n') || text.contains("://");
     let mut words = text.trim_start_matches("$ ").split_whitespace();
     let program = words.find(|word| !word.contains('='))?;
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_lowercase();
-    let name = name.trim_end_matches(".exe").trim_end_matches(".cmd");
-    (!is_block && !USUAL.contains(&name) && !name.contains("mcp")).then_some(program)
+    let name = program_name(program);
+    let is_usual = starts_servers(&name) || USUAL.contains(&name.as_str()) || name.contains("mcp");
+    (!is_block && !is_usual).then_some(program)
 }
 
 /// Without a person to see what it would run, an unknown word is a slip rather than a program.

@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use satchel_entry::launcher::family;
+
 use super::{Hub, USUAL_PORT, clients, clients::TokenFile, view};
 use crate::{
     clients::{
@@ -45,15 +47,6 @@ const PROBE: &str = "satchel-doctor";
 
 /// Timeout for the keychain, which may wait for the user to unlock it.
 const PATIENCE: Duration = Duration::from_secs(3);
-
-/// Programs that are installed together or replace each other; the location of one hints at where a missing one should
-/// be.
-const FAMILIES: [&[&str]; 4] = [
-    &["node", "npx", "npm", "pnpm", "yarn", "bun", "bunx", "deno"],
-    &["uv", "uvx", "pipx"],
-    &["python", "python3"],
-    &["docker", "podman"],
-];
 
 /// Findings that need no hub: the configuration file and the search mode.
 pub fn without_hub(places: &Places) -> Vec<DoctorFinding> {
@@ -503,10 +496,8 @@ fn nowhere(command: &str, looking: SearchContext) -> Whereabouts {
     if environment::is_path(command) {
         return Whereabouts::Absent(command.to_owned());
     }
-    let family = FAMILIES.iter().find(|family| family.contains(&command)).copied().unwrap_or_default();
-    let instead = family
-        .iter()
-        .filter(|other| **other != command)
+    let instead = family(command)
+        .filter(|other| *other != command)
         .filter_map(|other| match environment::find_program(other, looking.dirs, None, looking.environment) {
             Located::At(place) => Some(place.display().to_string()),
             Located::NotExecutable(_) | Located::Nowhere => None,

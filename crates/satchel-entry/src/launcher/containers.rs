@@ -1,7 +1,7 @@
 //! Finds `docker run` and the like in a command line, also behind wrappers and in the line of a shell, and puts options of the
 //! caller's into it. Starts nothing, and does not look into programs that start containers themselves.
 
-use super::{options, program_name, unwrapped::NameWord};
+use super::{is_engine, options, unwrapped::NameWord};
 
 /// A container that a command line starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,9 +18,6 @@ pub struct ContainerRun {
     pub in_line: bool,
 }
 
-/// Programs with the command line of `docker`.
-const ENGINES: &[&str] = &["docker", "podman", "nerdctl", "finch"];
-
 /// The arguments with more options in front of those of each container that is started in the foreground.
 pub fn with_options(
     command: &str,
@@ -30,7 +27,9 @@ pub fn with_options(
     let words: Vec<&str> = std::iter::once(command).chain(args.iter().map(String::as_str)).collect();
     let mut changed: Vec<String> = args.to_vec();
     for (at, word) in words.iter().enumerate() {
-        if is_engine(word)
+        // The line of a shell may end like a path to one.
+        if !word.contains(char::is_whitespace)
+            && is_engine(word)
             && let Some((run, place)) = read(word, &words[at + 1..], false)
         {
             // Words after `run`: it is argument number `at + place`.
@@ -81,10 +80,6 @@ fn tokens(line: &str) -> Vec<(usize, &str)> {
         rest = &rest[start + word.len()..];
     }
     tokens
-}
-
-fn is_engine(word: &str) -> bool {
-    !word.contains(char::is_whitespace) && ENGINES.contains(&program_name(word).as_str())
 }
 
 /// The container that these words start, and how many of them there are up to `run`.

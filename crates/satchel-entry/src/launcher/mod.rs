@@ -2,10 +2,12 @@
 //! and its version. Judges nothing: callers decide what they allow.
 
 pub mod containers;
+mod family;
 mod options;
 mod package;
 mod unwrapped;
 
+pub use family::{family, is_engine, starts_servers};
 pub use options::{Flag, Spec};
 pub use package::{Ecosystem, Package, is_exact};
 
@@ -173,31 +175,15 @@ impl Launch {
         Some(above.filter(|_| common).unwrap_or(name).to_owned()).filter(|name| !name.is_empty())
     }
 
-    /// May it download what it runs?
-    pub fn downloads(&self) -> bool {
-        match self.launcher {
-            Some(
-                Launcher::Npx
-                | Launcher::PnpmDlx
-                | Launcher::YarnDlx
-                | Launcher::Bunx
-                | Launcher::Uvx
-                | Launcher::UvRun
-                | Launcher::PipxRun
-                | Launcher::Container
-                | Launcher::Dnx
-                | Launcher::Deno
-                | Launcher::GoRun,
-            ) => true,
-            Some(
-                Launcher::Node
-                | Launcher::Bun
-                | Launcher::Python
-                | Launcher::Java
-                | Launcher::Dotnet
-                | Launcher::Shell,
-            )
-            | None => false,
+    /// The program that may download or build what it starts, also one in a shell's script.
+    pub fn fetcher(&self) -> Option<String> {
+        let in_script = |line: &String| {
+            let words = line.split(|c: char| c.is_whitespace() || ";|&()".contains(c));
+            words.map(program_name).find(|word| family::fetches(word))
+        };
+        match &self.runs {
+            Runs::Code(line) if self.launcher == Some(Launcher::Shell) => in_script(line),
+            _ => Some(self.program.clone()).filter(|program| family::fetches(program)),
         }
     }
 
@@ -271,9 +257,11 @@ impl Launcher {
             }
             (!named.is_empty()).then_some(Runs::Packages(named))
         };
-        let file = |word: &NameWord| match word.text.contains("://") {
-            true => Runs::Address(word.text.clone()),
-            false => Runs::File(word.text.clone()),
+        let file = |word: &NameWord| match word.text.as_str() {
+            // A script on standard input.
+            "-" => Runs::Code(word.text.clone()),
+            text if text.contains("://") || text.starts_with("data:") => Runs::Address(word.text.clone()),
+            _ => Runs::File(word.text.clone()),
         };
         let runs = match self {
             Launcher::Npx => code(&["-c", "--call"]).or_else(|| packages(&["-p", "--package"])),
@@ -362,7 +350,8 @@ fn subcommand<'a>(
             .or_else(|| after(Launcher::Dotnet, &["run", "exec"], &options::DNX))
             .or_else(|| whole(Launcher::Dotnet)),
         "deno" => {
-            after(Launcher::Deno, &["run", "serve", "x"], &options::DENO).or_else(|| whole(Launcher::Deno))
+            after(Launcher::Deno, &["run", "serve", "x", "install", "test", "bench", "repl"], &options::DENO)
+                .or_else(|| whole(Launcher::Deno))
         }
         "node" | "nodejs" | "tsx" | "ts-node" => whole(Launcher::Node),
         "go" => after(Launcher::GoRun, &["run"], &options::GO),

@@ -115,6 +115,31 @@ fn what_a_command_line_runs_is_found_behind_options_and_wrappers() {
 }
 
 #[test]
+fn what_may_be_fetched_first_is_known_also_behind_a_shell() {
+    for (line, fetcher) in [
+        ("npx -y x", Some("npx")),
+        ("/usr/bin/uvx.exe x", Some("uvx")),
+        ("npm start", Some("npm")),
+        ("docker run -i x", Some("docker")),
+        ("cmd /c npx -y x", Some("npx")),
+        ("bash -lc 'exec uvx x'", Some("uvx")),
+        ("sh -c '. ./env; (npx x)'", Some("npx")),
+        ("node npx", None),
+        ("sh -c ./server", None),
+    ] {
+        assert_eq!(launch(line).fetcher().as_deref(), fetcher, "{line}");
+    }
+}
+
+#[test]
+fn programs_of_one_family_are_known_by_each_other() {
+    assert!(family("/opt/docker").eq(["docker", "podman", "nerdctl", "finch"]));
+    assert!(family("uvx.exe").eq(["uv", "uvx", "pipx"]));
+    assert_eq!(family("my-server").count(), 0);
+    assert!(starts_servers("python3") && !starts_servers("ls") && is_engine("podman") && !is_engine("npx"));
+}
+
+#[test]
 fn a_version_counts_only_where_it_is_exact() {
     for (line, name, version) in [
         ("npx @scope/server@1.2.3", "@scope/server", Some("1.2.3")),

@@ -193,9 +193,7 @@ pub fn command_of_windows(command: &str, args: &[String]) -> Option<(String, Vec
 fn plain_launcher(program: &str) -> Option<String> {
     let of_windows = [".cmd", ".exe", ".bat"].iter().any(|end| program.to_ascii_lowercase().ends_with(end));
     let name = program_name(program);
-    let known = super::Launch::of(&name, &["x".to_owned()]).launcher.is_some()
-        || matches!(name.as_str(), "uv" | "npm" | "pnpm" | "yarn" | "docker" | "podman" | "dotnet");
-    (of_windows && known).then_some(name)
+    (of_windows && super::starts_servers(&name)).then_some(name)
 }
 
 /// The option of `cmd` that a command line follows.

@@ -3,7 +3,7 @@
 //! programs' files. Pure; callers decide whether to refuse or ask.
 
 use satchel_entry::{
-    launcher::{Flag, Launch, Launcher, program_name},
+    launcher::{Flag, Launch, Launcher, Runs},
     zone::{Zone, zone},
 };
 use serde_json::{Map, Value};
@@ -130,12 +130,6 @@ const LOADER_VARIABLES: &[&str] = &[
 /// Exceptions that affect only text encoding.
 const HARMLESS_VARIABLES: &[&str] =
     &["PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE", "UV_NO_PROGRESS"];
-/// Programs that start another one, which is checked in their place.
-const WRAPPERS: &[&str] = &[
-    "env", "sudo", "doas", "nice", "nohup", "time", "timeout", "stdbuf", "setsid", "command", "exec", "cmd",
-    "start",
-];
-const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "fish", "powershell", "pwsh"];
 /// Harmless options of package launchers.
 const NPX_PLAIN: &[&str] = &[
     "-y",
@@ -262,48 +256,19 @@ fn look(
     risks: &mut Vec<Caution>,
 ) {
     let Some((program, args)) = words.split_first().filter(|_| depth < 8) else { return };
-    let name = program_name(program);
     let launch = Launch::of(program, args);
-    match name.as_str() {
-        _ if launch.through.is_empty() && launch.launcher.is_some() => of_launch(&launch, env, chosen, risks),
-        name if WRAPPERS.contains(&name) => {
-            for word in args.iter().take_while(|word| word.contains('=') || word.starts_with('-')) {
-                risks.extend(word.split_once('=').and_then(|(name, _)| variable(name)));
-            }
-            let rest = args.iter().position(|word| {
-                !word.contains('=')
-                    && !word.starts_with(['-', '/'])
-                    && !word.starts_with(|c: char| c.is_ascii_digit())
-            });
-            let rest = rest.or_else(|| args.iter().position(|word| word.starts_with('/') && word.len() > 2));
-            if let Some(at) = rest {
-                look(&args[at..], env, chosen, depth + 1, risks);
-            }
-        }
-        name if SHELLS.contains(&name) => {
+    risks.extend(launch.variables.iter().filter_map(|(name, _)| variable(name)));
+    match &launch.runs {
+        Runs::Code(line) if launch.launcher == Some(Launcher::Shell) => {
+            risks.push(CautionCode::RunsSeveral.with([&launch.program]));
             let plain = |word: &str| word.trim_matches(['"', '\'', '(', ')', '`', '$', '{', '}']).to_owned();
-            for line in args.iter().filter(|word| word.contains(char::is_whitespace)) {
-                if is_a_script(line) {
-                    risks.push(CautionCode::RunsSeveral.with([name]));
-                }
-                for part in line.split([';', '|', '&', '\n']) {
-                    let words: Vec<String> = part.split_whitespace().map(plain).collect();
-                    let set = words.iter().take_while(|word| word.contains('=')).count();
-                    risks.extend(words[..set].iter().filter_map(|word| variable(word.split('=').next()?)));
-                    look(&words[set..], env, chosen, depth + 1, risks);
-                }
+            for part in line.split([';', '|', '&', '\n']) {
+                let words: Vec<String> = part.split_whitespace().map(plain).collect();
+                look(&words, env, chosen, depth + 1, risks);
             }
         }
-        _ => {}
+        _ => of_launch(&launch, env, chosen, risks),
     }
-}
-
-/// Does the shell line do more than run one program, possibly in a directory and with variables?
-fn is_a_script(line: &str) -> bool {
-    let line = line.trim();
-    let moved = line.strip_prefix("cd ").and_then(|rest| rest.split_once("&&"));
-    let command = moved.map_or(line, |(_, command)| command);
-    command.contains([';', '|', '&', '<', '>', '`', '\n']) || command.contains("$(")
 }
 
 /// What a launcher does besides running what it names.

@@ -1,6 +1,8 @@
 //! Finds code that stands in a command line itself: `python -c …`, `bash -lc …`, `ssh -o ProxyCommand=…`. Wherever in the
 //! line the interpreter is named, because any program may start it. Pure; says nothing about what the code does.
 
+use satchel_entry::launcher::{Launch, Runs, is_engine};
+
 /// How a program is told code: options of one letter, which may be written together; other options; and the options that
 /// take the next word as their value, so that a value is not taken for a script.
 #[derive(Clone, Copy)]
@@ -127,33 +129,6 @@ const COMMANDS_IN_OPTIONS: &[(&[&str], &[&str])] = &[
 
 /// Their names are ordinary words too, which count only where a program stands.
 const ORDINARY: &[&str] = &["script", "find", "make", "flock", "sg", "expect", "env", "tar"];
-/// Options of uv and pipx that take the next word as their value.
-const UV_VALUED: &[&str] = &[
-    "--from",
-    "--with",
-    "--with-requirements",
-    "--with-editable",
-    "--index",
-    "--index-url",
-    "--default-index",
-    "--extra-index-url",
-    "-i",
-    "-f",
-    "-w",
-    "--find-links",
-    "--python",
-    "-p",
-    "--directory",
-    "--project",
-    "--env-file",
-    "--config-file",
-    "--cache-dir",
-    "--spec",
-    "--pip-args",
-    "--constraints",
-    "--overrides",
-    "--refresh-package",
-];
 /// What stands before the package that a launcher runs.
 const VERBS: &[&str] = &["exec", "x", "dlx"];
 
@@ -180,12 +155,14 @@ fn told_code(name: &str, rest: &[String]) -> Option<String> {
     let by_command = COMMANDS_IN_OPTIONS.iter().find(|(names, _)| names.contains(&name));
     let by_command = by_command.and_then(|(_, options)| command_in(rest, options));
     let special = match name {
-        "deno" => from_elsewhere(rest, &["run", "serve", "x", "install", "test", "bench", "repl"], &[])
-            .or_else(|| rest.iter().find(|word| matches!(word.as_str(), "eval" | "--eval")).cloned()),
-        "uv" | "uvx" | "pipx" => from_elsewhere(rest, &["run", "x", "tool"], UV_VALUED),
+        "deno" => {
+            let eval = rest.iter().find(|word| matches!(word.as_str(), "eval" | "--eval")).cloned();
+            eval.or_else(|| from_elsewhere(name, rest))
+        }
+        "uv" | "uvx" | "pipx" => from_elsewhere(name, rest),
         "powershell" | "pwsh" => windows_command(rest),
         "cmd" => cmd(rest),
-        "docker" | "podman" | "nerdctl" | "finch" => entrypoint(rest),
+        _ if is_engine(name) => entrypoint(rest),
         "node" | "nodejs" | "bun" | "tsx" => {
             rest.iter().find(|word| word.contains("data:")).map(|_| "data:".to_owned())
         }
@@ -281,22 +258,17 @@ fn command_in(rest: &[String], options: &[&str]) -> Option<String> {
 }
 
 /// A script at an address, or on standard input.
-fn from_elsewhere(rest: &[String], verbs: &[&str], valued: &[&str]) -> Option<String> {
-    let mut words = rest.iter();
-    while let Some(word) = words.next() {
-        if valued.contains(&word.as_str()) {
-            words.next();
-            continue;
+fn from_elsewhere(name: &str, rest: &[String]) -> Option<String> {
+    let launch = Launch::of(name, rest);
+    let names_package = launch.values(&["--from", "--spec"]).next().is_some();
+    match launch.runs {
+        Runs::Address(script) | Runs::Code(script) => Some(script),
+        Runs::Packages(packages) if !names_package => {
+            packages.into_iter().map(|package| package.text).find(|text| text.contains("://"))
         }
-        let is_address = word.contains("://") || word.starts_with("data:") || word == "-";
-        if is_address && !word.starts_with("--") {
-            return Some(word.clone());
-        }
-        if !word.starts_with('-') && !verbs.contains(&word.as_str()) {
-            return None;
-        }
+        Runs::Packages(_) => None,
+        Runs::File(_) | Runs::Module(_) | Runs::Program(_) | Runs::Nothing => None,
     }
-    None
 }
 
 /// Another program than the image's own, with code behind the image.

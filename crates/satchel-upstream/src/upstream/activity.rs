@@ -4,15 +4,7 @@
 
 use std::{path::Path, time::Duration};
 
-/// Programs that may download what they run.
-const LAUNCHERS: [&str; 15] = [
-    "npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "deno", "dnx", "dotnet",
-    "docker", "podman",
-];
-/// Programs that run the command in their arguments.
-const WRAPPERS: [&str; 8] = ["cmd", "sh", "bash", "zsh", "fish", "env", "mise", "nice"];
-/// Those that delegate downloads to a daemon, so that nothing shows in their own processes.
-const ENGINES: [&str; 2] = ["docker", "podman"];
+use satchel_entry::launcher::{Launch, is_engine};
 
 /// A program that may download what it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,17 +18,9 @@ pub(super) struct Launcher {
 impl Launcher {
     /// The launcher in this command line, if any.
     pub(super) fn of(command: &str, args: &[String]) -> Option<Self> {
-        let engine = |name: &str| ENGINES.contains(&name);
-        let name = stem(command);
-        if LAUNCHERS.contains(&name) {
-            return Some(Self { alone: 1, engine: engine(name) });
-        }
-        if !WRAPPERS.contains(&name) {
-            return None;
-        }
-        let mut words = args.iter().flat_map(|arg| arg.split_whitespace()).map(stem);
-        let inner = words.find(|word| LAUNCHERS.contains(word))?;
-        Some(Self { alone: 2, engine: engine(inner) })
+        let launch = Launch::of(command, args);
+        let program = launch.fetcher()?;
+        Some(Self { alone: if launch.through.is_empty() { 1 } else { 2 }, engine: is_engine(&program) })
     }
 
     /// Is it still downloading, rather than waiting for the started server? `wrote` is its latest output.
@@ -73,14 +57,6 @@ impl Launcher {
             || cpu.saturating_mul(100) >= ms.saturating_mul(3)
             || moved.saturating_mul(1000) >= ms.saturating_mul(4096)
     }
-}
-
-pub(super) fn is_launcher(command: &str) -> bool {
-    LAUNCHERS.contains(&stem(command))
-}
-
-fn stem(command: &str) -> &str {
-    Path::new(command).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
 }
 
 /// A sample of the process tree of a start.

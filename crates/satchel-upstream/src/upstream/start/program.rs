@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use satchel_entry::slips::{self, Meant, Slip};
+use satchel_entry::{
+    launcher::starts_servers,
+    slips::{self, Meant, Slip},
+};
 use satchel_reaper::watchdog::Orphan;
 
 use super::Start;
@@ -15,7 +18,6 @@ use crate::{
     },
     platform::{Environment, Platform},
     upstream::{
-        activity,
         connect::{batch, stdio},
         container::{self, Inhabitant, Inside, entry::EntryContainers},
         environment::{self, Located},
@@ -261,12 +263,8 @@ pub(super) fn contained(sandbox: &Sandbox) -> Option<(&Sandbox, &ContainerSandbo
     sandbox.container.as_ref().map(|container| (sandbox, container))
 }
 
-/// Interpreters of servers.
-const RUNTIMES: [&str; 3] = ["node", "python", "python3"];
-
 fn is_runtime(command: &Path) -> bool {
-    let name = command.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    command.components().count() == 1 && (activity::is_launcher(name) || RUNTIMES.contains(&name))
+    command.components().count() == 1 && command.to_str().is_some_and(starts_servers)
 }
 
 fn expand_home(path: &str, home: Option<&Path>, platform: Platform) -> PathBuf {
