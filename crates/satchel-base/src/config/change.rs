@@ -86,22 +86,7 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
         other.map_or(Ok(()), |other| Err(alike(other)))
     };
     match change {
-        Change::Add { name, target, startup, era, replace } => {
-            fresh(name)?;
-            if there(name) && !replace {
-                return Err(ChangeError::Exists(name.clone()));
-            }
-            let mut entry = entry_of(target);
-            if let Some(startup) = startup {
-                entry.insert("startup".into(), json!(startup));
-            }
-            if let Some(era) = era {
-                entry.insert("era".into(), json!(era));
-            }
-            Ok(config.edited(|servers| {
-                servers.insert(name.clone(), Value::Object(entry));
-            })?)
-        }
+        Change::Add { .. } => apply(config, &as_put(change.clone())),
         Change::Put { name, entry, replace, rules } => {
             fresh(name)?;
             if there(name) && !replace {
@@ -279,27 +264,29 @@ fn permitted(
     })?)
 }
 
-fn entry_of(target: &Target) -> Map<String, Value> {
-    let mut entry = Map::new();
-    match target {
-        Target::Command { command, args, env, cwd } => {
-            entry.insert("command".into(), json!(command));
-            entry.insert("args".into(), json!(args));
-            if !env.is_empty() {
-                entry.insert("env".into(), json!(env));
-            }
-            if let Some(cwd) = cwd {
-                entry.insert("cwd".into(), json!(cwd));
-            }
-        }
+/// A server to add, with its complete entry. Other changes stay as they are.
+pub fn as_put(change: Change) -> Change {
+    let Change::Add { name, target, startup, era, replace } = change else { return change };
+    let mut entry = entry_of(target);
+    entry.extend(startup.map(|startup| ("startup".to_owned(), json!(startup))));
+    entry.extend(era.map(|era| ("era".to_owned(), json!(era))));
+    Change::Put { name, entry: Value::Object(entry), replace, rules: Vec::new() }
+}
+
+fn entry_of(target: Target) -> Map<String, Value> {
+    let fields = match target {
+        Target::Command { command, args, env, cwd } => vec![
+            ("command", json!(command)),
+            ("args", json!(args)),
+            ("env", json!(Some(env).filter(|env| !env.is_empty()))),
+            ("cwd", json!(cwd)),
+        ],
         Target::Url { url, headers } => {
-            entry.insert("url".into(), json!(url));
-            if !headers.is_empty() {
-                entry.insert("headers".into(), json!(headers));
-            }
+            vec![("url", json!(url)), ("headers", json!(Some(headers).filter(|headers| !headers.is_empty())))]
         }
-    }
-    entry
+    };
+    let given = fields.into_iter().filter(|(_, value)| !value.is_null());
+    given.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 #[cfg(test)]

@@ -177,26 +177,6 @@ pub enum Target {
     },
 }
 
-/// A server that a person is about to add.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct NewServer {
-    /// Its name.
-    pub name: String,
-    /// The program or the address.
-    pub target: Target,
-}
-
-/// A target as it would be stored: with references instead of its credentials.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct HiddenTarget {
-    /// The program or the address.
-    pub target: Target,
-    /// What each credential belongs to: a variable, header, flag or part of an address.
-    pub credentials: Vec<String>,
-}
-
 /// What a client needs to connect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

@@ -13,7 +13,7 @@ use super::{
     audit::{AuditHead, AuditPage, AuditQuery, AuditVerdict},
     call_log::{CallLogPage, CallLogQuery},
     clients::{ClientChange, ClientList, Departure, Findings, From, Imported, Over, Surface, Undone},
-    control::{Change, Connection, HiddenTarget, NewServer, Refusal, ToolList},
+    control::{Change, Connection, Refusal, ToolList},
     doctor::Examination,
     event::DebugStatus,
     ledger::{ActivityAsk, ActivityPage, CallDetail, LastDay, Report, ReportAsk, ServerDay},
@@ -578,23 +578,6 @@ requests! {
         #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
         environment: BTreeMap<String, String>,
     } -> Findings;
-
-    /// Finds plain-text credentials in servers that a person is about to add.
-    "find_credentials": FindCredentials {
-        /// The servers.
-        servers: Vec<NewServer>,
-    } -> Vec<HiddenTarget>;
-
-    /// Adds a server and moves its credentials to the keychain.
-    "add_server": AddServer {
-        /// The server.
-        server: NewServer,
-        /// Labels of the credentials that stay in the configuration file.
-        #[serde(default)]
-        plain: Vec<String>,
-        /// Replace an existing entry of that name instead of refusing.
-        replace: bool,
-    } -> Done;
 
     /// Imports servers and moves their credentials to the keychain. What a stranger wrote waits for approval unless a person
     /// was asked.

@@ -20,9 +20,7 @@ use serde_json::{Map, Value};
 pub use merge::{Candidate, Existing, Origin, candidates, is_same};
 pub use omitted::omitted;
 pub use paste::{PasteError, read_pasted, read_text};
-pub use plain_secrets::{
-    Moved, credentials_in, hide_credentials, into_config, secret_name, take_credentials,
-};
+pub use plain_secrets::{Moved, credentials_in, into_config, secret_name, take_credentials};
 pub use satchel_entry::slips;
 pub use sign_ins::left_behind;
 use switches::Switches;

@@ -314,14 +314,6 @@ pub fn take_credentials(entry: &mut Map<String, Value>, name: &str) -> Vec<Moved
     moved
 }
 
-/// Replaces the plain-text credentials of a pasted target by references, except those with a label in `plain`. Returns each
-/// with its label: the variable, header, flag or part of an address that it belongs to.
-pub fn hide_credentials(target: &mut Target, name: &str, plain: &[String]) -> Vec<(String, Moved)> {
-    let mut spots = labelled(spots(target));
-    spots.retain(|(_, label)| !plain.contains(label));
-    take_out_labelled(target, spots, name)
-}
-
 /// Each with a label of its own.
 fn labelled(spots: Vec<FieldSpot>) -> Vec<(FieldPath, String)> {
     let mut labels = BTreeSet::new();
@@ -337,19 +329,11 @@ fn labelled(spots: Vec<FieldSpot>) -> Vec<(FieldPath, String)> {
 
 /// Replaces these credentials by references to names of their own, and returns them.
 fn take_out(target: &mut Target, spots: Vec<(FieldPath, String)>, server: &str) -> Vec<Moved> {
-    take_out_labelled(target, spots, server).into_iter().map(|(_, moved)| moved).collect()
-}
-
-fn take_out_labelled(
-    target: &mut Target,
-    spots: Vec<(FieldPath, String)>,
-    server: &str,
-) -> Vec<(String, Moved)> {
     // From the end, so that parts before it stay where they were found.
     let mut moved = Vec::new();
     for (at, label) in spots.into_iter().rev() {
         let name = secret_name(server, &label);
-        moved.extend(put_reference(target, &at, &name).map(|value| (label, Moved { name, value })));
+        moved.extend(put_reference(target, &at, &name).map(|value| Moved { name, value }));
     }
     moved.reverse();
     moved
@@ -635,39 +619,6 @@ mod tests {
         ] {
             check(args, args, &[]);
         }
-    }
-
-    #[test]
-    fn a_pasted_target_keeps_only_what_its_person_wants_in_the_file() {
-        let args = ["--password", "Tr0ub4dor", "--token=zz", "https://u:pw@h/x?key=k"].map(String::from);
-        let env = json!({ "GITHUB_PAT": "p", "LEVEL": "info" });
-        let target = Target::Program {
-            command: "x".into(),
-            args: args.to_vec(),
-            env: env.as_object().cloned().unwrap(),
-            cwd: None,
-            env_file: None,
-        };
-        let hidden = |plain: &[&str]| {
-            let texts = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
-            let mut target = target.clone();
-            let taken = hide_credentials(&mut target, "a", &texts(plain));
-            let Target::Program { args, env, .. } = target else { unreachable!() };
-            let taken: Vec<String> =
-                taken.into_iter().map(|(label, moved)| format!("{label}={}", moved.value)).collect();
-            (taken, args.join(" "), env["GITHUB_PAT"].clone())
-        };
-        let all = ["GITHUB_PAT=p", "password=Tr0ub4dor", "token=zz", "password-2=pw", "key=k"];
-        let after = "--password ${secret:a.password} --token=${secret:a.token} \
-                     https://u:${secret:a.password-2}@h/x?key=${secret:a.key}";
-        assert_eq!(
-            hidden(&[]),
-            (all.map(String::from).to_vec(), after.into(), "${secret:a.GITHUB_PAT}".into())
-        );
-        let (taken, after, pat) = hidden(&["GITHUB_PAT", "password"]);
-        assert_eq!(taken, ["token=zz", "password-2=pw", "key=k"]);
-        assert!(after.contains(" Tr0ub4dor --token=${secret:a.token} "), "{after}");
-        assert_eq!(pat, "p");
     }
 
     #[test]

@@ -154,7 +154,6 @@ methods! {
     FindServers, WINDOWS, nothing, |hub, FindServers { from, answers, environment }| {
         import::find_servers(hub, &from, &answers, &environment)
     };
-    FindCredentials, WINDOWS, nothing, |_hub, FindCredentials { servers }| Ok(entering::find_credentials(servers));
     ListAccounts, WINDOWS, nothing, |hub, _| Ok(sign_in::accounts(hub));
 
     // Registries. A server that a program installs is new and reviewed; one that it updates is held back (`apply`).
@@ -204,9 +203,6 @@ methods! {
 
     // A program's change to an accepted server is held back (`apply`).
     Change, WINDOWS, authorize::of_change, |hub, change| entering::change(hub, change).await.and_then(done);
-    AddServer, WINDOWS, nothing, |hub, AddServer { server, plain, replace }| {
-        entering::add_server(hub, server, &plain, replace).await.and_then(done)
-    };
     PinPackage, WINDOWS, nothing, |hub, PinPackage { server, version }| packages::pin(hub, &server, version).await;
     PutBack, WINDOWS, nothing, |hub, PutBack { server }| hub.put_back(&server).await.and_then(done);
 

@@ -9,10 +9,10 @@ use super::{
 use crate::model::{
     Code, Notice,
     clients::Surface,
-    control::{Change, NewServer, Target},
+    control::{Change, Target},
     request::{
-        AddServer, EnterVariable, FindCredentials, ListSecrets, MakeToken, ReadLog, ReadSetup, RemoveSecret,
-        SetSecret, SetSurface, ShowWindow, TakeSetup, UseVault, WriteSetup,
+        EnterVariable, ListSecrets, MakeToken, ReadLog, ReadSetup, RemoveSecret, SetSecret, SetSurface,
+        ShowWindow, TakeSetup, UseVault, WriteSetup,
     },
     setup::{SetupChoice, SetupSource},
 };
@@ -99,16 +99,17 @@ async fn a_server_that_is_added_leaves_its_credentials_in_the_vault() {
     let target = Target::Command {
         command: "npx".into(),
         args: args.map(String::from).to_vec(),
-        env: [("API_KEY".to_owned(), "stays".to_owned())].into(),
+        env: [("API_KEY".to_owned(), "k-1".to_owned()), ("LEVEL".to_owned(), "info".to_owned())].into(),
         cwd: None,
     };
-    let server = NewServer { name: "some".into(), target };
-    let found = house.ask(FindCredentials { servers: vec![server.clone()] }).await.unwrap();
-    assert_eq!(found[0].credentials, ["API_KEY", "password", "token", "password-2"]);
-    let shown = serde_json::to_string(&found).unwrap();
-    assert!(["Tr0ub4dor", "zzTop", "pw9912x"].iter().all(|value| !shown.contains(value)), "{shown}");
-    let add = |replace| AddServer { server: server.clone(), plain: vec!["API_KEY".into()], replace };
-    house.ask(add(false)).await.unwrap();
+    let add = || Change::Add {
+        name: "some".into(),
+        target: target.clone(),
+        startup: None,
+        era: None,
+        replace: false,
+    };
+    house.ask(add()).await.unwrap();
     let entry = house.hub.config().entry("some").cloned().unwrap();
     let args = [
         "-y",
@@ -118,8 +119,9 @@ async fn a_server_that_is_added_leaves_its_credentials_in_the_vault() {
         "--token=${secret:some.token}",
         "https://u:${secret:some.password-2}@h.example/x",
     ];
-    assert_eq!((&entry["args"], &entry["env"]), (&json!(args), &json!({ "API_KEY": "stays" })));
-    assert_eq!(house.ask(add(false)).await.unwrap_err().code, Code::ServerExists);
+    let env = json!({ "API_KEY": "${secret:some.API_KEY}", "LEVEL": "info" });
+    assert_eq!((&entry["args"], &entry["env"]), (&json!(args), &env));
+    assert_eq!(house.ask(add()).await.unwrap_err().code, Code::ServerExists);
 }
 
 #[tokio::test]
