@@ -141,6 +141,21 @@ pub fn to_secret(name: &str) -> String {
     format!("${{secret:{name}}}")
 }
 
+/// The names of the secrets that these values reference in any text.
+pub fn secrets_in<'a>(values: impl IntoIterator<Item = &'a Value>) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut open: Vec<&Value> = values.into_iter().collect();
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) => names.extend(Template::parse(text).secrets().map(ToOwned::to_owned)),
+            Value::Array(items) => open.extend(items),
+            Value::Object(map) => open.extend(map.values()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    names
+}
+
 /// Does a text reference a secret?
 pub fn names_secret(text: &str) -> bool {
     Template::parse(text).secrets().next().is_some()

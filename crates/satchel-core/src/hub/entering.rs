@@ -6,11 +6,7 @@ use std::collections::BTreeMap;
 use satchel_entry::template::{Piece, rewrite_all, to_secret};
 use serde_json::Value;
 
-use super::{
-    Hub,
-    import::{rename_reference, store},
-    server_entry::entry_to_edit,
-};
+use super::{Hub, entry_secrets, server_entry::entry_to_edit};
 use crate::{
     clients::import::{
         secret_name,
@@ -36,10 +32,8 @@ pub(super) async fn change(hub: &Hub, change: Change) -> Result<(), Refusal> {
         Change::Put { name, entry: Value::Object(mut entry), replace, rules } => {
             let moved = take_credentials(&mut entry, &name);
             // What is refused anyway leaves nothing in the keychain.
-            // From the end: a new name of the first `password` may be the preferred one of the second.
-            for secret in moved.iter().rev().filter(|_| replace || hub.config().entry(&name).is_none()) {
-                let stored = store(hub, &secret.name, &secret.value).await.map_err(Refusal::from)?;
-                rename_reference(&mut entry, &secret.name, &stored);
+            if replace || hub.config().entry(&name).is_none() {
+                entry_secrets::store_all(hub, &mut entry, moved, &mut Vec::new()).await?;
             }
             Change::Put { name, entry: Value::Object(entry), replace, rules }
         }
@@ -78,7 +72,7 @@ pub(super) async fn enter_variable(
         let message = format!("the entry of \"{server}\" does not name the variable {variable}");
         return Err(Refusal::new(Code::BadRequest, message, ""));
     }
-    let stored = store(hub, &secret_name(server, variable), value).await.map_err(Refusal::from)?;
+    let stored = entry_secrets::store(hub, &secret_name(server, variable), value).await?;
     let mut entry = before;
     rewrite_all(&mut entry, &instead_of(variable, &stored));
     super::change::change(hub, Change::Edit { name: server.to_owned(), entry }).await

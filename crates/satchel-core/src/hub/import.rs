@@ -7,13 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use satchel_entry::template::{Piece, Template, names_secret, rewrite_all, to_secret};
+use satchel_entry::template::names_secret;
 use serde_json::{Map, Value, json};
 
 use super::{
     Hub,
     apply::{self, Hand},
-    approved, bundles,
+    approved, bundles, entry_secrets,
     failure::unwritable,
     ourselves,
     preview::Changed,
@@ -53,7 +53,6 @@ use crate::{
         plan::{self, Choice, Way},
         server_json::ServerDocument,
     },
-    secrets::{Secret, SecretError},
     upstream,
 };
 
@@ -580,17 +579,11 @@ async fn import_one(
     let _unpacked = offer.bundle.as_ref().map(unpack).transpose()?;
     let (mut entry, moved, _) = into_config(&offer.candidate.server, &offer.candidate.name);
     let mut credentials = Vec::new();
-    // From the end: a new name of the first `password` may be the preferred one of the second.
-    for secret in moved.into_iter().rev() {
-        let name = store(hub, &secret.name, &secret.value).await.map_err(Refusal::from)?;
-        if name != secret.name {
-            rename_reference(&mut entry, &secret.name, &name);
-        }
-        stored.push(name.clone());
-        credentials.push(Moved { name, value: secret.value });
-    }
+    let complete = entry_secrets::store_all(hub, &mut entry, moved, &mut credentials).await;
+    stored.extend(credentials.iter().map(|one| one.name.clone()));
+    complete?;
     if offer.candidate.server.words != Words::Own {
-        with_new_names(hub, &mut entry, stored).await?;
+        entry_secrets::with_new_names(hub, &mut entry, stored).await?;
     }
     if how.off {
         entry.insert("enabled".into(), false.into());
@@ -618,7 +611,7 @@ async fn keep_credentials(
     let mut credentials = Vec::new();
     for Moved { name, value } in moved {
         let (_, there) = hub.inner.around.secrets.names().await.map_err(Refusal::from)?;
-        let name = store(hub, &name, &value).await.map_err(Refusal::from)?;
+        let name = entry_secrets::store(hub, &name, &value).await?;
         stored.extend((!there.contains(&name)).then(|| name.clone()));
         credentials.push(Moved { name, value });
     }
@@ -633,53 +626,6 @@ fn runs_here(candidate: &Candidate, machine: &Machine) -> bool {
         let sources = client.into_iter().flat_map(|client| Source::of_user(client, machine));
         sources.into_iter().any(|source| source.path == origin.path)
     })
-}
-
-/// Gives the secrets of a pasted text unused names, so that it gains no access to existing credentials.
-async fn with_new_names(hub: &Hub, entry: &mut Map<String, Value>, stored: &[String]) -> Result<(), Refusal> {
-    let config = hub.config();
-    let used: BTreeSet<String> = config
-        .servers()
-        .values()
-        .flat_map(|server| server.transport.texts().flat_map(secrets_in).collect::<Vec<_>>())
-        .collect();
-    // The names are known even if the store is unreachable.
-    let there = hub.inner.around.secrets.names().await.map(|(_, names)| names).map_err(Refusal::from)?;
-    let mut wanted = BTreeSet::new();
-    texts_in(&Value::Object(entry.clone()), &mut |text| wanted.extend(secrets_in(text)));
-    for name in wanted.into_iter().filter(|name| !stored.contains(name)) {
-        let mut free = name.clone();
-        for number in 2.. {
-            if !there.contains(&free) && !used.contains(&free) {
-                break;
-            }
-            free = format!("{name}-{number}");
-        }
-        if free != name {
-            rename_reference(entry, &name, &free);
-        }
-    }
-    Ok(())
-}
-
-/// Stores a credential under an unused name.
-pub(super) async fn store(hub: &Hub, preferred: &str, value: &str) -> Result<String, SecretError> {
-    let secrets = &hub.inner.around.secrets;
-    let mut name = preferred.to_owned();
-    for number in 2.. {
-        let there = secrets.get(&name).await?;
-        if there.is_some() {
-            hub.did_here(AuditKind::SecretRead, &name, "compared with what is imported");
-        }
-        match there {
-            None => break,
-            Some(there) if there.reveal() == value => return Ok(name),
-            Some(_) => name = format!("{preferred}-{number}"),
-        }
-    }
-    secrets.set(&name, Secret::new(value)).await?;
-    hub.did_here(AuditKind::SecretChanged, &name, "stored, from an import");
-    Ok(name)
 }
 
 impl Cut {
@@ -1061,24 +1007,6 @@ fn skipped_because(reason: &str) -> LeftCause {
         "enablement-only" => LeftCause::SwitchOnly,
         other => LeftCause::SettingsOnly { entry: other.into() },
     }
-}
-
-pub(super) fn secrets_in(text: &str) -> Vec<String> {
-    Template::parse(text).secrets().map(ToOwned::to_owned).collect()
-}
-
-pub(super) fn texts_in(value: &Value, each: &mut impl FnMut(&str)) {
-    match value {
-        Value::String(text) => each(text),
-        Value::Array(items) => items.iter().for_each(|item| texts_in(item, each)),
-        Value::Object(map) => map.values().for_each(|item| texts_in(item, each)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-pub(super) fn rename_reference(entry: &mut Map<String, Value>, from: &str, to: &str) {
-    let renamed = |piece: &Piece| matches!(piece, Piece::Secret(name) if name == from).then(|| to_secret(to));
-    entry.values_mut().for_each(|value| rewrite_all(value, &renamed));
 }
 
 fn shown(offer: &Offer) -> FoundServer {

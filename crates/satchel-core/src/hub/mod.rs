@@ -23,6 +23,7 @@ mod data_dir;
 mod debug;
 pub mod doctor;
 mod entering;
+mod entry_secrets;
 mod execute;
 mod faces;
 mod failure;

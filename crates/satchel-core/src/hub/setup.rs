@@ -11,14 +11,10 @@ use std::{
     time::Duration,
 };
 
+use satchel_entry::template::secrets_in;
 use serde_json::{Map, Value, json};
 
-use super::{
-    Hub, change, clients,
-    failure::unwritable,
-    import::{self, rename_reference, secrets_in, texts_in},
-    registry,
-};
+use super::{Hub, change, clients, entry_secrets, failure::unwritable, registry};
 use crate::{
     clients::ledger::Choices,
     config::{self, Config, guarded::Guarded, profiles::PROFILES, watch::FileWatch},
@@ -241,7 +237,7 @@ pub(super) async fn take(
             // Plain-text values of the local entry are stored where its reference expects them.
             let own = ours.moved.iter().map(|moved| (moved.name.clone(), Secret::new(moved.value.clone())));
             let values: BTreeMap<String, Secret> = own.chain(sealed.clone()).collect();
-            if let Err(refusal) = with_secrets(hub, entry, &values, &mut stored).await {
+            if let Err(refusal) = entry_secrets::store_named(hub, entry, &values, &mut stored).await {
                 taken.left.push(Left::refused(id.to_string(), refusal));
                 continue;
             }
@@ -520,29 +516,6 @@ fn read_as<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, Refusal> {
     serde_json::from_value(value).map_err(|error| Refusal::new(Code::Unreadable, error.to_string(), ""))
 }
 
-/// Stores the secrets that an entry references, under unused names.
-async fn with_secrets(
-    hub: &Hub,
-    entry: &mut Map<String, Value>,
-    values: &BTreeMap<String, Secret>,
-    stored: &mut Vec<String>,
-) -> Result<(), Refusal> {
-    let mut wanted = BTreeSet::new();
-    texts_in(&Value::Object(entry.clone()), &mut |text| wanted.extend(secrets_in(text)));
-    for name in wanted {
-        let Some(value) = values.get(&name) else { continue };
-        let there = hub.inner.around.secrets.names().await.map(|(_, names)| names).map_err(Refusal::from)?;
-        let under = import::store(hub, &name, value.reveal()).await.map_err(Refusal::from)?;
-        if under != name {
-            rename_reference(entry, &name, &under);
-        }
-        if !there.contains(&under) {
-            stored.push(under);
-        }
-    }
-    Ok(())
-}
-
 /// Stores the secrets that our parts reference and that have no value here.
 async fn with_missing(
     hub: &Hub,
@@ -552,17 +525,13 @@ async fn with_missing(
 ) -> Result<(), Refusal> {
     for name in missing.into_iter().flatten() {
         let Some(value) = values.get(name) else { continue };
-        stored.push(import::store(hub, name, value.reveal()).await.map_err(Refusal::from)?);
+        stored.push(entry_secrets::store(hub, name, value.reveal()).await?);
     }
     Ok(())
 }
 
 fn names_in(parts: &Parts) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for value in parts.values() {
-        texts_in(value, &mut |text| names.extend(secrets_in(text)));
-    }
-    names
+    secrets_in(parts.values())
 }
 
 async fn read(hub: &Hub, from: &SetupSource) -> Result<(SetupFile, Option<Agreed>), Refusal> {

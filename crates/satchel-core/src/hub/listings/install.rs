@@ -11,8 +11,9 @@ use super::{
     super::{
         Hub, apply,
         bundles::{self, UnpackedBundle},
+        entry_secrets,
         failure::unwritable,
-        import::{described, rename_reference},
+        import::described,
     },
     known, provenance, shelf, unknown_listing, update,
 };
@@ -337,17 +338,13 @@ pub(super) async fn carry_out(hub: &Hub, ask: &InstallAsk, seen: &str) -> Result
         let why = CautionCode::ShownBefore.with([name]);
         return Err(Refusal::because(Code::ChangedMeanwhile, why, "Look at it again."));
     }
-    let mut stored = Vec::new();
     // Removed again where the installation fails.
     let _unpacked = fetch(hub, &mut prepared, ask).await?;
     let mut entry = std::mem::take(&mut prepared.entry);
-    for secret in std::mem::take(&mut prepared.moved) {
-        let name = super::super::import::store(hub, &secret.name, &secret.value).await?;
-        if name != secret.name {
-            rename_reference(&mut entry, &secret.name, &name);
-        }
-        stored.push(name);
-    }
+    let moved = std::mem::take(&mut prepared.moved);
+    let mut stored = Vec::new();
+    entry_secrets::store_all(hub, &mut entry, moved, &mut stored).await?;
+    let stored = stored.into_iter().map(|secret| secret.name).collect();
     entry.insert(provenance::KEY.into(), json!(prepared.provenance));
     put(hub, ask, &prepared.plan, entry, stored).await
 }
