@@ -10,7 +10,7 @@ use crate::{
         Code, Notice, ServerName, TransportConfig,
         audit::AuditKind,
         control::{Change, Refusal},
-        oauth::{AccountLine, SignInPage, SignInView, client_secret_name},
+        oauth::{AccountLine, OAuth, SignInPage, SignInView, client_secret_name},
         request::SignedOut,
     },
     secrets::Secret,
@@ -107,7 +107,7 @@ async fn credential(hub: &Hub, name: &ServerName, known: &Registered) -> Result<
         .await
         .map_err(|failure| Refusal::new(failure.code, failure.message, failure.code.action()))?;
     let refused = |why: &str, action: &str| Refusal::new(Code::NoSignIn, format!("\"{name}\" {why}"), action);
-    match filled {
+    match filled.reveal() {
         TransportConfig::Stdio { .. } => Err(refused(
             "runs on this computer and is not signed in to",
             "Give it its credentials with `satchel secrets set`.",
@@ -116,7 +116,7 @@ async fn credential(hub: &Hub, name: &ServerName, known: &Registered) -> Result<
             Err(refused("has \"oauth\": false in its entry", "Remove it from its entry, then try again."))
         }
         TransportConfig::Http { url, headers, oauth } => {
-            Credential::of(&around.accounts, name, &url, &headers, *oauth, log).ok_or_else(|| {
+            Credential::of(&around.accounts, name, url, headers, OAuth::clone(oauth), log).ok_or_else(|| {
                 refused(
                     "sends a header \"Authorization\" of its own",
                     "Remove the header from its entry, then try again.",

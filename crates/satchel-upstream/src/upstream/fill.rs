@@ -18,6 +18,17 @@ use crate::{
     stats::audit::AuditEvent,
 };
 
+/// An entry with the values of its references. It cannot be printed, copied or written, only read where something is started
+/// with it.
+pub struct Filled(TransportConfig);
+
+impl Filled {
+    /// The values.
+    pub fn reveal(&self) -> &TransportConfig {
+        &self.0
+    }
+}
+
 /// Resolves every reference. Redacts the resolved secrets in the server's log from then on.
 ///
 /// # Errors
@@ -27,7 +38,7 @@ pub async fn fill(
     transport: &TransportConfig,
     around: &Surroundings,
     log: &ServerLog,
-) -> Result<TransportConfig, Failure> {
+) -> Result<Filled, Failure> {
     let (environment, cwd) = (&around.environment, cwd_of(transport));
     let mut values = Known { environment, secrets: HashMap::new(), cwd };
     for secret in secrets_of(transport) {
@@ -66,7 +77,7 @@ pub async fn fill(
     let stored = values.secrets.values().cloned();
     log.redact(stored.chain(credentials::written_in(&filled)).collect());
     if missing.is_empty() {
-        return Ok(filled);
+        return Ok(Filled(filled));
     }
     let (others, missing): (Vec<String>, Vec<String>) =
         missing.into_iter().partition(|name| Placeholder::of(name).is_some());
@@ -147,7 +158,10 @@ impl Values for Known<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::Platform;
+    use crate::{
+        platform::Platform,
+        upstream::connect::{http::Address, stdio::Program},
+    };
 
     #[test]
     fn placeholders_of_other_programs_are_no_variables() {
@@ -180,5 +194,22 @@ mod tests {
             )
         );
         assert!(failure.missing.is_empty());
+    }
+
+    /// Does not compile for a type that has one of the traits: two implementations fit then.
+    trait Unless<Has> {
+        fn lacks() {}
+    }
+    impl<T: ?Sized> Unless<()> for T {}
+    impl<T: ?Sized + std::fmt::Debug> Unless<[(); 1]> for T {}
+    impl<T: ?Sized + std::fmt::Display> Unless<[(); 2]> for T {}
+    impl<T: ?Sized + serde::Serialize> Unless<[(); 3]> for T {}
+    impl<T: Clone> Unless<[(); 4]> for T {}
+
+    #[test]
+    fn nothing_with_the_values_of_an_entry_can_be_printed_copied_or_written() {
+        <Filled as Unless<_>>::lacks();
+        <Program as Unless<_>>::lacks();
+        <Address as Unless<_>>::lacks();
     }
 }

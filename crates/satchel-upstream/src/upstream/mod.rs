@@ -42,7 +42,7 @@ pub mod watchdog;
 pub use container::{Engines, installed_engine};
 pub use dirty::{Dirty, Reading, Unread};
 pub use ending::Ending;
-pub use fill::{fill, secrets_of, unset};
+pub use fill::{Filled, fill, secrets_of, unset};
 pub use handle::{Seen, Upstream};
 pub use handshake::Hello;
 pub use handshake::answered_status;

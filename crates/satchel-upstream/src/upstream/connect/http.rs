@@ -71,8 +71,7 @@ const RENEWAL_TIME: Duration = Duration::from_secs(10);
 /// Interval of checking whether an ending connection still expects responses.
 const LAST_ANSWERS_EVERY: Duration = Duration::from_millis(50);
 
-/// An address with all references resolved.
-#[derive(Debug)]
+/// An address with all references resolved, so it cannot be printed.
 pub struct Address {
     /// The endpoint.
     pub url: String,

@@ -53,8 +53,8 @@ const INPUT_LAG: Duration = Duration::from_millis(250);
 /// How long to wait for the last output of an exited process. Callers are notified of the exit within a second.
 const LAST_WORDS: Duration = Duration::from_millis(700);
 
-/// Everything needed to start a process. The environment is complete: nothing is inherited.
-#[derive(Debug)]
+/// Everything needed to start a process. The environment is complete: nothing is inherited. It has the values of secrets, so
+/// it cannot be printed.
 pub struct Program {
     /// The file to start.
     pub program: PathBuf,

@@ -13,7 +13,7 @@ use super::{
     activity::{self, Launcher},
     connect::{Connection, Signs, http, sse, stdio},
     dirty::Dirty,
-    fill::fill,
+    fill::{Filled, fill},
     handle::Mail,
     handshake::{self, HandshakeRefused, Hello, failure},
     lifecycle::Failure,
@@ -114,8 +114,8 @@ impl Start {
     /// Tries the possible transports and eras, each at most once, until one works.
     pub(super) async fn run(self) -> Result<Box<(Connection, Hello)>, Failure> {
         let filled = fill(&self.name, &self.config.transport, &self.around, &self.log).await?;
-        self.preflight.permits(&filled).await?;
-        let hosted = matches!(filled, TransportConfig::Http { .. });
+        self.preflight.permits(filled.reveal()).await?;
+        let hosted = matches!(filled.reveal(), TransportConfig::Http { .. });
         let usual = match self.config.era {
             EraSetting::Auto if hosted => Way::Modern,
             EraSetting::Auto | EraSetting::Legacy => Way::Legacy,
@@ -151,10 +151,10 @@ impl Start {
     async fn with_tools(
         &self,
         started: Box<(Connection, Hello)>,
-        filled: &TransportConfig,
+        filled: &Filled,
         way: Way,
     ) -> (Box<(Connection, Hello)>, Way) {
-        let hosted = matches!(filled, TransportConfig::Http { .. });
+        let hosted = matches!(filled.reveal(), TransportConfig::Http { .. });
         let is_known = self.way.lock().is_some();
         let is_in_doubt = way == Way::Modern && hosted && !is_known && self.may_speak(Way::Legacy);
         if !is_in_doubt || self.has_tools(&started.0).await != Some(false) {
@@ -185,16 +185,16 @@ impl Start {
     async fn admit(
         &self,
         started: Box<(Connection, Hello)>,
-        filled: &TransportConfig,
+        filled: &Filled,
         way: Way,
     ) -> Result<Box<(Connection, Hello)>, Failure> {
         // Its launcher may have just fetched something.
-        if let Err(failure) = self.preflight.permits(filled).await {
+        if let Err(failure) = self.preflight.permits(filled.reveal()).await {
             started.0.stop().await;
             return Err(failure);
         }
         // A process is recorded from its start on.
-        if matches!(filled, TransportConfig::Http { .. }) {
+        if matches!(filled.reveal(), TransportConfig::Http { .. }) {
             self.did(AuditKind::Started, self.name.as_str(), format!("connected; {}", self.setup()));
         }
         let known = (way, Instant::now());
@@ -220,12 +220,8 @@ impl Start {
     }
 
     /// Connects and shakes hands in one way.
-    async fn attempt(
-        &self,
-        filled: &TransportConfig,
-        way: Way,
-    ) -> Result<Box<(Connection, Hello)>, HandshakeRefused> {
-        let connected = match filled.clone() {
+    async fn attempt(&self, filled: &Filled, way: Way) -> Result<Box<(Connection, Hello)>, HandshakeRefused> {
+        let connected = match filled.reveal().clone() {
             TransportConfig::Stdio { command, args, env, cwd } => {
                 self.start_program(&command, args, env, cwd).await
             }
