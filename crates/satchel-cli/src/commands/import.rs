@@ -286,6 +286,26 @@ fn count(number: usize, thing: &str) -> String {
 mod tests {
     use super::*;
 
+    /// The readings of these texts are tested with the hub (`hub/tests/pasted.rs`).
+    #[test]
+    fn a_pasted_text_is_handed_to_the_hub_as_it_is() {
+        let texts = include_str!("../../../satchel-core/src/hub/tests/pasted.json");
+        let texts: Vec<serde_json::Value> = serde_json::from_str(texts).unwrap();
+        for text in texts.iter().filter_map(|one| one["text"].as_str()) {
+            let import = Import {
+                source: Some(text.to_owned()),
+                from: None,
+                project: None,
+                dry_run: true,
+                only: vec![],
+                set: vec![],
+                yes: false,
+                take_out: false,
+            };
+            assert_eq!(source(&import).unwrap(), From::Text(text.to_owned()));
+        }
+    }
+
     #[test]
     fn a_slip_is_no_server() {
         for text in ["/typo/path", "./x", "mcp.json", "~/.cursor/mcp.json", "C/x.toml"] {

@@ -12,6 +12,7 @@ mod importing;
 #[cfg(unix)]
 mod odd_files;
 mod offering;
+mod pasted;
 mod profiles;
 mod records;
 mod rules;
