@@ -16,11 +16,6 @@ export type ActivityAsk = { before: number | null, limit: number, problems: bool
 export type ActivityPage = { calls: Array<CallLine>, sessions: Array<SessionLine>, more: boolean, minutes: Array<Minute>, problems: number, asked: number, };
 
 /**
- * Adds a server and moves its credentials to the keychain.
- */
-export type AddServer = { server: NewServer, plain: Array<string>, replace: boolean, };
-
-/**
  * Answers a permission question.
  */
 export type AnswerAsk = { id: number, answer: AskAnswer, };
@@ -299,11 +294,6 @@ export type FieldOption = { value: string, title: string, };
 export type FileChange = { path: string, what: string, entry: string, diff: string, };
 
 /**
- * Finds plain-text credentials in servers that a person is about to add.
- */
-export type FindCredentials = { servers: Array<NewServer>, };
-
-/**
  * Finds servers in other programs' files.
  */
 export type FindServers = { from: From, answers?: Record<string, unknown>, environment?: { [key in string]: string }, };
@@ -413,11 +403,6 @@ export type GetTool = { tool_path: string, };
  * The health of something.
  */
 export type Health = "fine" | "note" | "wrong";
-
-/**
- * A target as it would be stored: with references instead of its credentials.
- */
-export type HiddenTarget = { target: Target, credentials: Array<string>, };
 
 /**
  * Imports servers and moves their credentials to the keychain. What a stranger wrote waits for approval unless a person
@@ -665,11 +650,6 @@ export type NeedKind = "secret" | "text" | "folder";
  * An input that a server needs before it can run.
  */
 export type NeededAnswer = { id: string, description: string, secret: boolean, format: string, choices: Array<string>, default: string | null, };
-
-/**
- * A server that a person is about to add.
- */
-export type NewServer = { name: string, target: Target, };
 
 /**
  * Why a server is not started until a person approves it.
@@ -1235,7 +1215,6 @@ export type WrittenSetup = { path: string, servers: number, others: number, secr
 export interface Requests {
   accounts: { fields: ListAccounts; answer: Array<AccountLine> };
   activity: { fields: ActivityAsk; answer: ActivityPage };
-  add_server: { fields: AddServer; answer: Done };
   answer_ask: { fields: AnswerAsk; answer: Done };
   answer_question: { fields: AnswerQuestion; answer: Done };
   answer_secret: { fields: AnswerSecret; answer: Done };
@@ -1257,7 +1236,6 @@ export interface Requests {
   enter_client: { fields: EnterClient; answer: Done };
   enter_variable: { fields: EnterVariable; answer: Done };
   entry: { fields: GetEntry; answer: Entry };
-  find_credentials: { fields: FindCredentials; answer: Array<HiddenTarget> };
   find_servers: { fields: FindServers; answer: Findings };
   follow_setup: { fields: FollowSetup; answer: FollowedSetup };
   follow_try: { fields: FollowTry; answer: TryProgress };
