@@ -305,7 +305,9 @@ impl Launcher {
 }
 
 fn is_file(text: &str) -> bool {
-    text.contains(['/', '\\']) || [".py", ".pyw", ".js", ".ts"].iter().any(|ending| text.ends_with(ending))
+    text == "-"
+        || text.contains(['/', '\\'])
+        || [".py", ".pyw", ".js", ".ts"].iter().any(|ending| text.ends_with(ending))
 }
 
 /// The launcher, the words after its subcommand, and the options before that.

@@ -67,6 +67,7 @@ fn what_a_command_line_runs_is_found_behind_options_and_wrappers() {
         ("uv tool run --from server>=1 tool", "package server>=1", "server"),
         ("uv --directory /srv/mail run server.py", "file server.py", "server"),
         ("uv run --with fastmcp -m pkg.server --x", "module pkg.server", "pkg"),
+        ("uv run -", "code -", ""),
         ("uv run mcp-server-time", "program mcp-server-time", "mcp-server-time"),
         ("pipx run --spec server==1 tool", "package server==1", "server"),
         (
