@@ -383,7 +383,11 @@ impl Config {
         let rules = std::mem::replace(&mut self.rules, in_force);
         let defaults = std::mem::replace(&mut self.tool_defaults, accepted.tool_defaults);
         self.unaccepted = Some((rules, defaults));
-        for (name, Switches { enabled, startup, keep_calls, exact_results, share, source }) in servers {
+        for (name, Switches { enabled, startup, keep_calls, exact_results, share, source, tools }) in servers
+        {
+            if let Some((known, _)) = self.servers.get_key_value(name.as_str()) {
+                self.rules.splice(0..0, tools.rules(known));
+            }
             if let Some(server) = self.servers.get_mut(name.as_str()) {
                 *server =
                     ServerConfig { enabled, startup, keep_calls, exact_results, share, ..server.clone() };
@@ -427,9 +431,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_differ_in_case_or_normal_form_are_two_servers() {
+    fn names_that_differ_in_case_are_two_servers_and_of_two_that_look_the_same_one_is_refused() {
         let text = "{\"mcpServers\": {\"Git\": {\"command\": \"x\"}, \"git\": {\"command\": \"x\"}, \"caf\u{e9}\": {\"command\": \"x\"}, \"cafe\u{301}\": {\"command\": \"x\"}}}";
-        assert_eq!(Config::parse(text).unwrap().servers().len(), 4);
+        let config = Config::parse(text).unwrap();
+        let faults: Vec<&ConfigError> = config.faults().values().collect();
+        assert!(matches!(faults[..], [fault] if fault.message.contains("looks like")), "{faults:?}");
+        assert_eq!(config.servers().len(), 3);
     }
 
     #[test]

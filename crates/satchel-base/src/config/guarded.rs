@@ -13,6 +13,7 @@ use super::{
     keys::{HistoryKey, Keys, Loosens, ServerKey, SettingKey},
     rules::{Defaults, ToolRule},
     settings::History,
+    tool_lists::ToolLists,
 };
 use crate::model::{
     ServerConfig, Startup,
@@ -44,6 +45,9 @@ pub(super) struct Switches {
     pub(super) share: Option<Share>,
     #[serde(skip_serializing_if = "Value::is_null")]
     pub(super) source: Value,
+    /// The lists of tools in the entry.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) tools: ToolLists,
 }
 
 impl Default for Switches {
@@ -55,6 +59,7 @@ impl Default for Switches {
             exact_results: false,
             share: None,
             source: Value::Null,
+            tools: ToolLists::default(),
         }
     }
 }
@@ -95,6 +100,7 @@ impl Switches {
             exact_results: *exact_results,
             share: *share,
             source: source.unwrap_or_default(),
+            tools: entry.map(ToolLists::in_entry).unwrap_or_default(),
         }
     }
 
@@ -137,7 +143,8 @@ impl Switches {
 
     fn is_loosened_by(&self, key: ServerKey, next: &Self) -> bool {
         let both = self.measured(key).zip(next.measured(key));
-        both.is_some_and(|(before, after)| is_loosened(key.loosens(), &before, &after))
+        self.tools.is_loosened_by(key, &next.tools)
+            || both.is_some_and(|(before, after)| is_loosened(key.loosens(), &before, &after))
     }
 
     /// What is in effect if only `self` was accepted and `wanted` is written.
@@ -150,6 +157,7 @@ impl Switches {
             exact_results: wanted.exact_results && !kept(ServerKey::ExactResults),
             share: if kept(ServerKey::Share) { self.share } else { wanted.share },
             source: if kept(ServerKey::Source) { self.source.clone() } else { wanted.source.clone() },
+            tools: if ToolLists::KEYS.into_iter().any(kept) { &self.tools } else { &wanted.tools }.clone(),
         }
     }
 
@@ -170,6 +178,7 @@ impl Switches {
             exact_results: next(&self.exact_results, &before.exact_results, &after.exact_results),
             share: next(&self.share, &before.share, &after.share),
             source: next(&self.source, &before.source, &after.source),
+            tools: next(&self.tools, &before.tools, &after.tools),
         }
     }
 }
@@ -777,6 +786,19 @@ mod tests {
                 server(json!({ "source": { "name": "a" } })),
                 server(json!({ "source": { "name": "a", "keep": true } })),
             ),
+            ("mcpServers.*.includeTools", server(json!({ "includeTools": ["x"] })), server(json!({}))),
+            (
+                "mcpServers.*.enabled_tools",
+                server(json!({ "enabled_tools": ["x"] })),
+                server(json!({ "enabled_tools": ["x", "y"] })),
+            ),
+            ("mcpServers.*.allowedTools", server(json!({ "allowedTools": ["x"] })), server(json!({}))),
+            (
+                "mcpServers.*.excludeTools",
+                server(json!({ "excludeTools": ["x", "y"] })),
+                server(json!({ "excludeTools": ["x"] })),
+            ),
+            ("mcpServers.*.disabled_tools", server(json!({ "disabled_tools": ["x"] })), server(json!({}))),
             ("activeProfile", json!({ "profiles": { "p": p() }, "activeProfile": "p" }), profile(p())),
             (
                 "folderProfiles",
@@ -880,6 +902,8 @@ mod tests {
             (entry(json!({})), entry(json!({ "startup": "manual" }))),
             (entry(json!({})), entry(json!({ "startup": "eager", "requestTimeout": "9s", "era": "legacy" }))),
             (entry(json!({})), entry(json!({ "source": { "name": "a" } }))),
+            (entry(json!({})), entry(json!({ "includeTools": ["x"], "excludeTools": ["y"] }))),
+            (entry(json!({ "includeTools": ["x", "y"] })), entry(json!({ "includeTools": ["x"] }))),
             (json!({}), json!({ "debugStatus": false, "history": { "learn": false }, "resultCap": 100 })),
             (json!({}), json!({ "toolDefaults": { "reads": "off", "writes": "ask", "deletes": "ask" } })),
             (json!({ "toolDefaults": { "deletes": "allow" } }), json!({})),

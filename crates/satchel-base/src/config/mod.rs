@@ -11,6 +11,7 @@ mod reader;
 pub mod rules;
 mod server_entries;
 mod settings;
+mod tool_lists;
 pub mod watch;
 
 pub use file::{Config, ConfigError};

@@ -13,11 +13,10 @@ use super::{
     keys::{Keys, ServerKey},
     reader::{ConfigReader, kind},
     rules::ToolRule,
+    tool_lists::ToolLists,
 };
 use crate::model::{
     ServerConfig, ServerName, Startup, TransportConfig, characters,
-    name::TOOL_SEPARATOR,
-    nature::Permit,
     oauth::{OAuth, Resource},
     server::{
         ContainerEngine, ContainerSandbox, DISCOVERY_TIMEOUT, EraSetting, IDLE_TIMEOUT, REFRESH_INTERVAL,
@@ -230,31 +229,14 @@ impl<'a> ConfigReader<'a> {
     }
 
     /// The rules that stand for the lists of tools in a server's entry.
-    pub(super) fn tools_of(&self, name: &ServerName, entry: &'a Raw) -> Result<Vec<ToolRule>, ConfigError> {
-        let mut rules = Vec::new();
+    fn tools_of(&self, name: &ServerName, entry: &'a Raw) -> Result<Vec<ToolRule>, ConfigError> {
+        let mut lists = ToolLists::default();
         for (key, value) in self.object(entry.get(), "the entry")? {
-            let path = |tool: &str| format!("{}{TOOL_SEPARATOR}{}", name.in_path(), tool.trim());
-            let off = |tool: String, except: Vec<String>| ToolRule {
-                tool,
-                except,
-                permit: Some(Permit::Off),
-                ..ToolRule::default()
-            };
-            match ServerKey::of(&key) {
-                Some(ServerKey::IncludeTools | ServerKey::EnabledTools | ServerKey::AllowedTools) => {
-                    let tools = self.list(&key, value)?;
-                    if !tools.iter().any(|tool| tool == "*") && !tools.is_empty() {
-                        let names = tools.iter().flat_map(|tools| tools.split(','));
-                        rules.push(off(path("*"), names.map(path).collect()));
-                    }
-                }
-                Some(ServerKey::ExcludeTools | ServerKey::DisabledTools) => {
-                    rules.extend(self.list(&key, value)?.iter().map(|tool| off(path(tool), vec![])));
-                }
-                _ => {}
+            if let Some(known) = ServerKey::of(&key).filter(|known| ToolLists::KEYS.contains(known)) {
+                lists.add(known, self.list(&key, value)?.iter().map(String::as_str));
             }
         }
-        Ok(rules)
+        Ok(lists.rules(name))
     }
 
     /// A word; `true` shares it with all, `false` with no other session.
@@ -389,7 +371,7 @@ mod tests {
 
     use serde_json::json;
 
-    use crate::config::Config;
+    use crate::{config::Config, model::nature::Permit};
 
     fn server(entry: &str) -> ServerConfig {
         let config = Config::parse(&format!(r#"{{"mcpServers": {{"x": {entry}}}}}"#)).unwrap();
