@@ -209,7 +209,7 @@ mod tests {
         check("{\"mcpServers\": {\"a\": {\"command\": \"x\", \"command\": \"y\"}}}", (1, 22), "occurs twice");
         check(
             "{\"mcpServers\": {\"a\": {\"command\": \"C:\\Users\\x\"}}}",
-            (1, 36),
+            (1, 38),
             "has to be written twice",
         );
         check("{\"mcpServers\": {\u{201c}a\u{201d}: {}}}", (1, 17), "curly quotes");
