@@ -18,7 +18,11 @@ use crate::{
         fresh_lists, instantiate, pause, route,
         servers::Registered,
     },
-    model::{Code, ServerConfig, ServerName, ToolPath, server::REQUEST_TIMEOUT_FLOOR, snapshot::Phase},
+    model::{
+        Code, ServerConfig, ServerName, ToolPath,
+        server::{REQUEST_TIMEOUT_FLOOR, Share},
+        snapshot::Phase,
+    },
     upstream::{CallError, Dirty, Lease, LeaseError, Link, Outcome, link},
 };
 
@@ -117,8 +121,9 @@ impl Attempt {
     /// # Errors
     /// A [`CallFailure`] if there is none for it.
     pub(super) fn take_instance(&mut self, hub: &Hub) -> Result<(), CallFailure> {
-        let known = hub.servers().get(&self.server).cloned();
-        if let Some(known) = known {
+        let is_shared = self.registered.instance.is_none() && self.registered.sharing.share == Share::All;
+        let known = || hub.servers().get(&self.server).cloned();
+        if !is_shared && let Some(known) = known() {
             self.registered = instantiate::own(hub, &self.server, &known)?;
         }
         Ok(())
