@@ -80,7 +80,8 @@ async fn every_surface_declares_its_capabilities() {
             names.sort();
             names
         };
-        assert_eq!(names(&capabilities("").await), ["tools"]);
+        // Satchel's own tools say nothing of servers' log messages.
+        assert_eq!(names(&capabilities("").await), ["completions", "prompts", "resources", "tools"]);
         let direct = ["completions", "logging", "prompts", "resources", "tools"];
         assert_eq!(names(&capabilities("/direct").await), direct);
         for (server, speaks) in [("old", Era::Legacy), ("new", Era::Modern)] {
@@ -95,36 +96,57 @@ async fn every_surface_declares_its_capabilities() {
     }
 }
 
-/// The name of a tool on a surface.
+/// The name of a tool or prompt on a surface.
 fn named(path: &str, name: &str) -> String {
-    if path == "/direct" { format!("new-{name}") } else { name.to_owned() }
+    if path.starts_with("/server/") { name.to_owned() } else { format!("new-{name}") }
+}
+
+/// A tool with an icon, annotations and a page, which can be read.
+async fn app_is_whole(client: &Client, path: &str, what: &str) {
+    let name = named(path, "test_app");
+    all_listed(client, &name).await;
+    let tools = list(client, "tools/list").await;
+    let app = find(&tools, "name", &name);
+    assert_eq!(app["icons"][0]["mimeType"], "image/png", "{what}");
+    assert_eq!(app["annotations"]["readOnlyHint"], true, "{what}");
+    assert_eq!(app["title"], "App", "{what}");
+    assert_eq!(app["_meta"]["example.com/own"], 1, "{what}");
+    let page = app["_meta"]["ui"]["resourceUri"].as_str().expect("a page");
+    let read = client.request("resources/read", json!({ "uri": page })).await;
+    let contents = &read.result()["contents"][0];
+    assert_eq!(contents["mimeType"], "text/html;profile=mcp-app", "{what}");
+    assert!(contents["_meta"]["ui"]["csp"].is_object(), "{what}: {contents}");
 }
 
 #[tokio::test]
-async fn prompts_resources_templates_completions_icons_and_apps_are_on_every_surface_that_shows_servers() {
+async fn prompts_resources_templates_completions_icons_and_apps_are_on_every_surface() {
     let home = two_servers();
     let hub = home.start_hub().await;
     for era in BOTH {
-        for path in ["/direct", "/server/new", "/server/old"] {
+        for path in ["", "/direct", "/server/new", "/server/old"] {
             let what = format!("{era:?} client at {path}");
             let mut client = client_at(&hub, path, era).await;
             client.open().await;
             let own = |name: &str| named(path, name);
             // Both servers have it.
-            let address = |uri: &str| if path == "/direct" { format!("new|{uri}") } else { uri.to_owned() };
-            all_listed(&client, &own("test_app")).await;
-
-            let tools = list(&client, "tools/list").await;
-            let app = find(&tools, "name", &own("test_app"));
-            assert_eq!(app["icons"][0]["mimeType"], "image/png", "{what}");
-            assert_eq!(app["annotations"]["readOnlyHint"], true, "{what}");
-            assert_eq!(app["title"], "App", "{what}");
-            assert_eq!(app["_meta"]["example.com/own"], 1, "{what}");
-            let page = app["_meta"]["ui"]["resourceUri"].as_str().expect("a page");
-            let read = client.request("resources/read", json!({ "uri": page })).await;
-            let contents = &read.result()["contents"][0];
-            assert_eq!(contents["mimeType"], "text/html;profile=mcp-app", "{what}");
-            assert!(contents["_meta"]["ui"]["csp"].is_object(), "{what}: {contents}");
+            let address = |uri: &str| {
+                if path.starts_with("/server/") { uri.to_owned() } else { format!("new|{uri}") }
+            };
+            match path {
+                "" => assert_eq!(list(&client, "tools/list").await.len(), 4, "{what}"),
+                path => app_is_whole(&client, path, &what).await,
+            }
+            eventually("both servers' prompts are listed", async || {
+                let listed = list(&client, "prompts/list").await;
+                let servers = if path.starts_with("/server/") { &[""][..] } else { &["new-", "old-"][..] };
+                let is_listed = |server: &&str| {
+                    listed
+                        .iter()
+                        .any(|prompt| prompt["name"] == format!("{server}test_prompt_with_arguments"))
+                };
+                servers.iter().all(|server| is_listed(server)).then_some(())
+            })
+            .await;
 
             let prompts = list(&client, "prompts/list").await;
             let prompt = find(&prompts, "name", &own("test_prompt_with_arguments"));
@@ -180,22 +202,32 @@ async fn two_servers_with_the_same_address_are_kept_apart() {
         let watched = resources.iter().filter_map(|resource| resource["uri"].as_str());
         let watched = watched.filter(|uri| uri.ends_with("test://watched-resource")).collect::<Vec<_>>();
         assert_eq!(watched, ["new|test://watched-resource", "old|test://watched-resource"]);
+        watched_under(&client, watched[1], "old-test_update_watched_resource", json!({})).await;
+        // The address with the four tools has it under the same name.
+        let mut usual = client_at(&hub, "", era).await;
+        usual.open().await;
+        let update = json!({ "tool_path": "old:test_update_watched_resource" });
+        watched_under(&usual, watched[1], "execute_mcp_tool", update).await;
         let both = client.request("resources/read", json!({ "uri": "test://watched-resource" })).await;
         let refused = both.outcome.expect_err("it could be either's").message;
         assert!(watched.iter().all(|uri| refused.contains(uri)), "{refused}");
-        let mut stream = client.listen(watched[1]).await;
-        let mut heard = None;
-        for _ in 0..20 {
-            client.call("old-test_update_watched_resource", json!({})).await.result();
-            let wait = std::time::Duration::from_secs(3);
-            let updated = stream.until("notifications/resources/updated");
-            if let Ok((message, _)) = tokio::time::timeout(wait, updated).await {
-                heard = Some(message);
-                break;
-            }
-        }
-        assert_eq!(heard.expect("it is heard of")["params"]["uri"], watched[1], "{era:?}");
     }
+}
+
+/// A change of this resource, caused by this call, is heard of.
+async fn watched_under(client: &Client, address: &str, tool: &str, arguments: Value) {
+    let mut stream = client.listen(address).await;
+    let mut heard = None;
+    for _ in 0..20 {
+        client.call(tool, arguments.clone()).await.result();
+        let wait = std::time::Duration::from_secs(3);
+        let updated = stream.until("notifications/resources/updated");
+        if let Ok((message, _)) = tokio::time::timeout(wait, updated).await {
+            heard = Some(message);
+            break;
+        }
+    }
+    assert_eq!(heard.expect("it is heard of")["params"]["uri"], address);
 }
 
 #[tokio::test]

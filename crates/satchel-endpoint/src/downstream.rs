@@ -88,7 +88,7 @@ pub(crate) fn served(surface: &Surface, era: Era, method: &str) -> Option<&'stat
     }
     known.filter(|known| match known.served {
         Served::Everywhere => true,
-        Served::WithItems => !surface.is_ours(),
+        Served::WithLogs => !surface.is_ours(),
         Served::ByOneServer => matches!(surface, Surface::Server(_)),
     })
 }
@@ -156,7 +156,8 @@ async fn router(hub: &Hub, asker: &Asker, method: &str, params: RawObject) -> Re
             Reply::List(Arc::new(List::new(finished(hub, asker, "tools", list))))
         }
         "tools/call" => meta_tool(hub, asker, params).await,
-        _ => unknown_method(method),
+        // What people choose themselves: prompts and resources, under the names that they have at /mcp/direct.
+        _ => direct(hub, asker, method, params).await,
     }
 }
 
@@ -480,8 +481,7 @@ fn without_tasks(params: &mut RawObject) {
 /// The owner of a resource, and its own URI. It need not be in a list: a result may have led to it.
 pub(crate) fn owner(hub: &Hub, surface: &Surface, uri: &str) -> Option<(ServerName, String)> {
     match surface {
-        Surface::Router | Surface::Script => None,
-        Surface::Direct => {
+        Surface::Router | Surface::Script | Surface::Direct => {
             let catalog = hub.catalog();
             match catalog.flat().ambiguous_resource(uri) {
                 Some(_) => None,

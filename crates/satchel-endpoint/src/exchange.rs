@@ -109,11 +109,8 @@ async fn own(
         return Some(nothing());
     }
     let surface = session.surface();
-    if surface.is_ours() {
-        return None;
-    }
     match method {
-        "logging/setLevel" => {
+        "logging/setLevel" if !surface.is_ours() => {
             let level = text("level").and_then(|level| satchel_core::bridge::caller::severity(&level));
             let Some(from) = level else {
                 return Some(bad("logging/setLevel needs a level from debug to emergency"));

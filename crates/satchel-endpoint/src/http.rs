@@ -520,12 +520,9 @@ fn open_again(app: &Arc<App>, name: &str, client: &str, place: &Place) -> Option
     app.hub.client_seen(client, None);
     let watched = kept.watched.clone();
     session.keep_with(app.kept.keep(name, kept));
-    if !session.surface().is_ours() {
-        // What changed in the meantime is unknown.
-        notifications::LISTS
-            .iter()
-            .for_each(|list| session.notifications.push(notifications::list_changed(list).to_json()));
-    }
+    // What changed in the meantime is unknown. Satchel's own tools stay the same.
+    let lists = notifications::LISTS.iter().filter(|list| **list != "tools" || !session.surface().is_ours());
+    lists.for_each(|list| session.notifications.push(notifications::list_changed(list).to_json()));
     follow(app, &session);
     roots::ask(&app.hub, &session, false, &app.tracker, app.stopping());
     if !watched.is_empty() {

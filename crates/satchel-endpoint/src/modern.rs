@@ -438,29 +438,24 @@ impl Listening {
         let mut honoured = RawObject::new();
         let (mut lists, mut watched, mut of_tasks) = (vec![], vec![], None);
         let mut tasks: Vec<String> = vec![];
-        // The meta-tools stay the same until the client's surface changes.
-        let of_surface =
-            if surface.is_ours() { &notifications::LISTS[..1] } else { &notifications::LISTS[..] };
-        for list in of_surface.iter().copied() {
+        for list in notifications::LISTS {
             let key = format!("{list}ListChanged");
             if filter.read(&key) == Some(true) {
                 lists.push(list);
                 honoured.put(&key, &true);
             }
         }
-        if !surface.is_ours() {
-            let uris: Vec<String> = filter.read("resourceSubscriptions").unwrap_or_default();
-            let mut heard = vec![];
-            for uri in uris.into_iter().take(WATCHED) {
-                let Some((server, own)) = downstream::owner(hub, surface, &uri) else { continue };
-                if let Ok(one) = hub.watch_resource(&server, &own).await {
-                    watched.push(one);
-                    heard.push(uri);
-                }
+        let uris: Vec<String> = filter.read("resourceSubscriptions").unwrap_or_default();
+        let mut heard = vec![];
+        for uri in uris.into_iter().take(WATCHED) {
+            let Some((server, own)) = downstream::owner(hub, surface, &uri) else { continue };
+            if let Ok(one) = hub.watch_resource(&server, &own).await {
+                watched.push(one);
+                heard.push(uri);
             }
-            if !heard.is_empty() {
-                honoured.put("resourceSubscriptions", &heard);
-            }
+        }
+        if !heard.is_empty() {
+            honoured.put("resourceSubscriptions", &heard);
         }
         if let Surface::Server(server) = surface
             && filter.get("taskIds").is_some()

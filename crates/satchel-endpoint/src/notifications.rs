@@ -110,6 +110,8 @@ impl Follower {
                 notification = self.notifications.recv() => match notification {
                     Ok(notification) if self.is_here(&notification.server) && self.hub.may_hear(&notification) => match changed_list(&notification) {
                         None => return Some(Told::Notification(notification)),
+                        // Satchel's own tools stay the same.
+                        Some("tools") if self.surface.is_ours() => {}
                         Some(list) => {
                             let others = self.compare();
                             // Otherwise it was reported when the change was noticed.
@@ -144,7 +146,7 @@ impl Follower {
         mut notification: ServerNotification,
     ) -> (ServerNotification, Option<String>) {
         let Some(own) = updated(&notification) else { return (notification, None) };
-        if self.surface == Surface::Direct {
+        if !matches!(self.surface, Surface::Server(_)) {
             let shown = self.hub.catalog().flat().address(&notification.server, &own);
             if shown != own {
                 let mut params = fields(&notification);
@@ -172,8 +174,7 @@ impl Follower {
 
     fn is_here(&self, server: &ServerName) -> bool {
         match &self.surface {
-            Surface::Router | Surface::Script => false,
-            Surface::Direct => self.hub.shows(server.as_str()),
+            Surface::Router | Surface::Script | Surface::Direct => self.hub.shows(server.as_str()),
             Surface::Server(own) => own == server && self.hub.shows(server.as_str()),
         }
     }
@@ -188,8 +189,10 @@ fn changed_list(notification: &ServerNotification) -> Option<&'static str> {
 /// A mark for each list, to detect changes without keeping the lists in every session.
 fn lists(surface: &Surface, catalog: &Catalog) -> BTreeMap<&'static str, [u64; 2]> {
     let of = |method: &str, key: &'static str| match surface {
-        Surface::Router | Surface::Script => 0,
-        Surface::Direct => catalog.mark(None, key, || catalog.flat().items(method)),
+        Surface::Router | Surface::Script if key == "tools" => 0,
+        Surface::Router | Surface::Script | Surface::Direct => {
+            catalog.mark(None, key, || catalog.flat().items(method))
+        }
         Surface::Server(server) => {
             let offer = catalog.offer(server.as_str());
             let items = || offer.map(|offer| items_of(offer, method)).unwrap_or_default();
@@ -251,7 +254,6 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool, ask_for_root
         // What was missed is unknown.
         LISTS.iter().for_each(|list| session.notifications.push(list_changed(list).to_json()));
     }
-    let opened_as = follower.surface.clone();
     let mut choices = hub.watch_choices();
     let mut abandoned = pin!(session.notifications.abandoned());
     loop {
@@ -264,9 +266,7 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool, ask_for_root
                 }
                 Ok(()) => {
                     follower.turn_to(hub, session.surface());
-                    // A client that was told of no other lists does not request them.
-                    let lists = if opened_as.is_ours() { &LISTS[..1] } else { &LISTS[..] };
-                    lists.iter().for_each(|list| session.notifications.push(list_changed(list).to_json()));
+                    LISTS.iter().for_each(|list| session.notifications.push(list_changed(list).to_json()));
                     continue;
                 }
                 Err(_) => None,

@@ -23,9 +23,9 @@ pub(crate) const FRESH: Ttl = Ttl(60_000);
 /// What a client sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Surface {
-    /// Four meta-tools that represent everything.
+    /// Four meta-tools that represent all tools; resources and prompts as for [`Surface::Direct`].
     Router,
-    /// The router's search, and one tool that runs scripts.
+    /// The same with the router's search, and one tool that runs scripts.
     Script,
     /// All tools, resources and prompts of all servers.
     Direct,
@@ -43,7 +43,7 @@ impl Surface {
         }
     }
 
-    /// Does it consist of Satchel's own tools, which stay the same whatever is behind them?
+    /// Are its tools Satchel's own, which stay the same whatever is behind them?
     pub(crate) fn is_ours(&self) -> bool {
         matches!(self, Surface::Router | Surface::Script)
     }
@@ -105,11 +105,8 @@ pub(crate) struct Hello {
 
 impl Hello {
     pub(crate) fn router() -> Self {
-        Self {
-            info: own_info(),
-            capabilities: raw(&json!({ "tools": { "listChanged": true } })),
-            instructions: Some(meta::INSTRUCTIONS.to_owned()),
-        }
+        let capabilities = raw(&of_all_servers());
+        Self { info: own_info(), capabilities, instructions: Some(meta::INSTRUCTIONS.to_owned()) }
     }
 
     pub(crate) fn script() -> Self {
@@ -117,13 +114,8 @@ impl Hello {
     }
 
     pub(crate) fn direct() -> Self {
-        let capabilities = json!({
-            "tools": { "listChanged": true },
-            "resources": { "listChanged": true, "subscribe": true },
-            "prompts": { "listChanged": true },
-            "completions": {},
-            "logging": {},
-        });
+        let mut capabilities = of_all_servers();
+        capabilities["logging"] = json!({});
         Self { info: own_info(), capabilities: raw(&capabilities), instructions: None }
     }
 
@@ -153,6 +145,16 @@ impl Hello {
         }
         Self { info: own_info(), capabilities: raw(&capabilities), instructions: offer.instructions.clone() }
     }
+}
+
+/// The capabilities of the addresses of all servers.
+fn of_all_servers() -> Value {
+    json!({
+        "tools": { "listChanged": true },
+        "resources": { "listChanged": true, "subscribe": true },
+        "prompts": { "listChanged": true },
+        "completions": {},
+    })
 }
 
 /// Declares the lists that the server offers without saying so: clients ask for no others. Empty lists for objects and

@@ -71,8 +71,8 @@ pub enum Cleaned {
 pub enum Served {
     /// All of them.
     Everywhere,
-    /// Those that offer the items of servers, not Satchel's own tools.
-    WithItems,
+    /// Those whose clients hear servers' log messages: not those of Satchel's own tools.
+    WithLogs,
     /// That of one server.
     ByOneServer,
 }
@@ -107,20 +107,20 @@ const ALL: &[KnownMethod] = &[
     // Requests of clients.
     ours(Request, "initialize", &[Client]).with_sessions(),
     ours(Request, "ping", BOTH).with_sessions(),
-    ours(Request, "logging/setLevel", &[Client]).with_items().with_sessions(),
-    ours(Request, "resources/subscribe", &[Client]).with_items().with_sessions().pinned(Pinned::Resource),
-    ours(Request, "resources/unsubscribe", &[Client]).with_items().with_sessions(),
+    ours(Request, "logging/setLevel", &[Client]).with_logs().with_sessions(),
+    ours(Request, "resources/subscribe", &[Client]).with_sessions().pinned(Pinned::Resource),
+    ours(Request, "resources/unsubscribe", &[Client]).with_sessions(),
     ours(Request, "server/discover", &[Client]).stateless(),
     ours(Request, "subscriptions/listen", &[Client]).stateless(),
     passed(Request, "tools/list", &[Client]).cleaned(Cleaned::All),
     passed(Request, "tools/call", &[Client]).pinned(Pinned::Tool).cleaned(Cleaned::Content).recorded(),
-    passed(Request, "resources/list", &[Client]).with_items().cleaned(Cleaned::All),
-    passed(Request, "resources/templates/list", &[Client]).with_items().cleaned(Cleaned::All),
+    passed(Request, "resources/list", &[Client]).cleaned(Cleaned::All),
+    passed(Request, "resources/templates/list", &[Client]).cleaned(Cleaned::All),
     // A resource is a file and stays byte for byte.
-    passed(Request, "resources/read", &[Client]).with_items().pinned(Pinned::Resource),
-    passed(Request, "prompts/list", &[Client]).with_items().cleaned(Cleaned::All),
-    passed(Request, "prompts/get", &[Client]).with_items().pinned(Pinned::Prompt).cleaned(Cleaned::Messages),
-    passed(Request, "completion/complete", &[Client]).with_items().pinned(Pinned::Reference),
+    passed(Request, "resources/read", &[Client]).pinned(Pinned::Resource),
+    passed(Request, "prompts/list", &[Client]).cleaned(Cleaned::All),
+    passed(Request, "prompts/get", &[Client]).pinned(Pinned::Prompt).cleaned(Cleaned::Messages),
+    passed(Request, "completion/complete", &[Client]).pinned(Pinned::Reference),
     passed(Request, "tasks/get", &[Client]).by_one_server().cleaned(Cleaned::Content),
     passed(Request, "tasks/cancel", &[Client]).by_one_server().cleaned(Cleaned::Content),
     passed(Request, "tasks/list", &[Client]).by_one_server().with_sessions().cleaned(Cleaned::Content),
@@ -199,8 +199,8 @@ impl KnownMethod {
         }
     }
 
-    const fn with_items(self) -> Self {
-        Self { served: Served::WithItems, ..self }
+    const fn with_logs(self) -> Self {
+        Self { served: Served::WithLogs, ..self }
     }
 
     const fn by_one_server(self) -> Self {

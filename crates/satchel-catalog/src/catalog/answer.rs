@@ -26,6 +26,9 @@ const NAMED: usize = 20;
 const RELATED: usize = 4;
 const FEW: usize = 5;
 
+/// What to do with prompts: clients show them to people, for example as slash commands.
+const PROMPTS: &str = "The user starts prompts, by their names.";
+
 /// For the tools up to a position: length of the description in characters, and of the signature in bytes. Required
 /// parameters are always in the signature.
 struct DetailLevel {
@@ -62,6 +65,9 @@ pub struct Answer {
     /// Paths of tools related to the first one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<String>,
+    /// Matching prompts, which people start.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<Value>,
     /// How to search better.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -100,7 +106,9 @@ impl Catalog {
             .then(|| "The last ones are abbreviated; search for them alone to get their schemas.".to_owned());
         let related = if asked.full || asked.limit > FEW { vec![] } else { self.related(&found, wanted) };
         let hint = hint.or_else(|| self.index().misspelt(asked.query).map(read_as));
-        Answer { tools, more: found.len() - wanted, related, hint }
+        let prompts = self.prompts_for(asked);
+        let hint = hint.or_else(|| (!prompts.is_empty()).then(|| PROMPTS.to_owned()));
+        Answer { tools, more: found.len() - wanted, related, prompts, hint }
     }
 
     /// Tools of the best match's server that deal with the same subject and are not shown.

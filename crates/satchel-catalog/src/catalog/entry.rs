@@ -80,6 +80,14 @@ impl Offer {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
+    /// A prompt by its name, as the server wrote it.
+    pub fn prompt(&self, name: &str) -> Option<&Raw> {
+        let is_it = |raw: &&Box<Raw>| {
+            RawObject::parse(raw).is_ok_and(|fields| fields.text("name").as_deref() == Some(name))
+        };
+        self.prompts.iter().find(is_it).map(|raw| &**raw)
+    }
+
     /// Why a tool of this name was left out, if it was.
     pub fn left_out(&self, name: &str) -> Option<&str> {
         let is_about = |reason: &str| {

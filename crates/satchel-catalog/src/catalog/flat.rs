@@ -190,6 +190,12 @@ impl Flat {
         self.prompts.get(name)
     }
 
+    /// The name of a prompt.
+    pub fn prompt_name(&self, path: &ToolPath) -> Option<String> {
+        let names = [false, true].map(|distinct| flat_name(path.server.as_str(), &path.tool, distinct));
+        names.into_iter().find(|name| self.prompt(name) == Some(path))
+    }
+
     /// Why no tool has this name, if several would.
     pub fn ambiguous_tool(&self, name: &str) -> Option<String> {
         self.tools.ambiguity(name).filter(|_| self.tool(name).is_none())

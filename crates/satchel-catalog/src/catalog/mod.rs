@@ -11,6 +11,7 @@ pub mod fetch;
 pub mod flat;
 pub mod lists;
 mod mending;
+mod others;
 pub mod overrides;
 mod repair;
 mod resolve;
@@ -45,6 +46,7 @@ struct CatalogParts {
     before: Mutex<Option<Arc<OnceLock<search::Indexed>>>>,
     subjects: OnceLock<BTreeMap<ServerName, Vec<String>>>,
     flat: OnceLock<flat::Flat>,
+    others: OnceLock<others::Others>,
     lists: lists::Lists,
     for_models: OnceLock<usize>,
     /// The hash of each tool's meaning text, by position.

@@ -1,12 +1,16 @@
 //! Explains for people why a search found a tool: the evidence that `rank` added up.
 
-use std::fmt;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use super::{
     habits::Lift,
     index::{Among, Index},
-    query::{Query, Variant},
+    query::{Query, Token, Variant, words_of},
     rank::Shares,
+    words::is_chatter,
 };
 
 /// Why a tool was found.
@@ -38,6 +42,23 @@ pub struct Met {
 }
 
 impl Index {
+    /// The share of a query's words that the tool at this position matches; 0 if it has none.
+    pub fn coverage(&self, query: &str, at: usize) -> f32 {
+        let wanted: BTreeMap<String, String> = words_of(query)
+            .into_iter()
+            .filter(|word| !is_chatter(&word.written))
+            .rev()
+            .map(|word| (word.stem, word.written))
+            .collect();
+        let query = Query::read(query, self);
+        let tokens = query.clauses.iter().flat_map(|clause| &clause.tokens);
+        let is_met =
+            |token: &&Token| token.variants.iter().any(|variant| self.worth(variant.term, at).is_some());
+        let met: BTreeSet<&str> = tokens.filter(is_met).map(|token| token.said.as_str()).collect();
+        let matching = wanted.values().filter(|written| met.contains(written.as_str())).count();
+        matching as f32 / wanted.len().max(1) as f32
+    }
+
     /// Explains how well the tool at this position matches the query.
     pub fn explain(&self, query: &str, at: usize) -> Option<Explanation> {
         let (server, _) = self.tool(at)?;

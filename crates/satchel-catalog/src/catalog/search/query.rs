@@ -210,6 +210,11 @@ fn split(text: &str, all: &[Word]) -> Vec<Range<usize>> {
     parts
 }
 
+/// The words of the part of a query that is read.
+pub(super) fn words_of(text: &str) -> Vec<Word> {
+    words::words(asked(text))
+}
+
 /// The part of a query that is read. Models send a sentence or two; longer queries must not delay others.
 fn asked(text: &str) -> &str {
     words::beginning(text, CHARS)
