@@ -155,7 +155,10 @@ const DOORS: &[(&str, &[&str])] = &[
     ("semver", &["crates/satchel-core/src/updates/", "src-tauri/src/updates.rs"]),
     ("serde_json_path", &["crates/satchel-core/src/calls/results/paths.rs"]),
     ("sha1", &["crates/satchel-toolbox/src/tools/hash.rs"]),
-    ("saphyr_parser", &["crates/satchel-base/src/edit/yaml.rs"]),
+    (
+        "saphyr_parser",
+        &["crates/satchel-base/src/edit/frontmatter.rs", "crates/satchel-base/src/edit/yaml.rs"],
+    ),
     ("shlex", &["crates/satchel-clients/src/import/paste.rs"]),
     (
         "similar",

@@ -9,9 +9,11 @@ use satchel_core::{
     catalog::{
         Offer, Said,
         flat::Flat,
+        labelled,
         lists::{Asked, List},
+        skills,
     },
-    hub::{CallFailure, Failed, Hub, Running, Underway, Wanted},
+    hub::{CallFailure, Failed, Hub, NoSkill, Running, Underway, Wanted},
     model::{ServerName, ToolPath},
     recorder::Observer,
     stats::event::Visit,
@@ -72,8 +74,8 @@ pub(crate) enum Kind {
 /// If there is no such server, or it is unavailable.
 pub(crate) async fn hello(hub: &Hub, surface: &Surface, era: Era) -> Result<Hello, CallFailure> {
     match surface {
-        Surface::Router => Ok(Hello::router()),
-        Surface::Script => Ok(Hello::script()),
+        Surface::Router => Ok(Hello::router(hub)),
+        Surface::Script => Ok(Hello::script(hub)),
         Surface::Direct => Ok(Hello::direct()),
         Surface::Server(server) => Ok(Hello::server(&*hub.offer(server).await?, era)),
     }
@@ -254,6 +256,10 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
             },
         },
         "completion/complete" => complete(hub, asker, flat, params).await,
+        "skills/get" => match flat.skill(&params.text("uri").unwrap_or_default()) {
+            Some((server, own)) => skill(hub, asker, &server, &own).await,
+            None => no_skill(&params),
+        },
         _ => match surface::list_key(method) {
             Some(key) => {
                 let asked = Asked { server: None, key, era: asker.caller.era };
@@ -330,6 +336,16 @@ async fn server_itself(
             Err(failure) => Reply::Error(refusal(&failure)),
         };
     }
+    match method {
+        "skills/get" => {
+            return match params.text("uri") {
+                Some(uri) => skill(hub, asker, server, &uri).await,
+                None => no_skill(&params),
+            };
+        }
+        "resources/directory/read" => return directory(hub, server, params).await,
+        _ => {}
+    }
     if method == "tools/call" {
         let name = params.text("name").unwrap_or_default();
         hub.client_seen(&asker.caller.client, Some(&format!("{}:{name}", server.in_path())));
@@ -378,6 +394,59 @@ async fn server_itself(
         return refused_as_by(hub, &asker.caller, server, method, params).await;
     }
     started(hub.ask(&asker.caller, server, method, params).await, Kind::Plain)
+}
+
+/// One skill, under its address on this surface.
+async fn skill(hub: &Hub, asker: &Asker, server: &ServerName, own: &str) -> Reply {
+    let skill = match hub.skill(server, own).await {
+        Ok(skill) => skill,
+        Err(none) => return refused_skill(none),
+    };
+    let entry = match asker.surface {
+        Surface::Server(_) => skill.raw,
+        Surface::Router | Surface::Script | Surface::Direct => skill.under(|own| labelled(server, own)),
+    };
+    let mut result = RawObject::new();
+    result.set("skill", entry);
+    // Clients may keep it as long as a list.
+    Reply::List(Arc::new(List::new(finished(hub, asker, "skill", result.to_raw()))))
+}
+
+/// The children of a directory of a skill, if its server lists directories.
+async fn directory(hub: &Hub, server: &ServerName, params: RawObject) -> Reply {
+    const METHOD: &str = "resources/directory/read";
+    let catalog = hub.catalog();
+    let said = catalog.offer(server.as_str()).and_then(|offer| offer.hello.as_ref());
+    let capabilities = said.and_then(|said| RawObject::parse(&said.capabilities).ok());
+    let declared = capabilities.as_ref().and_then(skills::declared);
+    if declared.is_none_or(|declared| declared.read("directoryRead") != Some(true)) {
+        return unknown_method(METHOD);
+    }
+    let mut asked = RawObject::new();
+    for key in ["uri", "cursor"] {
+        if let Some(value) = params.get(key) {
+            asked.set(key, value.to_owned());
+        }
+    }
+    match hub.skill_directory(server, asked).await {
+        Ok(result) => Reply::Result(result),
+        Err(none) => refused_skill(none),
+    }
+}
+
+fn refused_skill(none: NoSkill) -> Reply {
+    match none {
+        NoSkill::Unknown(message) => bad(message),
+        NoSkill::Answered(error) => Reply::Error(error),
+        NoSkill::Failed(failure) => Reply::Error(refusal(&failure)),
+    }
+}
+
+fn no_skill(params: &RawObject) -> Reply {
+    match params.text("uri") {
+        Some(uri) => bad(format!("No skill is served at {uri}")),
+        None => bad("skills/get needs \"uri\": the address of a SKILL.md".to_owned()),
+    }
 }
 
 /// One client's tasks from all of the server's pages: a single page could contain others' tasks, and so could its

@@ -53,7 +53,7 @@ pub(crate) struct Follower {
     catalog: watch::Receiver<Catalog>,
     choices: watch::Receiver<u64>,
     folders: watch::Receiver<Vec<String>>,
-    seen: BTreeMap<&'static str, [u64; 2]>,
+    seen: BTreeMap<&'static str, [u64; 3]>,
     /// The profiles it was computed with: with others, the meta-tools list other servers.
     lens: Lens,
     pending: BTreeSet<&'static str>,
@@ -187,7 +187,7 @@ fn changed_list(notification: &ServerNotification) -> Option<&'static str> {
 }
 
 /// A mark for each list, to detect changes without keeping the lists in every session.
-fn lists(surface: &Surface, catalog: &Catalog) -> BTreeMap<&'static str, [u64; 2]> {
+fn lists(surface: &Surface, catalog: &Catalog) -> BTreeMap<&'static str, [u64; 3]> {
     let of = |method: &str, key: &'static str| match surface {
         Surface::Router | Surface::Script if key == "tools" => 0,
         Surface::Router | Surface::Script | Surface::Direct => {
@@ -199,11 +199,12 @@ fn lists(surface: &Surface, catalog: &Catalog) -> BTreeMap<&'static str, [u64; 2
             catalog.mark(Some(server), key, items)
         }
     };
-    let resources = of("resources/list", "resources");
+    let templates = of("resources/templates/list", "resourceTemplates");
     BTreeMap::from([
-        ("tools", [of("tools/list", "tools"), 0]),
-        ("resources", [resources, of("resources/templates/list", "resourceTemplates")]),
-        ("prompts", [of("prompts/list", "prompts"), 0]),
+        ("tools", [of("tools/list", "tools"), 0, 0]),
+        // A change of skills has no notification of its own.
+        ("resources", [of("resources/list", "resources"), templates, of("skills/list", "skills")]),
+        ("prompts", [of("prompts/list", "prompts"), 0, 0]),
     ])
 }
 

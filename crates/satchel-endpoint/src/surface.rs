@@ -1,10 +1,10 @@
 //! Surfaces: four meta-tools, two tools for scripts, all tools under flat names, or one server as it is.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use percent_encoding::percent_decode_str;
 use satchel_core::{
-    catalog::{Offer, Said, flat},
+    catalog::{Offer, Said, flat, skills},
     hub::{CallFailure, Hub},
     model::{ServerName, ToolPath, clients},
 };
@@ -104,13 +104,18 @@ pub(crate) struct Hello {
 }
 
 impl Hello {
-    pub(crate) fn router() -> Self {
+    pub(crate) fn router(hub: &Hub) -> Self {
+        let has_skill = |offer: &Arc<Offer>| offer.skills.entries.iter().any(|skill| skill.listed);
+        let mut instructions = meta::INSTRUCTIONS.to_owned();
+        if hub.catalog().servers().values().any(has_skill) {
+            instructions.push_str(meta::ABOUT_SKILLS);
+        }
         let capabilities = raw(&of_all_servers());
-        Self { info: own_info(), capabilities, instructions: Some(meta::INSTRUCTIONS.to_owned()) }
+        Self { info: own_info(), capabilities, instructions: Some(instructions) }
     }
 
-    pub(crate) fn script() -> Self {
-        Self { instructions: Some(meta::SCRIPT_INSTRUCTIONS.to_owned()), ..Self::router() }
+    pub(crate) fn script(hub: &Hub) -> Self {
+        Self { instructions: Some(meta::SCRIPT_INSTRUCTIONS.to_owned()), ..Self::router(hub) }
     }
 
     pub(crate) fn direct() -> Self {
@@ -127,6 +132,7 @@ impl Hello {
             without_tasks(&mut capabilities);
         }
         declare_offered(&mut capabilities, offer);
+        declare_skills(&mut capabilities);
         Self {
             info: complete_info(said),
             capabilities: capabilities.to_raw(),
@@ -154,6 +160,7 @@ fn of_all_servers() -> Value {
         "resources": { "listChanged": true, "subscribe": true },
         "prompts": { "listChanged": true },
         "completions": {},
+        "extensions": { metadata::SKILLS: {} },
     })
 }
 
@@ -180,6 +187,22 @@ fn declare_offered(capabilities: &mut RawObject, offer: &Offer) {
             Some(value) if !value.starts_with('{') => capabilities.set(&name, RawObject::new().to_raw()),
             Some(_) | None => {}
         }
+    }
+}
+
+/// Declares what the hub passes on of skills, and the resources that they consist of.
+fn declare_skills(capabilities: &mut RawObject) {
+    let Some(declared) = skills::declared(capabilities) else { return };
+    let mut passed = RawObject::new();
+    if declared.read("directoryRead") == Some(true) {
+        passed.put("directoryRead", &true);
+    }
+    let extensions = capabilities.get("extensions").and_then(|raw| RawObject::parse(raw).ok());
+    let mut extensions = extensions.unwrap_or_default();
+    extensions.set(metadata::SKILLS, passed.to_raw());
+    capabilities.set("extensions", extensions.to_raw());
+    if capabilities.get("resources").is_none() {
+        capabilities.set("resources", RawObject::new().to_raw());
     }
 }
 
@@ -257,6 +280,10 @@ pub(crate) fn items_of<'a>(offer: &'a Offer, method: &str) -> Vec<&'a Raw> {
         "tools/list" => offer.tools.iter().map(|tool| &*tool.raw).collect(),
         "resources/list" => offer.resources.iter().map(|entry| &*entry.raw).collect(),
         "resources/templates/list" => offer.templates.iter().map(|entry| &*entry.raw).collect(),
+        "skills/list" => {
+            let listed = offer.skills.entries.iter().filter(|skill| skill.listed);
+            listed.map(|skill| &*skill.raw).collect()
+        }
         _ => offer.prompts.iter().map(|prompt| &**prompt).collect(),
     }
 }
@@ -268,6 +295,7 @@ pub(crate) fn list_key(method: &str) -> Option<&'static str> {
         "resources/list" => Some("resources"),
         "resources/templates/list" => Some("resourceTemplates"),
         "prompts/list" => Some("prompts"),
+        "skills/list" => Some("skills"),
         _ => None,
     }
 }

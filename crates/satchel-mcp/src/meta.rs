@@ -26,6 +26,8 @@ pub const TASKS: &str = "io.modelcontextprotocol/tasks";
 pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 /// The extension for tools with user interfaces, MCP Apps.
 pub const APPS: &str = "io.modelcontextprotocol/ui";
+/// The extension for skills.
+pub const SKILLS: &str = "io.modelcontextprotocol/skills";
 /// Keys that concern only one hop. Other keys, such as the task of a message, are end-to-end.
 const BETWEEN_NEIGHBOURS: [&str; 6] =
     [era::VERSION_META, CAPABILITIES, CLIENT, LOG_LEVEL, SERVER, SUBSCRIPTION];

@@ -50,6 +50,8 @@ pub enum Pinned {
     Resource,
     /// The prompt or template in `ref`.
     Reference,
+    /// The skill in `uri`.
+    Skill,
 }
 
 /// The texts from which invisible characters are removed, because a model or a person reads them. Everything else is data
@@ -118,6 +120,10 @@ const ALL: &[KnownMethod] = &[
     passed(Request, "resources/templates/list", &[Client]).cleaned(Cleaned::All),
     // A resource is a file and stays byte for byte.
     passed(Request, "resources/read", &[Client]).pinned(Pinned::Resource),
+    // Skills cannot be cleaned: what would have to be is held back.
+    passed(Request, "skills/list", &[Client]).cleaned(Cleaned::All),
+    passed(Request, "skills/get", &[Client]).pinned(Pinned::Skill).cleaned(Cleaned::All),
+    passed(Request, "resources/directory/read", &[Client]).by_one_server().cleaned(Cleaned::All),
     passed(Request, "prompts/list", &[Client]).cleaned(Cleaned::All),
     passed(Request, "prompts/get", &[Client]).pinned(Pinned::Prompt).cleaned(Cleaned::Messages),
     passed(Request, "completion/complete", &[Client]).pinned(Pinned::Reference),
@@ -247,7 +253,9 @@ mod tests {
             (Server, sessions, "roots/list", true),
             (Client, sessions, "roots/list", false),
             (Client, sessions, "notifications/initialized", false),
-            (Client, sessions, "skills/list", false),
+            (Client, sessions, "skills/list", true),
+            (Server, sessions, "skills/list", false),
+            (Client, sessions, "events/list", false),
             (Client, sessions, "tools/Call", false),
             (Client, sessions, "tools/call ", false),
             (Client, sessions, "", false),

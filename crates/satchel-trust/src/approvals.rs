@@ -36,6 +36,8 @@ pub struct Item {
     pub text: String,
     /// Inspection found something that must not be available without review.
     pub alarming: bool,
+    /// A client asked for it: no list has it, so that none can be its first.
+    pub sought: bool,
     /// The definition itself, to stay in force when it changes. `None` for what is not shown to clients.
     pub definition: Option<Box<str>>,
 }
@@ -203,6 +205,9 @@ impl Record {
             None if item.alarming && !self.imported => Verdict::Held(Why::Alarming),
             None if before_first && (first == First::Offered || self.imported) => Verdict::New,
             None if before_first => Verdict::Held(Why::New),
+            None if item.sought && !self.looked_at && (first == First::Offered || self.imported) => {
+                Verdict::New
+            }
             None => Verdict::Held(Why::Added),
         }
     }
@@ -215,6 +220,11 @@ impl Record {
     /// Is exactly this pinned? Then inspection does not decide about it.
     pub fn has(&self, kind: Kind, name: &str, print: &Fingerprint) -> bool {
         self.pins.get(&kind).and_then(|pins| pins.get(name)).is_some_and(|pin| pin.print == *print)
+    }
+
+    /// Did a person approve the definition that is pinned under this name?
+    pub fn has_approved(&self, kind: Kind, name: &str) -> bool {
+        self.pins.get(&kind).and_then(|pins| pins.get(name)).is_some_and(|pin| pin.approved)
     }
 
     fn pin(&self, item: &Item) -> Option<&Pin> {
@@ -350,7 +360,7 @@ impl Record {
 
 /// Are there lists of this kind?
 fn is_listed(kind: Kind) -> bool {
-    matches!(kind, Kind::Tool | Kind::Prompt | Kind::Resource | Kind::Template)
+    matches!(kind, Kind::Tool | Kind::Prompt | Kind::Resource | Kind::Template | Kind::Skill)
 }
 
 /// Writes a server's record.
@@ -421,7 +431,7 @@ mod tests {
     fn item(name: &str, version: u64) -> Item {
         let print = Fingerprint::from(format!("{name}{version}"));
         let (name, text) = (name.into(), version.to_string());
-        Item { kind: Kind::Tool, name, print, text, alarming: false, definition: None }
+        Item { kind: Kind::Tool, name, print, text, alarming: false, sought: false, definition: None }
     }
 
     /// The same of a tool whose definition is known.
@@ -437,6 +447,7 @@ mod tests {
             print,
             text,
             alarming: false,
+            sought: false,
             definition: Some(definition.into()),
         }
     }
@@ -576,6 +587,22 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(record.judge(Kind::Tool, &[item("a", 1)], First::Held).0, [Held(Why::New)]);
         }
+    }
+
+    #[test]
+    fn a_skill_that_no_list_has_is_pinned_when_it_is_asked_for_until_a_person_has_reviewed_the_server() {
+        let skill = |name: &str, version| Item { kind: Kind::Skill, sought: true, ..item(name, version) };
+        let mut record = Record::new();
+        let judge =
+            |record: &mut Record, item: Item| record.judge(Kind::Skill, &[item], First::Offered).0;
+        let listed = Item { sought: false, ..skill("listed", 1) };
+        assert_eq!(judge(&mut record, listed.clone()), [New]);
+        assert_eq!(judge(&mut record, Item { sought: false, ..skill("later", 1) }), [Held(Why::Added)]);
+        assert_eq!(judge(&mut record, skill("desk", 1)), [New]);
+        assert_eq!(judge(&mut record, skill("desk", 2)), [Held(Why::Changed)]);
+        assert_eq!(judge(&mut record, Item { alarming: true, ..skill("odd", 1) }), [Held(Why::Alarming)]);
+        record.look(&[listed]);
+        assert_eq!(judge(&mut record, skill("another", 1)), [Held(Why::Added)]);
     }
 
     #[test]

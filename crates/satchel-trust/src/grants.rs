@@ -29,6 +29,7 @@ fn item(secret: String, recipient: &str) -> Item {
         print,
         text: recipient.to_owned(),
         alarming: false,
+        sought: false,
         definition: None,
     }
 }

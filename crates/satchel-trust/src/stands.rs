@@ -19,8 +19,9 @@ pub(crate) fn stands(kind: Kind, approved: &str, now: &str) -> bool {
     match kind {
         Kind::Tool => tool(&approved, &now),
         Kind::Prompt => required_arguments(&now).is_subset(&required_arguments(&approved)),
-        // Only texts: what is read is named by the address, which is the same.
-        Kind::Resource | Kind::Template | Kind::Instructions => true,
+        // Only texts: what is read is named by the address, which is the same. A skill's files are read by the digests
+        // that were approved.
+        Kind::Resource | Kind::Template | Kind::Skill | Kind::Instructions => true,
         Kind::Introduction | Kind::Beside | Kind::Launch | Kind::Package | Kind::Secret => false,
     }
 }
@@ -129,7 +130,7 @@ mod tests {
         };
         assert!(stands(Kind::Prompt, &prompt(true), &prompt(false)));
         assert!(!stands(Kind::Prompt, &prompt(false), &prompt(true)));
-        for kind in [Kind::Resource, Kind::Template, Kind::Instructions] {
+        for kind in [Kind::Resource, Kind::Template, Kind::Skill, Kind::Instructions] {
             assert!(stands(kind, "\"a\"", "\"b\""));
         }
         assert!(!stands(Kind::Launch, "\"a\"", "\"b\""));

@@ -460,7 +460,7 @@ export const de: Words = {
     importedTitle: "Übernommen",
     importedText: "Er lief schon auf diesem Computer, darum gelten seine Werkzeuge als freigegeben. Spätere Änderungen warten auf deine Freigabe.",
     looked: "Als geprüft markieren",
-    kind: { tool: "Werkzeug", prompt: "Vorlage", resource: "Ressource", template: "Ressourcen", introduction: "Name von", instructions: "Anweisungen von", beside: "Neben", launch: "Was startet für", package: "Paket", secret: "Geheimnis" },
+    kind: { tool: "Werkzeug", prompt: "Vorlage", resource: "Ressource", template: "Ressourcen", skill: "Skill", introduction: "Name von", instructions: "Anweisungen von", beside: "Neben", launch: "Was startet für", package: "Paket", secret: "Geheimnis" },
     odd: {
       hidden_text: "Verborgener Text",
       control_characters: "Steuerzeichen",

@@ -292,7 +292,7 @@ export const en = {
     importedTitle: "Imported",
     importedText: "It ran on this computer before, so its tools count as approved. Later changes wait for your approval.",
     looked: "Mark as reviewed",
-    kind: { tool: "Tool", prompt: "Prompt", resource: "Resource", template: "Resources", introduction: "Name of", instructions: "Instructions of", beside: "Beside", launch: "What runs for", package: "Package", secret: "Secret" },
+    kind: { tool: "Tool", prompt: "Prompt", resource: "Resource", template: "Resources", skill: "Skill", introduction: "Name of", instructions: "Instructions of", beside: "Beside", launch: "What runs for", package: "Package", secret: "Secret" },
     odd: {
       hidden_text: "Hidden text",
       control_characters: "Control characters",

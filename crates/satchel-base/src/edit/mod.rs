@@ -2,9 +2,10 @@
 //! the file lies and whether it may be written.
 //!
 //! Whatever an edit does, its result is read again and must mean exactly what was there before, with the one entry
-//! put in or taken out; otherwise the edit is refused.
+//! put in or taken out; otherwise the edit is refused. `frontmatter` only compares.
 
 mod comments;
+pub mod frontmatter;
 mod json;
 pub mod toml;
 mod tree;

@@ -15,6 +15,8 @@ pub enum Kind {
     Resource,
     /// A template of resources.
     Template,
+    /// A skill: its frontmatter, and the digest of each of its files.
+    Skill,
     /// The server's self-description: its name and related fields.
     Introduction,
     /// The server's instructions for models.
@@ -31,11 +33,12 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Tool,
         Kind::Prompt,
         Kind::Resource,
         Kind::Template,
+        Kind::Skill,
         Kind::Introduction,
         Kind::Instructions,
         Kind::Beside,
@@ -51,6 +54,7 @@ impl Kind {
             Kind::Prompt => "prompt",
             Kind::Resource => "resource",
             Kind::Template => "template",
+            Kind::Skill => "skill",
             Kind::Introduction => "introduction",
             Kind::Instructions => "instructions",
             Kind::Beside => "beside",

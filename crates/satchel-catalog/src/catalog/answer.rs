@@ -28,6 +28,8 @@ const FEW: usize = 5;
 
 /// What to do with prompts: clients show them to people, for example as slash commands.
 const PROMPTS: &str = "The user starts prompts, by their names.";
+/// What to do with skills.
+const SKILLS: &str = "Read a skill that fits with read_mcp_resource before you begin.";
 
 /// For the tools up to a position: length of the description in characters, and of the signature in bytes. Required
 /// parameters are always in the signature.
@@ -68,6 +70,9 @@ pub struct Answer {
     /// Matching prompts, which people start.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prompts: Vec<Value>,
+    /// Matching skills, which can be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<Value>,
     /// How to search better.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -107,8 +112,11 @@ impl Catalog {
         let related = if asked.full || asked.limit > FEW { vec![] } else { self.related(&found, wanted) };
         let hint = hint.or_else(|| self.index().misspelt(asked.query).map(read_as));
         let prompts = self.prompts_for(asked);
-        let hint = hint.or_else(|| (!prompts.is_empty()).then(|| PROMPTS.to_owned()));
-        Answer { tools, more: found.len() - wanted, related, prompts, hint }
+        let skills = if asked.types { vec![] } else { self.skills_for(asked) };
+        let told = [(!prompts.is_empty()).then_some(PROMPTS), (!skills.is_empty()).then_some(SKILLS)];
+        let hints: Vec<&str> = hint.iter().map(String::as_str).chain(told.into_iter().flatten()).collect();
+        let hint = (!hints.is_empty()).then(|| hints.join(" "));
+        Answer { tools, more: found.len() - wanted, related, prompts, skills, hint }
     }
 
     /// Tools of the best match's server that deal with the same subject and are not shown.

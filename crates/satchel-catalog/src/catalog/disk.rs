@@ -9,7 +9,9 @@ use std::{
 use satchel_mcp::{Raw, RawObject};
 use serde::{Deserialize, Serialize};
 
-use super::{Offer, ResourceEntry, Said, fetch, repair, validate, versions::Versions};
+use super::{
+    Offer, ResourceEntry, Said, Skills, fetch, repair, skills::FaultySkill, validate, versions::Versions,
+};
 use crate::files;
 
 const FORMAT: u32 = 1;
@@ -30,6 +32,8 @@ struct OfferFile {
     resources: Vec<Box<Raw>>,
     templates: Vec<Box<Raw>>,
     prompts: Vec<Box<Raw>>,
+    #[serde(default)]
+    skills: StoredSkills,
     skipped: Vec<String>,
     #[serde(default)]
     versions: Versions,
@@ -38,6 +42,38 @@ struct OfferFile {
     /// The server had a record of approvals.
     #[serde(default)]
     pinned: bool,
+}
+
+/// Skills, and what is wrong with those that cannot be used.
+#[derive(Default, Serialize, Deserialize)]
+struct StoredSkills {
+    listed: Vec<Box<Raw>>,
+    unlisted: Vec<Box<Raw>>,
+    faulty: Vec<(String, String)>,
+    apart: bool,
+}
+
+impl StoredSkills {
+    fn of(skills: &Skills) -> Self {
+        let raws = |listed: bool| {
+            skills
+                .entries
+                .iter()
+                .filter(|entry| entry.listed == listed)
+                .map(|entry| entry.raw.clone())
+                .collect()
+        };
+        let faulty = skills.faulty.iter().map(|faulty| (faulty.uri.clone(), faulty.why.clone()));
+        Self { listed: raws(true), unlisted: raws(false), faulty: faulty.collect(), apart: skills.apart }
+    }
+
+    fn read(self) -> Skills {
+        let mut skills = Skills::read(&self.listed, true);
+        skills.entries.extend(Skills::read(&self.unlisted, false).entries);
+        skills.faulty.extend(self.faulty.into_iter().map(|(uri, why)| FaultySkill::new(uri, why)));
+        skills.apart = self.apart;
+        skills
+    }
 }
 
 /// Writes a server's offer, and whether it has a record of approvals. A failure is not fatal: the lists are read from
@@ -57,6 +93,7 @@ pub fn write(path: &Path, offer: &Offer, pinned: bool) -> std::io::Result<()> {
         resources: raws(&offer.resources),
         templates: raws(&offer.templates),
         prompts: offer.prompts.clone(),
+        skills: StoredSkills::of(&offer.skills),
         skipped: offer.skipped.clone(),
         versions: offer.versions.clone(),
         lists: Some(offer.lists.clone()),
@@ -127,6 +164,7 @@ fn offer(mut stored: OfferFile) -> Offer {
         resources: entries(stored.resources, "uri"),
         templates: entries(stored.templates, "uriTemplate"),
         prompts: stored.prompts,
+        skills: stored.skills.read(),
         skipped: stored.skipped,
         versions: stored.versions,
         lists: stored.lists.unwrap_or_else(|| fetch::LISTS.map(str::to_owned).into()),

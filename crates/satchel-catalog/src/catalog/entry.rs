@@ -18,6 +18,7 @@ use super::{
     search,
     shape::Shape,
     signature::{self, Signature},
+    skills::{self, Skills},
     versions::{Version, Versions},
 };
 use crate::{
@@ -44,6 +45,8 @@ pub struct Offer {
     pub resources: Vec<ResourceEntry>,
     /// Its resource templates.
     pub templates: Vec<ResourceEntry>,
+    /// Its skills.
+    pub skills: Skills,
     /// Its prompts, unparsed.
     pub prompts: Vec<Box<Raw>>,
     /// The lists that have been read; nothing is known about the others.
@@ -88,6 +91,12 @@ impl Offer {
         self.prompts.iter().find(is_it).map(|raw| &**raw)
     }
 
+    /// Does it declare skills? They may be many, one or none.
+    pub fn has_skills(&self) -> bool {
+        let declared = self.hello.as_ref().and_then(|said| RawObject::parse(&said.capabilities).ok());
+        declared.is_some_and(|capabilities| skills::declared(&capabilities).is_some())
+    }
+
     /// Why a tool of this name was left out, if it was.
     pub fn left_out(&self, name: &str) -> Option<&str> {
         let is_about = |reason: &str| {
@@ -124,7 +133,7 @@ impl Offer {
             let words = (offer.setup.clone(), offer.title.clone(), offer.instructions.clone(), said, frames);
             (raws, sizes, words, offer.skipped.clone())
         };
-        tools(self) == tools(other) && rest(self) == rest(other)
+        tools(self) == tools(other) && self.skills.is_same(&other.skills) && rest(self) == rest(other)
     }
 
     /// Takes over token counts, if the tools are the same.

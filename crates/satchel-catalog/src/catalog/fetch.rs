@@ -2,12 +2,17 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use satchel_mcp::{Raw, RawObject, errors, limits};
+use satchel_mcp::{Raw, RawObject, errors, limits, meta};
 
-use super::{Offer, ResourceEntry, Said, repair, validate};
+use super::{
+    Offer, ResourceEntry, Said, Skills, repair,
+    skills::{self, SKILL},
+    validate,
+};
 use crate::{
     model::{Code, cause::FailureCause},
-    upstream::{CallError, Hello, Link, answered_status},
+    trust::clean::visible,
+    upstream::{CallError, Hello, Link, answered_status, declared_apart, in_stateless_words},
 };
 
 /// A list could not be read.
@@ -109,7 +114,9 @@ pub async fn read(
                 });
             }
             offer.tools = tools;
-            offer.skipped.retain(|reason| reason.starts_with(validate::PROMPT));
+            let of_others =
+                |reason: &String| reason.starts_with(validate::PROMPT) || reason.starts_with(SKILL);
+            offer.skipped.retain(of_others);
             offer.skipped.extend(list.skipped.into_iter().chain(skipped));
         }
         "resources" => {
@@ -119,6 +126,7 @@ pub async fn read(
                 true => link.list("resources/templates/list", "resourceTemplates").await?,
                 false => List::default(),
             };
+            read_skills(link, hello, hosted, offer).await;
             offer.resources = resources(list.unframed("resources/list", offer), "uri");
             offer.templates = resources(templates.unframed("resources/templates/list", offer), "uriTemplate");
             tell(repair::resources(&mut offer.resources));
@@ -135,6 +143,58 @@ pub async fn read(
     }
     offer.lists.insert(list.to_owned());
     Ok(())
+}
+
+/// Timeout for all pages of a server's skills.
+const SKILLS: Duration = Duration::from_secs(20);
+
+/// Reads a server's skills, which are read with its resources: nothing else says when they change. Those known stay if
+/// they cannot be read.
+async fn read_skills(asking: ListAsking<'_>, hello: &Hello, hosted: bool, offer: &mut Offer) {
+    let link = asking.link;
+    let apart = match skills::declared(&hello.capabilities) {
+        Some(_) => false,
+        // Over HTTP, a server of both families was asked in the newer one.
+        None if hosted || hello.era.is_stateless() => return forget_skills(offer),
+        None => match declared_apart(link, UNDECLARED).await.as_ref().and_then(skills::declared) {
+            Some(declared) => {
+                declare_skills(offer, &declared);
+                true
+            }
+            None => return forget_skills(offer),
+        },
+    };
+    let pages = all_pages((link, asking.wait.min(SKILLS), apart), "skills/list", "skills");
+    let list = match tokio::time::timeout(SKILLS, pages).await {
+        Ok(Ok(list)) => list,
+        Ok(Err(error)) => return link.log().remark(&format!("its skills could not be read: {error}")),
+        Err(_) => {
+            return link.log().remark(&format!("its skills could not be read within {} s", SKILLS.as_secs()));
+        }
+    };
+    let skills = Skills { apart, ..Skills::read(&list.items, true) }.with_unlisted_of(&offer.skills);
+    offer.skipped.retain(|reason| !reason.starts_with(SKILL));
+    offer.skipped.extend(list.skipped.into_iter().map(|reason| format!("{SKILL}list: {reason}")));
+    let reasons =
+        skills.faulty.iter().map(|faulty| format!("{SKILL}\"{}\": {}", visible(&faulty.uri), faulty.why));
+    offer.skipped.extend(reasons);
+    offer.skills = skills;
+}
+
+fn forget_skills(offer: &mut Offer) {
+    offer.skills = Skills::default();
+    offer.skipped.retain(|reason| !reason.starts_with(SKILL));
+}
+
+/// Declares the extension in a session too: the hub translates.
+fn declare_skills(offer: &mut Offer, declared: &RawObject) {
+    let Some(said) = &mut offer.hello else { return };
+    let mut capabilities = RawObject::parse(&said.capabilities).unwrap_or_default();
+    let extensions = capabilities.get("extensions").and_then(|raw| RawObject::parse(raw).ok());
+    let mut extensions = extensions.unwrap_or_default();
+    extensions.set(meta::SKILLS, declared.to_raw());
+    capabilities.set("extensions", extensions.to_raw());
+    said.capabilities = capabilities.to_raw();
 }
 
 /// How a server is asked for its lists.
@@ -159,7 +219,7 @@ impl ListAsking<'_> {
             ListError::Call(CallError::Answered(error)) => error.code == errors::METHOD_NOT_FOUND,
             ListError::Call(_) | ListError::Shape(..) => false,
         };
-        match all_pages((self.link, wait), method, key).await {
+        match all_pages((self.link, wait, false), method, key).await {
             Ok(list) => {
                 if !self.declared && !list.items.is_empty() {
                     self.link.log().remark(&format!("it does not declare {key}, and has some"));
@@ -211,8 +271,9 @@ fn resources(list: List, key: &str) -> Vec<ResourceEntry> {
 
 /// Follows `nextCursor` until the end, the limit, or a repeated cursor. An empty string is a valid cursor
 /// (`2025-11-25/server/utilities/pagination.mdx`); for some servers it, or the first page once more, means the end.
+/// `apart`: in stateless words on the connection of a session.
 async fn all_pages(
-    (link, wait): (&Link, Duration),
+    (link, wait, apart): (&Link, Duration, bool),
     method: &'static str,
     key: &'static str,
 ) -> Result<List, ListError> {
@@ -230,6 +291,7 @@ async fn all_pages(
             params.set("cursor", cursor.to_owned());
             params.to_raw()
         });
+        let params = if apart { in_stateless_words(params.as_deref()) } else { params };
         let result = link.request(method, params, wait).await?;
         let fields = RawObject::parse(&result).map_err(|_| ListError::Shape(method, key))?;
         let items = items(&fields, key).ok_or(ListError::Shape(method, key))?;
@@ -319,7 +381,7 @@ mod tests {
             }
         };
         let list = tokio::select! {
-            list = all_pages((&link, Duration::from_secs(45)), "tools/list", "tools") => list.unwrap(),
+            list = all_pages((&link, Duration::from_secs(45), false), "tools/list", "tools") => list.unwrap(),
             () = answering => unreachable!("the link lives"),
         };
         (list.items.len(), list.skipped)
@@ -395,9 +457,36 @@ mod tests {
             assert_eq!((counts, offer.lists.len()), ((1, 1, 1), 3), "{capabilities}");
         }
         let (offer, asked) = offered("{}", |_, _| json!(null)).await;
-        assert_eq!((offer.tools.len(), offer.lists.len(), asked), (0, 3, 3));
+        // And once what it has in the stateless revisions.
+        assert_eq!((offer.tools.len(), offer.lists.len(), asked), (0, 3, 4));
         let (offer, _) = offered("{}", |_, _| json!({ "own": 1 })).await;
         assert_eq!(offer.lists.len(), 3, "an answer without a list is none");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn skills_are_read_where_they_are_declared_and_stay_while_they_cannot_be_read() {
+        use serde_json::json;
+        let row = json!({ "uri": "skill://a/SKILL.md", "digest": format!("sha256:{}", "0f".repeat(32)), "size": 1 });
+        let entry = json!({ "uri": "skill://a/SKILL.md", "frontmatter": { "name": "a", "description": "d" },
+            "resources": [row] });
+        let extension = json!({ "extensions": { "io.modelcontextprotocol/skills": {} } });
+        let all = |method: &str, _| match method {
+            "tools/list" => json!({ "tools": [] }),
+            "server/discover" => json!({ "supportedVersions": ["2026-07-28"], "capabilities": extension }),
+            "skills/list" => json!({ "skills": [entry, { "uri": "skill://b/SKILL.md" }] }),
+            _ => json!(null),
+        };
+        for (capabilities, apart) in [(extension.to_string().as_str(), false), ("{}", true)] {
+            let (offer, _) = offered(capabilities, all).await;
+            assert_eq!((offer.skills.entries.len(), offer.skills.apart), (1, apart), "{capabilities}");
+            assert!(offer.has_skills() && offer.skipped[0].starts_with("skill \"skill://b/SKILL.md\": "));
+        }
+        let plain = |method: &str, again| match method {
+            "server/discover" => json!({ "supportedVersions": ["2026-07-28"], "capabilities": {} }),
+            method => all(method, again),
+        };
+        let (offer, _) = offered("{}", plain).await;
+        assert!(offer.skills.entries.is_empty() && !offer.has_skills(), "it does not have the extension");
     }
 
     #[tokio::test(start_paused = true)]

@@ -3,7 +3,8 @@
 //!
 //! Tools and prompts are called `server-name`, and addresses stay as they are. If two would have the same name or
 //! address, neither gets it: both are qualified, by a hash of the path or as `server|address`. Otherwise a name that a
-//! client already uses would lead to another server as soon as one is added.
+//! client already uses would lead to another server as soon as one is added. Addresses of skills always have a label
+//! ([`super::labels`]).
 
 use std::{
     borrow::Cow,
@@ -12,7 +13,11 @@ use std::{
 
 use satchel_mcp::{Raw, RawObject};
 
-use super::{Offer, ResourceEntry, number};
+use super::{
+    Offer, ResourceEntry,
+    labels::{Labels, labelled},
+    number,
+};
 use crate::model::{ResourcePath, ServerName, ToolPath, address::fits_template};
 
 /// The longest tool name that every client accepts.
@@ -25,6 +30,9 @@ pub struct Flat {
     prompts: Listed,
     resources: Vec<Placed>,
     templates: Vec<Placed>,
+    /// Skills that lists have, under their addresses here.
+    skills: Vec<Box<Raw>>,
+    labels: Labels,
     /// The owners of addresses that are listed or that a tool names for its user interface; the latter need not be
     /// listed (`docs/extensions/apps/overview.mdx`).
     owners: Owners,
@@ -148,11 +156,14 @@ impl Flat {
                 .flat_map(|tool| panels(&tool.raw))
                 .for_each(|panel| owners.add(&panel, server));
         }
-        let (mut resources, mut templates) = (Vec::new(), Vec::new());
+        let labels = Labels::of(servers.clone());
+        let (mut resources, mut templates, mut skills) = (Vec::new(), Vec::new(), Vec::new());
         let (mut tools, mut prompts) = (Vec::new(), Vec::new());
         for (server, offer) in servers {
-            place(&mut resources, server, &offer.resources, "uri", &owners);
-            place(&mut templates, server, &offer.templates, "uriTemplate", &patterns);
+            place(&mut resources, server, &offer.resources, "uri", (&owners, &labels));
+            place(&mut templates, server, &offer.templates, "uriTemplate", (&patterns, &labels));
+            let listed = offer.skills.entries.iter().filter(|skill| skill.listed);
+            skills.extend(listed.map(|skill| skill.under(|own| labelled(server, own))));
             let path = |name: String| ToolPath { server: server.clone(), tool: name };
             let named = |prompt: &'a Raw| Some((path(RawObject::parse(prompt).ok()?.text("name")?), prompt));
             prompts.extend(offer.prompts.iter().filter_map(|prompt| named(prompt)));
@@ -161,7 +172,8 @@ impl Flat {
             );
         }
         let tools = tools.iter().map(|(path, raw)| (path.clone(), &**raw));
-        Self { tools: Listed::of(tools), prompts: Listed::of(prompts), resources, templates, owners }
+        let prompts = Listed::of(prompts);
+        Self { tools: Listed::of(tools), prompts, resources, templates, skills, labels, owners }
     }
 
     /// The items of a list, as clients see them.
@@ -176,6 +188,7 @@ impl Flat {
             "tools/list" => named(&self.tools),
             "resources/list" => placed(&self.resources),
             "resources/templates/list" => placed(&self.templates),
+            "skills/list" => self.skills.iter().map(|raw| &**raw).collect(),
             _ => named(&self.prompts),
         }
     }
@@ -232,6 +245,10 @@ impl Flat {
     /// The owner of an address and its own URI for it: a listed resource, one that matches a template, or a qualified
     /// one. `None` if it may be of several servers.
     pub fn resource(&self, address: &str) -> Option<(ServerName, String)> {
+        // A label leads to its server, whatever others list.
+        if let Some(labelled) = self.skill(address) {
+            return Some(labelled);
+        }
         let known = self.resources.iter().chain(&self.templates).find(|placed| placed.address == address);
         if let Some(Placed { server, address, .. }) = known {
             let own = address.strip_prefix(&address_at(server, "")).unwrap_or(address);
@@ -251,6 +268,11 @@ impl Flat {
         fitting.is_empty().then(|| (first, address.to_owned()))
     }
 
+    /// The server of a skill's address with its label, and its own address.
+    pub fn skill(&self, address: &str) -> Option<(ServerName, String)> {
+        self.labels.own(address)
+    }
+
     /// The only server that has addresses with the scheme of this one.
     pub fn of_scheme(&self, address: &str) -> Option<ServerName> {
         let scheme = |address: &str| Some(address.split_once(':')?.0.to_ascii_lowercase());
@@ -267,6 +289,9 @@ impl Flat {
 
     /// The address of a server's resource.
     pub fn address(&self, server: &ServerName, own: &str) -> String {
+        if let Some(labelled) = self.labels.labelled(server, own) {
+            return labelled;
+        }
         match self.owners.0.get(own) {
             Some(owners) if owners.len() > 1 || !owners.contains(server) => address_at(server, own),
             None if self.ambiguous_resource(own).is_some() => address_at(server, own),
@@ -341,14 +366,23 @@ fn with_own_panel(tool: &mut RawObject, server: &ServerName, owners: &Owners) ->
     changed
 }
 
-fn place(all: &mut Vec<Placed>, server: &ServerName, entries: &[ResourceEntry], key: &str, owners: &Owners) {
+fn place(
+    all: &mut Vec<Placed>,
+    server: &ServerName,
+    entries: &[ResourceEntry],
+    key: &str,
+    (owners, labels): (&Owners, &Labels),
+) {
     for entry in entries {
-        let (address, raw) = if owners.is_contested(&entry.uri) {
-            let address = address_at(server, &entry.uri);
-            let raw = renamed(&entry.raw, key, &address);
-            (address, raw)
-        } else {
-            (entry.uri.clone(), entry.raw.clone())
+        let of_skill = labels.labelled(server, &entry.uri);
+        let contested = owners.is_contested(&entry.uri) || labels.own(&entry.uri).is_some();
+        let other = of_skill.or_else(|| contested.then(|| address_at(server, &entry.uri)));
+        let (address, raw) = match other {
+            Some(address) => {
+                let raw = renamed(&entry.raw, key, &address);
+                (address, raw)
+            }
+            None => (entry.uri.clone(), entry.raw.clone()),
         };
         all.push(Placed { server: server.clone(), address, raw });
     }
@@ -572,6 +606,57 @@ mod tests {
             assert_eq!(flat.ambiguous_tool("none"), None);
             assert_eq!(flat.ambiguous_resource("none://"), None);
         }
+    }
+
+    #[test]
+    fn addresses_of_skills_have_the_label_of_their_server_and_imitate_no_other() {
+        let skill = |uri: &str| {
+            let row = format!(r#"{{"uri":"{uri}","digest":"sha256:{}","size":1}}"#, "a1".repeat(32));
+            raw(&format!(
+                r#"{{"uri":"{uri}","frontmatter":{{"name":"refunds","description":"d"}},"resources":[{row}]}}"#
+            ))
+        };
+        let offer = |uri: &str| {
+            let said = super::super::Said {
+                revision: "2026-07-28".into(),
+                server_info: raw("{}"),
+                capabilities: raw(r#"{"extensions":{"io.modelcontextprotocol/skills":{}}}"#),
+            };
+            let skills = super::super::Skills {
+                entries: vec![super::super::SkillEntry::parse(&skill(uri), true).unwrap()],
+                ..Default::default()
+            };
+            Offer { skills, hello: Some(said), ..offering("t", uri, "x://{a}") }
+        };
+        let flat = flat_of(&[
+            ("a", offer("skill://refunds/SKILL.md")),
+            ("b", offer("skill://a/refunds/SKILL.md")),
+            ("c", offering("t", "skill://a/refunds/SKILL.md", "y://{a}")),
+        ]);
+        let uri = |raw: &Raw| RawObject::parse(raw).unwrap().text("uri").unwrap();
+        let listed = ["skill://a/refunds/SKILL.md", "skill://b/a/refunds/SKILL.md"];
+        let skills: Vec<String> = flat.items("skills/list").into_iter().map(uri).collect();
+        assert_eq!(skills, listed);
+        assert!(
+            flat.items("skills/list")[1]
+                .get()
+                .contains(r#""resources":[{"uri":"skill://b/a/refunds/SKILL.md","#)
+        );
+        let resources: Vec<String> = flat.items("resources/list").into_iter().map(uri).collect();
+        assert_eq!(resources, [listed[0], listed[1], "c|skill://a/refunds/SKILL.md"]);
+        for (address, server, own) in [
+            (listed[0], "a", "skill://refunds/SKILL.md"),
+            (listed[1], "b", "skill://a/refunds/SKILL.md"),
+            (&resources[2], "c", "skill://a/refunds/SKILL.md"),
+            ("skill://a/../b/x.md", "a", "skill://../b/x.md"),
+        ] {
+            assert_eq!(flat.resource(address), Some((server.parse().unwrap(), own.to_owned())), "{address}");
+        }
+        assert_eq!(flat.address(&"a".parse().unwrap(), "skill://refunds/r.md"), "skill://a/refunds/r.md");
+        assert_eq!(
+            (flat.skill("skill://c/x/SKILL.md"), flat.skill("https://a/refunds/SKILL.md")),
+            (None, None)
+        );
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod embedding;
 pub mod entry;
 pub mod fetch;
 pub mod flat;
+mod labels;
 pub mod lists;
 mod mending;
 mod others;
@@ -18,6 +19,7 @@ mod resolve;
 pub mod search;
 pub mod shape;
 pub mod signature;
+pub mod skills;
 pub mod tokens;
 mod types;
 pub mod validate;
@@ -32,6 +34,8 @@ use parking_lot::Mutex;
 
 use crate::model::{ServerName, ToolPath};
 pub use entry::{Offer, ResourceEntry, Said, ToolEntry};
+pub use labels::labelled;
+pub use skills::{SkillEntry, Skills};
 
 /// The offers of all enabled servers. Cheap to clone.
 #[derive(Debug, Clone, Default)]

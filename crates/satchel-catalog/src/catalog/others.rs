@@ -6,8 +6,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use satchel_mcp::{Raw, RawObject};
 use serde_json::{Map, Value, json};
 
-use super::{Aids, Catalog, Offer, ToolEntry, answer::Asked};
-use crate::model::{ServerName, ToolPath};
+use super::{Aids, Catalog, Offer, SkillEntry, ToolEntry, answer::Asked};
+use crate::model::{ResourcePath, ServerName, ToolPath};
 
 /// The share of a request's words that have to match: of other offers, only those are shown that were meant.
 const MATCHES: f32 = 0.5;
@@ -15,18 +15,24 @@ const MATCHES: f32 = 0.5;
 const MOST: usize = 3;
 /// Length of a description, in characters.
 const DESCRIPTION: usize = 130;
+/// Bytes of a text for each token, roughly.
+const BYTES: u64 = 4;
 
 /// What is searched besides tools, as if each were a tool.
 #[derive(Debug, Default)]
 pub(super) struct Others {
     prompts: Catalog,
+    skills: Catalog,
 }
 
 impl Others {
     pub(super) fn of(servers: &BTreeMap<ServerName, Arc<Offer>>) -> Self {
-        Self {
-            prompts: searched(servers, |offer| offer.prompts.iter().filter_map(|raw| prompt(raw)).collect()),
-        }
+        let prompts = |offer: &Offer| offer.prompts.iter().filter_map(|raw| prompt(raw)).collect();
+        let skills = |offer: &Offer| {
+            let listed = offer.skills.entries.iter().filter(|skill| skill.listed);
+            listed.filter_map(skill).collect()
+        };
+        Self { prompts: searched(servers, prompts), skills: searched(servers, skills) }
     }
 }
 
@@ -53,6 +59,15 @@ fn prompt(raw: &Raw) -> Option<ToolEntry> {
     let properties: Map<String, Value> = arguments(&fields).iter().map(described).collect();
     let schema = json!({ "inputSchema": { "type": "object", "properties": properties } });
     Some(ToolEntry::new(fields.text("name")?, &fields, serde_json::value::to_raw_value(&schema).ok()?))
+}
+
+/// A skill, whose own name is its address.
+fn skill(skill: &SkillEntry) -> Option<ToolEntry> {
+    let described = json!({ "description": skill.description });
+    let raw = serde_json::value::to_raw_value(&described).ok()?;
+    let mut entry = ToolEntry::new(skill.name.clone(), &RawObject::parse(&raw).ok()?, raw);
+    entry.own_name = Some(skill.uri.clone());
+    Some(entry)
 }
 
 /// The names of a prompt's arguments, and whether each is required.
@@ -92,6 +107,21 @@ impl Catalog {
         self.others().prompts.meant_by(asked).into_iter().filter_map(shown).collect()
     }
 
+    /// The skills that a search means, under the addresses that `read_mcp_resource` takes.
+    pub(super) fn skills_for(&self, asked: &Asked<'_>) -> Vec<Value> {
+        let shown = |(server, entry): (&ServerName, &ToolEntry)| {
+            let skill = self.offer(server.as_str())?.skills.get(entry.name_there())?;
+            let uri = ResourcePath { server: server.clone(), uri: skill.uri.clone() }.to_string();
+            let mut shown =
+                json!({ "skill": skill.name, "uri": uri, "description": entry.summary(DESCRIPTION) });
+            if let Some(main) = skill.file(&skill.uri) {
+                shown["tokens"] = json!(main.size / BYTES);
+            }
+            Some(shown)
+        };
+        self.others().skills.meant_by(asked).into_iter().filter_map(shown).collect()
+    }
+
     /// The entries that a search means: those with most of its words, or all if it has none.
     fn meant_by(&self, asked: &Asked<'_>) -> Vec<(&ServerName, &ToolEntry)> {
         let found = self.find_with(asked.query, asked.server, &Aids::default());
@@ -109,11 +139,15 @@ impl Catalog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::Skills;
 
     fn catalog() -> Catalog {
         let raw = |value: Value| Raw::from_string(value.to_string()).unwrap();
         let tool = json!({ "name": "list_pull_requests", "description": "List pull requests.",
             "inputSchema": { "type": "object" } });
+        let main = json!({ "uri": "skill://merging/SKILL.md", "digest": format!("sha256:{}", "0".repeat(64)), "size": 400 });
+        let merging = json!({ "uri": "skill://merging/SKILL.md", "resources": [main],
+            "frontmatter": { "name": "merging", "description": "How to merge a release branch." } });
         let offer = Offer {
             tools: super::super::validate::tools(vec![raw(tool)]).0,
             prompts: vec![
@@ -121,6 +155,10 @@ mod tests {
                     "arguments": [{ "name": "number", "required": true }, { "name": "tone" }] })),
                 raw(json!({ "name": "standup", "description": "Write the daily stand-up." })),
             ],
+            skills: Skills {
+                entries: vec![SkillEntry::parse(&raw(merging), true).unwrap()],
+                ..Skills::default()
+            },
             ..Offer::default()
         };
         Catalog::new([("forge".parse().unwrap(), Arc::new(offer))].into())
@@ -138,6 +176,17 @@ mod tests {
             "arguments": ["number", "tone?"] });
         assert_eq!(answer.prompts, [review]);
         assert!(answer.hint.is_some_and(|hint| hint.contains("user")));
+    }
+
+    #[test]
+    fn a_search_finds_skills_and_says_how_to_read_them() {
+        let answer = catalog().answer(&ask("merge the release branch", None));
+        let merging = json!({ "skill": "merging", "uri": "forge|skill://merging/SKILL.md",
+            "description": "How to merge a release branch.", "tokens": 100 });
+        assert_eq!(answer.skills, [merging]);
+        assert!(answer.hint.is_some_and(|hint| hint.contains("read_mcp_resource")));
+        let for_scripts = Asked { types: true, ..ask("merge the release branch", None) };
+        assert!(catalog().answer(&for_scripts).skills.is_empty(), "a script cannot read one");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use satchel_mcp::{
     methods::{KnownMethod, Pinned},
 };
 
-use super::{Hub, failure::CallFailure};
+use super::{Hub, failure::CallFailure, skills};
 use crate::{
     config::Config,
     model::{Code, Notice, ServerName, approvals::Kind, audit::AuditKind},
@@ -112,7 +112,11 @@ pub(super) fn refuse_held_request(
     let text = |fields: &RawObject, key: &str| fields.text(key).unwrap_or_default();
     match KnownMethod::pinned_by(method) {
         Pinned::Prompt => refuse_held(hub, server, Kind::Prompt, &text(params, "name")),
-        Pinned::Resource => refuse_held(hub, server, Kind::Resource, &text(params, "uri")),
+        Pinned::Resource => {
+            let uri = text(params, "uri");
+            refuse_held(hub, server, Kind::Resource, &uri)?;
+            skills::refuse_unlisted(hub, server, &uri)
+        }
         Pinned::Reference => {
             let reference = params.get("ref").and_then(|raw| RawObject::parse(raw).ok());
             let reference = reference.unwrap_or_default();
@@ -121,8 +125,8 @@ pub(super) fn refuse_held_request(
             refuse_held(hub, server, Kind::Template, &address)?;
             refuse_held(hub, server, Kind::Resource, &address)
         }
-        // Calls of tools are refused by their path.
-        Pinned::Tool | Pinned::Nothing => Ok(()),
+        // Calls of tools are refused by their path, and only approved skills are given.
+        Pinned::Tool | Pinned::Skill | Pinned::Nothing => Ok(()),
     }
 }
 

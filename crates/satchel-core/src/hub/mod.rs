@@ -69,6 +69,8 @@ mod settings;
 mod setup;
 mod sharing;
 mod sign_in;
+mod skill_entries;
+mod skills;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -86,7 +88,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use parking_lot::MutexGuard;
 
-use satchel_mcp::{RawObject, era::Era};
+use satchel_mcp::{Raw, RawObject, era::Era};
 use tokio::{
     sync::{broadcast, mpsc, watch},
     task::JoinHandle,
@@ -96,7 +98,7 @@ use crate::{
     bridge::Caller,
     calls::Calls,
     catalog::{
-        Catalog, Offer,
+        Catalog, Offer, SkillEntry,
         answer::{Answer, Asked},
         lists::List,
     },
@@ -142,6 +144,7 @@ pub use requests::{Handle, RequestMethod};
 pub use scope::Scope;
 pub use script::{Script, Underway, Wanted};
 use servers::{Registered, Servers};
+pub use skill_entries::NoSkill;
 pub use watching::Watched;
 
 /// The default port, which clients are configured for.
@@ -723,6 +726,22 @@ impl Hub {
         params: RawObject,
     ) -> Result<Running, CallFailure> {
         call::ask(self, caller, server, method, params).await
+    }
+
+    /// The skill with this address of its server.
+    ///
+    /// # Errors
+    /// [`NoSkill`] if there is none that can be used.
+    pub async fn skill(&self, server: &ServerName, uri: &str) -> Result<SkillEntry, NoSkill> {
+        skill_entries::skill(self, server, uri).await
+    }
+
+    /// The children of a skill's directory; `params` are the caller's.
+    ///
+    /// # Errors
+    /// [`NoSkill`] if there is no such directory.
+    pub async fn skill_directory(&self, server: &ServerName, params: RawObject) -> Result<Box<Raw>, NoSkill> {
+        skill_entries::directory(self, server, params).await
     }
 
     /// The size limit of a result for a client, in bytes of text; 0 means no limit.

@@ -11,7 +11,7 @@ use satchel_mcp::{Raw, RawObject};
 use serde_json::json;
 
 use crate::{
-    catalog::{Offer, ResourceEntry, Said, ToolEntry},
+    catalog::{Offer, ResourceEntry, Said, SkillEntry, Skills, ToolEntry},
     model::{
         ServerName,
         approvals::{Kind, Why},
@@ -104,9 +104,23 @@ pub(super) struct Defined {
     pub(super) tree: Tree,
     /// As the server wrote it, if it can stay in force.
     definition: Option<Box<str>>,
+    /// The part of it that models read, if that is not all.
+    words: Option<Tree>,
+    /// No list has it.
+    sought: bool,
 }
 
 impl Defined {
+    /// Whole, in a list.
+    fn of(kind: Kind, name: String, tree: Tree, definition: Option<Box<str>>) -> Self {
+        Self { kind, name, tree, definition, words: None, sought: false }
+    }
+
+    /// What inspection reads of it.
+    pub(super) fn words(&self) -> &Tree {
+        self.words.as_ref().unwrap_or(&self.tree)
+    }
+
     /// Without an inspection of the text, which costs more than everything else.
     pub(super) fn item(&self) -> Item {
         Item {
@@ -115,54 +129,41 @@ impl Defined {
             print: Fingerprint::of_tree(self.kind.as_str(), &self.tree),
             text: self.tree.readable(),
             alarming: false,
+            sought: self.sought,
             definition: self.definition.clone(),
         }
     }
 }
 /// All parts of an offer that clients can see.
 pub(super) fn defined<'a>(offer: &'a Offer, name: &'a ServerName) -> impl Iterator<Item = Defined> + 'a {
-    let tools = offer.tools.iter().map(|tool| Defined {
-        kind: Kind::Tool,
-        name: tool.name.clone(),
-        tree: Tree::of(&tool.raw),
-        definition: Some(tool.raw.get().into()),
-    });
-    let prompts = offer.prompts.iter().map(|raw| Defined {
-        kind: Kind::Prompt,
-        name: prompt_name(raw),
-        tree: Tree::of(raw),
-        definition: Some(raw.get().into()),
-    });
-    let resource = |kind: Kind| {
-        move |entry: &ResourceEntry| Defined {
-            kind,
-            name: entry.uri.clone(),
-            tree: Tree::of(&entry.raw),
-            definition: Some(entry.raw.get().into()),
-        }
-    };
+    let raw =
+        |kind: Kind, name: String, raw: &Raw| Defined::of(kind, name, Tree::of(raw), Some(raw.get().into()));
+    let tools = offer.tools.iter().map(move |tool| raw(Kind::Tool, tool.name.clone(), &tool.raw));
+    let prompts = offer.prompts.iter().map(move |prompt| raw(Kind::Prompt, prompt_name(prompt), prompt));
+    let resource = |kind: Kind| move |entry: &ResourceEntry| raw(kind, entry.uri.clone(), &entry.raw);
     let resources = offer.resources.iter().map(resource(Kind::Resource));
     let templates = offer.templates.iter().map(resource(Kind::Template));
-    let introduction = offer.hello.iter().map(|said| Defined {
-        kind: Kind::Introduction,
-        name: name.to_string(),
-        tree: introduction(said),
-        definition: None,
+    let skills = offer.skills.entries.iter().map(move |skill| Defined {
+        // Digests look like encoded texts.
+        words: serde_json::value::to_raw_value(&skill.frontmatter).ok().map(|front| Tree::of(&front)),
+        sought: !skill.listed,
+        ..raw(Kind::Skill, skill.uri.clone(), &skill.raw)
     });
-    let instructions = offer.instructions.iter().map(|text| Defined {
-        kind: Kind::Instructions,
-        name: name.to_string(),
-        tree: Tree::Text(text.clone()),
-        definition: serde_json::to_string(text).ok().map(Into::into),
+    let own = move |kind: Kind, tree: Tree, definition| Defined::of(kind, name.to_string(), tree, definition);
+    let introduction = offer.hello.iter().map(move |said| own(Kind::Introduction, introduction(said), None));
+    let instructions = offer.instructions.iter().map(move |text| {
+        let definition = serde_json::to_string(text).ok().map(Into::into);
+        own(Kind::Instructions, Tree::Text(text.clone()), definition)
     });
-    let beside = offer.frames.iter().filter_map(|(method, frame)| {
-        let tree = beside(frame)?;
-        Some(Defined { kind: Kind::Beside, name: method.clone(), tree, definition: None })
-    });
+    let beside = offer
+        .frames
+        .iter()
+        .filter_map(|(method, frame)| Some(Defined::of(Kind::Beside, method.clone(), beside(frame)?, None)));
     tools
         .chain(prompts)
         .chain(resources)
         .chain(templates)
+        .chain(skills)
         .chain(introduction)
         .chain(instructions)
         .chain(beside)
@@ -232,7 +233,7 @@ fn is_read(offer: &Offer, kind: Kind) -> bool {
     match kind {
         Kind::Tool => has("tools"),
         Kind::Prompt => has("prompts"),
-        Kind::Resource | Kind::Template => has("resources"),
+        Kind::Resource | Kind::Template | Kind::Skill => has("resources"),
         Kind::Introduction | Kind::Instructions => offer.hello.is_some(),
         Kind::Beside => has("tools") && has("prompts") && has("resources"),
         // In no list.
@@ -250,7 +251,7 @@ pub(super) fn judge(
 ) -> (Judged, bool) {
     let item = |one: Defined| {
         let mut item = one.item();
-        item.alarming = !record.has(item.kind, &item.name, &item.print) && inspect::is_alarming(&one.tree);
+        item.alarming = !record.has(item.kind, &item.name, &item.print) && inspect::is_alarming(one.words());
         item
     };
     let all: Vec<Item> = defined(offer, name).map(item).collect();
@@ -313,11 +314,12 @@ impl OnOffer {
 }
 
 /// In the order of [`defined`].
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 8] = [
     Kind::Tool,
     Kind::Prompt,
     Kind::Resource,
     Kind::Template,
+    Kind::Skill,
     Kind::Introduction,
     Kind::Instructions,
     Kind::Beside,
@@ -343,6 +345,17 @@ fn seen(name: &ServerName, offer: &Arc<Offer>, on_offer: Vec<OnOffer>) -> Arc<Of
         entries.iter().filter_map(entry).collect()
     };
     let (resources, templates) = (entries(&offer.resources), entries(&offer.templates));
+    let skill = |skill: &SkillEntry, shown: OnOffer| match shown {
+        OnOffer::AsItIs => Some(skill.clone()),
+        OnOffer::AsBefore(before) => SkillEntry::parse(&before, skill.listed).ok(),
+        OnOffer::Not => None,
+    };
+    // They are never cleaned: an entry with something to remove is faulty.
+    let skills = Skills {
+        entries: offer.skills.entries.iter().filter_map(|entry| skill(entry, next())).collect(),
+        faulty: offer.skills.faulty.clone(),
+        apart: offer.skills.apart,
+    };
     let introduced = offer.hello.is_none() || matches!(next(), OnOffer::AsItIs);
     let instructions = offer.instructions.as_ref().and_then(|text| match next() {
         OnOffer::AsItIs => Some(text.clone()),
@@ -393,6 +406,7 @@ fn seen(name: &ServerName, offer: &Arc<Offer>, on_offer: Vec<OnOffer>) -> Arc<Of
         tools,
         resources,
         templates,
+        skills,
         prompts,
         lists: offer.lists.clone(),
         skipped: offer.skipped.clone(),

@@ -27,6 +27,7 @@ pub(super) fn item(name: &ServerName, config: &ServerConfig) -> Item {
         print: Fingerprint::of_tree(Kind::Launch.as_str(), &tree(config)),
         text: readable(config),
         alarming: false,
+        sought: false,
         definition: None,
     }
 }

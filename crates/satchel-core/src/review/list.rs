@@ -165,7 +165,7 @@ fn inspected(
         }
         let item = one.item();
         let findings = known.get(&item.print).cloned();
-        let findings = findings.unwrap_or_else(|| inspect::findings(&one.tree, &around));
+        let findings = findings.unwrap_or_else(|| inspect::findings(one.words(), &around));
         found.insert(item.print.clone(), findings.clone());
         if !told.adds(&findings) && held.is_none() {
             continue;

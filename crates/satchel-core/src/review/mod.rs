@@ -516,6 +516,11 @@ impl Review {
         held.filter(|held| !held.stands).map(|held| because(held.why))
     }
 
+    /// Did a person approve the definition that is in force under this name?
+    pub fn has_approved(&self, server: &ServerName, kind: Kind, name: &str) -> bool {
+        self.entry(server).is_some_and(|entry| entry.ours || entry.record.has_approved(kind, name))
+    }
+
     /// The held tools, for explaining why they are missing.
     pub fn held_tools(&self) -> Vec<crate::model::ToolPath> {
         let of = |(server, entry): (&ServerName, &Arc<Entry>)| {

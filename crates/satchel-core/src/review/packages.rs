@@ -38,6 +38,7 @@ fn items<'a>(packages: impl Iterator<Item = &'a Fetched>) -> Vec<Item> {
             print,
             text: clean::visible(&digest),
             alarming: false,
+            sought: false,
             definition: None,
         }
     };

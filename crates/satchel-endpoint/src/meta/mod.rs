@@ -28,6 +28,9 @@ pub(crate) const RUN_SCRIPT: &str = "run_mcp_script";
 
 pub(crate) const INSTRUCTIONS: &str = "Tools of many servers are reached through here. Find one with discover_mcp_tools, then call it with execute_mcp_tool.";
 
+/// Added where servers have skills.
+pub(crate) const ABOUT_SKILLS: &str = " Some servers have skills, instructions for whole tasks: they are found the same way, and read with read_mcp_resource.";
+
 /// Default and maximum number of results.
 const LIMIT: usize = 10;
 const MOST: usize = 50;

@@ -147,6 +147,23 @@ pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, Hands
     })
 }
 
+/// Parameters of a stateless request on the connection of a session. Servers of both families answer them there, and some
+/// have their newest extensions in the stateless revisions only.
+pub fn in_stateless_words(params: Option<&Raw>) -> Option<Box<Raw>> {
+    let mut fields = params.map_or_else(|| Ok(RawObject::new()), RawObject::parse).ok()?;
+    let (client, own) = (to_raw_value(&client_info()).ok()?, to_raw_value(&capabilities()).ok()?);
+    meta::complete_request(&mut fields, Era::STATELESS, &client, &own);
+    Some(fields.to_raw())
+}
+
+/// What a server with a session would declare in the stateless revisions; `None` if it has none of them.
+pub async fn declared_apart(link: &Link, wait: Duration) -> Option<RawObject> {
+    let result = link.request("server/discover", in_stateless_words(None), wait).await.ok()?;
+    let fields = RawObject::parse(&result).ok()?;
+    let spoken: Vec<String> = fields.read("supportedVersions").unwrap_or_default();
+    Era::newest_stateless(&spoken).map(|_| capabilities_of(&fields))
+}
+
 /// The revision in which a server that rejected ours is asked once more: the newest that it lists as supported, which may
 /// be the same one (`2026-07-28/basic/versioning.mdx#protocol-version-negotiation`).
 fn would_take(error: &ErrorObject) -> Option<Era> {

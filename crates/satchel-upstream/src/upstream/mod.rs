@@ -45,7 +45,7 @@ pub use ending::Ending;
 pub use fill::{Filled, fill, secrets_of, unset};
 pub use handle::{Seen, Upstream};
 pub use handshake::Hello;
-pub use handshake::answered_status;
+pub use handshake::{answered_status, declared_apart, in_stateless_words};
 pub use lease::{Lease, LeaseError};
 pub use link::{CallError, EndReason, Event, Link, Outcome};
 pub use preflight::Preflight;

@@ -39,6 +39,7 @@ fn unchanged(kind: Kind) -> Unchanged {
         | Kind::Prompt
         | Kind::Resource
         | Kind::Template
+        | Kind::Skill
         | Kind::Introduction
         | Kind::Instructions
         | Kind::Beside => Unchanged::Shortened,

@@ -28,7 +28,7 @@ use crate::{
         approved,
         failure::{CallFailure, Failed},
         links::Goes,
-        pause, permission, refresh, route, search,
+        pause, permission, refresh, route, search, skills,
     },
     model::{Code, ServerName, ToolPath, audit::AuditKind, nature::Consent},
     recorder::Observer,
@@ -605,6 +605,7 @@ impl Running {
     fn end(&mut self, end: Result<Box<Raw>, Failed>) -> Step {
         self.stage = Stage::Over;
         self.conversation.faces.forget();
+        let end = end.and_then(|result| self.checked(result));
         let end = match end {
             Ok(result) => Ok(hygiene::result(&self.attempt.registered, &self.attempt.method, result)),
             Err(Failed::Upstream(error)) => Err(Failed::Upstream(hygiene::error(error))),
@@ -614,6 +615,17 @@ impl Running {
             Some(finish) => finish.applied(&self.hub, &self.caller.client, &self.attempt, end),
             None => end,
         })
+    }
+
+    /// A file of a skill is passed on only as its approved entry describes it.
+    fn checked(&self, result: Box<Raw>) -> Result<Box<Raw>, Failed> {
+        if self.attempt.method != "resources/read" || meta::asks_for_input(&result) {
+            return Ok(result);
+        }
+        let uri = self.attempt.params.text("uri").unwrap_or_default();
+        let of = (&self.attempt.server, &self.attempt.registered);
+        skills::check(&self.hub, of, &uri, &result).map_err(Failed::Hub)?;
+        Ok(result)
     }
 
     fn fail(&mut self, failure: CallFailure) -> Step {

@@ -18,6 +18,7 @@ mod records;
 mod rules;
 mod server;
 mod sharing;
+mod skills;
 mod taking_in;
 mod toggling;
 #[cfg(unix)]

@@ -2,6 +2,7 @@
 //! legacy revisions. Counts nothing and checks nothing that a test does not ask for.
 
 use std::{
+    collections::BTreeMap,
     net::SocketAddr,
     sync::{
         Arc,
@@ -36,6 +37,10 @@ pub(super) struct TestServer {
 struct State {
     tools: Mutex<Vec<Value>>,
     called: Mutex<Vec<Value>>,
+    /// Its skills, with whether it lists each; it declares them if there are any.
+    skills: Mutex<Vec<(Value, bool)>>,
+    /// The texts of resources, by address.
+    files: Mutex<BTreeMap<String, String>>,
     /// Answers to `slow` wait for a permit each.
     slow: Semaphore,
     /// Nothing is answered but errors.
@@ -50,6 +55,8 @@ impl TestServer {
         let state = Arc::new(State {
             tools: Mutex::new(tools),
             called: Mutex::default(),
+            skills: Mutex::default(),
+            files: Mutex::default(),
             slow: Semaphore::new(0),
             down: AtomicBool::new(false),
         });
@@ -84,6 +91,13 @@ impl TestServer {
     /// Offers other tools from now on, and tells nobody.
     pub(super) fn offer(&self, tools: Vec<Value>) {
         *self.state.tools.lock() = tools;
+    }
+
+    /// Has these skills from now on, and these texts.
+    pub(super) fn teach(&self, skills: Vec<(Value, bool)>, files: &[(&str, &str)]) {
+        *self.state.skills.lock() = skills;
+        *self.state.files.lock() =
+            files.iter().map(|(uri, text)| ((*uri).to_owned(), (*text).to_owned())).collect();
     }
 
     /// The parameters of the calls that came, in order.
@@ -177,16 +191,39 @@ async fn answer(state: &State, message: &Value) -> Option<Value> {
     let id = message.get("id")?;
     let params = &message["params"];
     let result = match message["method"].as_str()? {
-        "initialize" => json!({
-            "protocolVersion": "2025-06-18",
-            "capabilities": { "tools": {}, "resources": {}, "prompts": {} },
-            "serverInfo": { "name": "test", "version": "1" },
-        }),
+        "initialize" => {
+            let mut capabilities = json!({ "tools": {}, "resources": {}, "prompts": {} });
+            if !state.skills.lock().is_empty() {
+                capabilities["extensions"] = json!({ "io.modelcontextprotocol/skills": {} });
+            }
+            json!({
+                "protocolVersion": "2025-06-18",
+                "capabilities": capabilities,
+                "serverInfo": { "name": "test", "version": "1" },
+            })
+        }
+        "skills/list" => {
+            let skills = state.skills.lock();
+            let listed = skills.iter().filter(|(_, listed)| *listed).map(|(entry, _)| entry);
+            json!({ "skills": listed.collect::<Vec<_>>() })
+        }
+        "skills/get" => {
+            let skills = state.skills.lock();
+            let Some((entry, _)) = skills.iter().find(|(entry, _)| entry["uri"] == params["uri"]) else {
+                let error = json!({ "code": -32602, "message": "no such skill" });
+                return Some(json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+            };
+            json!({ "skill": entry })
+        }
         "ping" => json!({}),
         "tools/list" => json!({ "tools": *state.tools.lock() }),
         "resources/list" => json!({ "resources": [{ "uri": "note://one", "name": "one" }] }),
         "resources/templates/list" => json!({ "resourceTemplates": [] }),
-        "resources/read" => json!({ "contents": [{ "uri": params["uri"], "text": "a note" }] }),
+        "resources/read" => {
+            let uri = params["uri"].as_str().unwrap_or_default();
+            let text = state.files.lock().get(uri).cloned().unwrap_or_else(|| "a note".to_owned());
+            json!({ "contents": [{ "uri": uri, "text": text }] })
+        }
         "prompts/list" => json!({ "prompts": [{ "name": "greet" }] }),
         "prompts/get" => {
             json!({ "messages": [{ "role": "user", "content": { "type": "text", "text": "hello" } }] })

@@ -201,7 +201,7 @@ export type ContainerSandbox = { image: string, engine: ContainerEngine, };
 /**
  * The kind of a definition.
  */
-export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "introduction" | "instructions" | "beside" | "launch" | "package" | "secret";
+export type DefinitionKind = "tool" | "prompt" | "resource" | "template" | "skill" | "introduction" | "instructions" | "beside" | "launch" | "package" | "secret";
 
 /**
  * Deletes the history and what was learned from searches. Totals remain unless `sums` is set.
