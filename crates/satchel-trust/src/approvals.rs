@@ -593,8 +593,7 @@ mod tests {
     fn a_skill_that_no_list_has_is_pinned_when_it_is_asked_for_until_a_person_has_reviewed_the_server() {
         let skill = |name: &str, version| Item { kind: Kind::Skill, sought: true, ..item(name, version) };
         let mut record = Record::new();
-        let judge =
-            |record: &mut Record, item: Item| record.judge(Kind::Skill, &[item], First::Offered).0;
+        let judge = |record: &mut Record, item: Item| record.judge(Kind::Skill, &[item], First::Offered).0;
         let listed = Item { sought: false, ..skill("listed", 1) };
         assert_eq!(judge(&mut record, listed.clone()), [New]);
         assert_eq!(judge(&mut record, Item { sought: false, ..skill("later", 1) }), [Held(Why::Added)]);
