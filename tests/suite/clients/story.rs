@@ -173,13 +173,16 @@ async fn servers_come_in_once_with_their_credentials_moved_and_go_again() {
         ".cursor/mcp.json",
         &block("gh", ", \"env\": {\"API_KEY\": \"s3cr3t-value\"}, \"mine\": 1"),
     );
-    write(&home, ".kiro/settings/mcp.json", &block("github", ", \"disabled\": true"));
+    // Without the variable it is another server, and this one is found twice.
+    for path in [".kiro/settings/mcp.json", ".codeium/windsurf/mcp_config.json"] {
+        write(&home, path, &block("github", ", \"disabled\": true"));
+    }
     write(&home, ".codex/config.toml", "[mcp_servers.off]\ncommand = \"uvx\"\nenabled = false\n");
     let before = home.satchel(&["import", "--dry-run", "--json"]).await.json();
     let names: Vec<&str> =
         before["servers"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["gh", "off"], "{before}");
-    assert_eq!(before["servers"][0]["places"].as_array().map(Vec::len), Some(2), "{before}");
+    assert_eq!(names, ["gh", "github", "off"], "{before}");
+    assert_eq!(before["servers"][1]["places"].as_array().map(Vec::len), Some(2), "{before}");
     assert!(!before.to_string().contains("s3cr3t"), "{before}");
 
     // Without a credential store, no server with credentials is imported.
@@ -187,7 +190,7 @@ async fn servers_come_in_once_with_their_credentials_moved_and_go_again() {
     let _hub = home.start_hub().await;
     home.satchel_reading(&["secrets", "unlock"], "passphrase for tests\n").await.succeeded();
     let came = home.satchel(&["import", "--json"]).await.json();
-    assert_eq!((&came["added"], &came["secrets"]), (&json!(["gh", "off"]), &json!(1)), "{came}");
+    assert_eq!((&came["added"], &came["secrets"]), (&json!(["gh", "github", "off"]), &json!(1)), "{came}");
     let list = home.satchel(&["list", "--json"]).await.json();
     let waits = |server: &serde_json::Value| !server["not_started"].is_null();
     assert!(!list["servers"].as_array().unwrap().iter().any(waits), "an import is the yes to it: {list}");
@@ -200,7 +203,7 @@ async fn servers_come_in_once_with_their_credentials_moved_and_go_again() {
         assert!(!has || path == cursor, "{} holds the credential", path.display());
     }
     let again = home.satchel(&["import", "--json"]).await.json();
-    assert_eq!((&again["added"], &again["known"]), (&json!([]), &json!(["gh", "off"])), "{again}");
+    assert_eq!((&again["added"], &again["known"]), (&json!([]), &json!(["gh", "github", "off"])), "{again}");
 
     // A duplicate server is shown, and moved in one step, and back.
     home.satchel(&["connect", "cursor"]).await.succeeded();

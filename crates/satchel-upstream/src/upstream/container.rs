@@ -7,7 +7,7 @@
 //! ([`Orphan`]), the watchdog does it when the hub is gone, and what both missed is found by its label before the first
 //! container of the next run. There is no subreaper: what an engine starts for itself is to go on.
 
-pub(super) mod entry;
+pub(super) mod labelled;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -235,9 +235,11 @@ async fn login_shell_path(environment: &Environment) -> Option<String> {
     let (login, interactive) =
         tokio::join!(shell_path(environment, &["-l", "-i"]), shell_path(environment, &["-i"]));
     let (Some(login), Some(interactive)) = (&login, &interactive) else { return login.or(interactive) };
+    // Only a login shell sets the path anew; the other one has inherited ours, which says nothing of its order.
+    let ours = environment.get("PATH").unwrap_or_default();
+    let is_in = |path: &str, dir: &str| path.split(':').any(|known| known == dir);
     let mut dirs: Vec<&str> = login.split(':').collect();
-    let more = interactive.split(':').filter(|dir| !login.split(':').any(|known| known == *dir));
-    dirs.extend(more);
+    dirs.extend(interactive.split(':').filter(|dir| !is_in(login, dir) && !is_in(ours, dir)));
     Some(dirs.join(":"))
 }
 
@@ -488,6 +490,14 @@ mod tests {
             login_shell_path(&shell("terminal", terminal)).await.as_deref(),
             Some("/bin:/tools"),
             "as bash, which reads .bashrc in terminals alone"
+        );
+        let inheriting = "#!/bin/sh\ncase $1 in -l) echo PATH=/bin;; *) echo PATH=/tools:$PATH;; esac\n";
+        let inheriting = shell("inheriting", inheriting);
+        let own = linux(&[("SHELL", inheriting.get("SHELL").unwrap()), ("PATH", "/venv:/bin")]);
+        assert_eq!(
+            login_shell_path(&own).await.as_deref(),
+            Some("/bin:/tools"),
+            "what it inherited is not its own"
         );
         assert_eq!(login_shell_path(&shell("failing", "#!/bin/sh\nexit 3\n")).await, None);
         assert_eq!(login_shell_path(&shell("hanging", "#!/bin/sh\nsleep 600\n")).await, None);

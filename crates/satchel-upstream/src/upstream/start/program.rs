@@ -19,7 +19,7 @@ use crate::{
     platform::{Environment, Platform},
     upstream::{
         connect::{batch, stdio},
-        container::{self, Inhabitant, Inside, entry::EntryContainers},
+        container::{self, Inhabitant, Inside, labelled::EntryContainers},
         environment::{self, Located},
         handshake::failure,
         lifecycle::Failure,
@@ -124,7 +124,7 @@ impl Start {
         let entry = EntryContainers {
             mark: &self.mark,
             data: &self.around.places.data,
-            client: container::entry::client_of(env, &self.around.environment),
+            client: container::labelled::client_of(env, &self.around.environment),
         };
         let locate =
             |engine: &str| match environment::find_program(engine, dirs, None, &self.around.environment) {
