@@ -80,7 +80,10 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
     // A name that may stand beside the others.
     let fresh = |name: &str| -> Result<(), ChangeError> {
         let parsed: ServerName = name.parse()?;
-        let other = config.servers().keys().find(|other| parsed.looks_like(other));
+        let in_other_case = |other: &ServerName| {
+            !there(name) && other.as_str().to_lowercase() == parsed.as_str().to_lowercase()
+        };
+        let other = config.servers().keys().find(|other| parsed.looks_like(other) || in_other_case(other));
         let alike =
             |other: &ServerName| ChangeError::Alike { name: name.to_owned(), other: other.to_string() };
         other.map_or(Ok(()), |other| Err(alike(other)))

@@ -12,6 +12,7 @@ use satchel_mcp::{Raw, object::all_fields};
 
 use super::{ConfigError, rules::matches};
 use crate::model::{
+    characters,
     name::{TOOL_SEPARATOR, in_path},
     profiles::Profile,
 };
@@ -375,6 +376,12 @@ fn check_name(name: &str) -> Result<(), String> {
     if name.chars().count() > LONGEST || name.contains(|c: char| c.is_control() || c == '/' || c == '\\') {
         return Err(format!(
             "the name of a profile has at most {LONGEST} characters, and no slash or control character"
+        ));
+    }
+    if characters::hides(name) || !characters::posing(name).is_empty() {
+        return Err(format!(
+            "the name \"{}\" has characters that are not seen or look like others; write it without",
+            characters::spelled(name)
         ));
     }
     if name.eq_ignore_ascii_case(EVERYTHING) {

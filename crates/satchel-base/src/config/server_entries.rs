@@ -73,7 +73,8 @@ impl<'a> ConfigReader<'a> {
         let mut originals: HashMap<String, &ServerName> = HashMap::new();
         for name in servers.keys() {
             let known = originals.entry(characters::skeleton(name.as_str())).or_insert(name);
-            if characters::imitations(name.as_str()) < characters::imitations(known.as_str()) {
+            let posing = |name: &ServerName| (characters::imitations(name.as_str()), name.as_str().len());
+            if posing(name) < posing(known) {
                 *known = name;
             }
         }

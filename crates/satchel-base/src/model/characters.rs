@@ -1,12 +1,18 @@
 //! Invisible characters that act on text, and characters that look like others; what that means for a name.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
+use unicode_security::{GeneralSecurityProfile, MixedScript, RestrictionLevel, RestrictionLevelDetection};
 
 use super::hidden;
 
 /// Does the name have a character that cannot be seen, or a blank that only looks like one?
 pub fn hides(name: &str) -> bool {
-    !hidden::unseen(name).is_empty() || name.chars().any(is_odd_blank)
+    !hidden::unseen(name).is_empty() || name.chars().any(|c| is_odd_blank(c) || is_nothing(c))
+}
+
+/// A character without a meaning of its own: every font draws it in another way, or not at all.
+fn is_nothing(c: char) -> bool {
+    matches!(u32::from(c), 0xe000..=0xf8ff | 0xfff9..=0xfffd | 0xf0000..=0x10ffff)
 }
 
 /// A blank other than the usual one, and the empty braille pattern, which looks like it.
@@ -14,44 +20,96 @@ fn is_odd_blank(c: char) -> bool {
     (c.is_whitespace() && c != ' ') || c == '\u{2800}'
 }
 
-/// The letters that look like Latin ones and stand in one word with Latin ones.
+/// What poses as Latin: letters of another alphabet, styled ones and loose accents in one word with Latin letters, and signs that
+/// look like those of ASCII (UTS 39, section 5; words of Latin and East Asian letters are common).
 pub fn posing(name: &str) -> Vec<char> {
-    let words = name.split(|c: char| !c.is_alphanumeric() && !is_posing(c));
-    let mixed = words.filter(|word| word.contains(|c: char| c.is_ascii_alphabetic()));
-    mixed.flat_map(|word| word.chars().filter(|c| is_posing(*c))).collect()
+    let composed = ComposingNormalizerBorrowed::new_nfc().normalize(name);
+    let words = composed.split(|c: char| !is_of_a_word(c));
+    let mixed = words.filter(|word| word.contains(|c: char| c.is_ascii_alphabetic()) && is_mixed(word));
+    let letters = mixed.flat_map(|word| word.chars().filter(|c| !c.is_ascii() && is_foreign(*c)));
+    letters.chain(composed.chars().filter(|c| is_like_a_sign(*c))).collect()
 }
 
-fn is_posing(c: char) -> bool {
-    look_alike(c).is_some() || styled(c).is_some()
+fn is_of_a_word(c: char) -> bool {
+    c.is_alphanumeric() || is_accent(c) || styled(c).is_some()
 }
 
-/// How many of its letters look like Latin ones and are none.
+/// An accent that no letter before it takes up.
+fn is_accent(c: char) -> bool {
+    matches!(u32::from(c), 0x300..=0x36f | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff | 0x20d0..=0x20ff | 0xfe20..=0xfe2f)
+}
+
+fn is_mixed(word: &str) -> bool {
+    let word: String = word.chars().filter(|c| !is_small_number(*c)).collect();
+    word.chars().any(is_accent)
+        || !matches!(
+            word.detect_restriction_level(),
+            RestrictionLevel::ASCIIOnly
+                | RestrictionLevel::SingleScript
+                | RestrictionLevel::HighlyRestrictive
+        )
+}
+
+/// As in m², which nobody takes for another name.
+fn is_small_number(c: char) -> bool {
+    matches!(c, '\u{b2}' | '\u{b3}' | '\u{b9}' | '\u{bc}'..='\u{be}' | '\u{2070}'..='\u{209c}')
+}
+
+/// Is it no usual letter of Latin words?
+fn is_foreign(c: char) -> bool {
+    let with_latin: String = ['a', c].iter().collect();
+    !is_small_number(c) && is_odd_letter(c, &with_latin)
+}
+
+fn is_odd_letter(c: char, with_latin: &str) -> bool {
+    is_accent(c) || !c.identifier_allowed() || !with_latin.is_single_script()
+}
+
+/// A sign that looks like one of ASCII, such as a slash that is another character.
+fn is_like_a_sign(c: char) -> bool {
+    // Quotes, dashes and dots of text processors hide nothing.
+    const TYPED: [char; 10] = ['‘', '’', '‚', '“', '”', '„', '–', '—', '‐', '·'];
+    let mut prototype =
+        unicode_security::skeleton(c.encode_utf8(&mut [0; 4])).collect::<Vec<_>>().into_iter();
+    let is_sign = |sign: char| matches!(sign, ':' | '/' | '|' | '%' | '\\' | '@' | '#');
+    !c.is_ascii()
+        && !c.is_alphanumeric()
+        && !TYPED.contains(&c)
+        && prototype.next().is_some_and(is_sign)
+        && prototype.next().is_none()
+}
+
+/// How many of its characters look like others and are none.
 pub fn imitations(name: &str) -> usize {
-    name.chars().filter(|c| is_posing(*c)).count()
+    // The prototype of an m is rn, which is the imitation.
+    let is_other = |c: &char| *c != 'm' && !unicode_security::skeleton(c.encode_utf8(&mut [0; 4])).eq([*c]);
+    name.chars().filter(is_other).count()
 }
 
 /// The name with everything that hides or poses written out: `g⟨U+0456⟩thub`.
 pub fn spelled(name: &str) -> String {
     let posing = posing(name);
     let shown = hidden::shown(name);
-    let each = shown.chars().map(|c| match is_odd_blank(c) || c.is_control() || posing.contains(&c) {
-        true => hidden::code_point(c),
-        false => c.to_string(),
+    let each = shown.chars().map(|c| {
+        match is_odd_blank(c) || is_nothing(c) || c.is_control() || posing.contains(&c) {
+            true => hidden::code_point(c),
+            false => c.to_string(),
+        }
     });
     each.collect()
 }
 
-/// What the name looks like in Latin letters, however its accents and styled letters are composed (NFKC). Names with one
+/// What the name looks like (UTS 39, section 4), however its accents and styled letters are composed (NFKC). Names with one
 /// skeleton look the same.
 pub fn skeleton(name: &str) -> String {
     let mut plain = String::with_capacity(name.len());
     for c in ComposingNormalizerBorrowed::new_nfkc().normalize(name).chars() {
-        match look_alike(c).or_else(|| styled(c)) {
+        match styled(c).or_else(|| look_alike(c)) {
             Some(latin) => plain.push_str(latin),
-            None => plain.extend(c.to_lowercase()),
+            None => plain.push(c),
         }
     }
-    plain
+    unicode_security::skeleton(&plain).collect::<String>().to_lowercase()
 }
 
 /// Is this character invisible (Unicode `Cf` and `Default_Ignorable_Code_Point`)? Excludes the visible ones among
