@@ -14,6 +14,7 @@ use satchel_mcp::{ErrorObject, Message, RawObject, envelope, era::Era, errors, s
 use crate::{
     exchange::{self, Answer},
     http::{self, App, Place},
+    params::Params,
     reply,
     session::{Menu, Session},
     surface::Surface,
@@ -37,7 +38,15 @@ pub(crate) async fn answer(
     match (parts.uri.path(), &parts.method) {
         (STREAM, &Method::GET) => open(app, client, usual, parts),
         (MESSAGES, &Method::POST) => take(app, &client, parts, body).await,
-        _ => reply::empty(StatusCode::METHOD_NOT_ALLOWED),
+        _ => {
+            let message = "/sse is the older transport: GET /sse opens a stream, and messages go to the address that it names; \
+                           clients of Streamable HTTP use /mcp";
+            reply::error(
+                StatusCode::METHOD_NOT_ALLOWED,
+                None,
+                ErrorObject::new(errors::INVALID_REQUEST, message),
+            )
+        }
     }
 }
 
@@ -85,7 +94,7 @@ async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Respon
     };
     match Message::parse_bounded(text) {
         Ok(Message::Notification { method, params }) => {
-            http::notified(app, &session, &method, params.as_deref());
+            http::notified(app, &session, &method, &Params::of(params.as_deref()));
         }
         Ok(Message::Response { id, outcome }) => session.answered(id.as_ref(), outcome),
         Ok(Message::Request { id, method, params }) => {
@@ -107,10 +116,11 @@ async fn take(app: &Arc<App>, client: &str, parts: &Parts, body: Body) -> Respon
 /// Handles a request; the response goes to the session's stream.
 async fn request(app: &Arc<App>, name: &str, session: &Arc<Session>, message: Message) {
     let Message::Request { id, method, params } = message else { return };
+    let params = Params::of(params.as_deref());
     if method == "initialize" {
         let scope = session.scope.clone();
         let place = Place { surface: session.look(&app.hub), usual: true, scope };
-        let opened = http::open(app, session.client.to_string(), place, params.as_deref(), true).await;
+        let opened = http::open(app, session.client.to_string(), place, &params, true).await;
         let outcome = opened.map_err(|(_, error)| error).map(|(opened, result)| {
             app.sessions.replace(name, opened.in_place_of(session));
             if let Some(session) = app.sessions.get(name, &session.client) {
@@ -122,7 +132,6 @@ async fn request(app: &Arc<App>, name: &str, session: &Arc<Session>, message: Me
         return;
     }
     session.look(&app.hub);
-    let params = params.as_deref();
     let hub = &session.hub(&app.hub);
     let request = exchange::SessionRequest { hub, session, id, method: &method, params, events: true };
     match request.answer(&app.tracker).await {

@@ -28,6 +28,7 @@ use serde_json::{json, value::to_raw_value};
 
 use crate::{
     meta, observe,
+    params::Params,
     surface::{self, Hello, Surface},
 };
 
@@ -104,18 +105,17 @@ pub(crate) fn notified(client: &str, era: Era, method: &str) {
 }
 
 /// Handles a request that only reads or calls. Session requests are handled before.
-pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Option<&Raw>) -> Reply {
+pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Params) -> Reply {
     let hub = &hub.seen_by(&asker.caller.client);
     hub.client_seen(&asker.caller.client, None);
     hub.client_asks(&asker.caller);
     let Some(known) = served(&asker.surface, asker.caller.era, method) else { return unknown_method(method) };
-    let mut params = match params.map(RawObject::parse) {
-        None => RawObject::new(),
-        Some(Ok(params)) => params,
-        Some(Err(_)) => return bad(format!("the parameters of {method} must be an object")),
-    };
+    if params.unreadable {
+        return bad(format!("the parameters of {method} must be an object"));
+    }
+    let Params { fields: mut params, meta: meta_of, .. } = params;
     if !matches!(asker.surface, Surface::Server(_)) {
-        without_tasks(&mut params);
+        without_tasks(&mut params, &meta_of);
     }
     if surface::list_key(method).is_some() && names_a_page(&params) {
         return bad("unknown cursor: the list has only one page".to_owned());
@@ -128,12 +128,12 @@ pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Optio
     }
     // Calls of Satchel's own tools are recorded with what they call.
     let observer = match known.recorded && !asker.surface.is_ours() {
-        true => observe::direct(hub, &asker.visit, &params),
+        true => observe::direct(hub, &asker.visit, &params, &meta_of),
         false => Observer::default(),
     };
     let hub = &hub.observed(&observer);
     let reply = match &asker.surface {
-        Surface::Router | Surface::Script => router(hub, asker, method, params).await,
+        Surface::Router | Surface::Script => router(hub, asker, method, params, &meta_of).await,
         Surface::Direct => direct(hub, asker, method, params).await,
         Surface::Server(server) => server_itself(hub, asker, server, method, params).await,
     };
@@ -145,7 +145,7 @@ pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Optio
     reply
 }
 
-async fn router(hub: &Hub, asker: &Asker, method: &str, params: RawObject) -> Reply {
+async fn router(hub: &Hub, asker: &Asker, method: &str, params: RawObject, meta_of: &RawObject) -> Reply {
     match method {
         "tools/list" => {
             let now = || meta::menu::servers(hub);
@@ -157,13 +157,13 @@ async fn router(hub: &Hub, asker: &Asker, method: &str, params: RawObject) -> Re
             let list = raw(&json!({ "tools": definitions }));
             Reply::List(Arc::new(List::new(finished(hub, asker, "tools", list))))
         }
-        "tools/call" => meta_tool(hub, asker, params).await,
+        "tools/call" => meta_tool(hub, asker, params, meta_of).await,
         // What people choose themselves: prompts and resources, under the names that they have at /mcp/direct.
         _ => direct(hub, asker, method, params).await,
     }
 }
 
-async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
+async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject, meta_of: &RawObject) -> Reply {
     let Some(name) = params.text("name") else { return bad("tools/call needs a name".to_owned()) };
     let runs = asker.surface == Surface::Script;
     if runs != (name == meta::RUN_SCRIPT) && name != meta::DISCOVER {
@@ -181,7 +181,7 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject) -> Reply {
             onward.set(key, value.to_owned());
         }
     }
-    let observer = observe::own(hub, &asker.visit, &name, &params, &arguments);
+    let observer = observe::own(hub, &asker.visit, &name, (&params, meta_of), &arguments);
     let hub = &hub.observed(&observer);
     let reply = match name.as_str() {
         meta::DISCOVER => Reply::Result(meta::discover(hub, &asker.visit, &arguments, runs).await),
@@ -527,14 +527,14 @@ fn era_of(offer: &Offer) -> Era {
 }
 
 /// Tasks can be followed only on a single server's surface. Elsewhere the hub waits for the result.
-fn without_tasks(params: &mut RawObject) {
+fn without_tasks(params: &mut RawObject, meta: &RawObject) {
     params.remove("task");
     let named =
         |meta: &Raw| meta.get().contains(metadata::TASKS) || meta.get().contains(metadata::RELATED_TASK);
     if !params.get("_meta").is_some_and(named) {
         return;
     }
-    let mut meta = metadata::of(params);
+    let mut meta = meta.clone();
     meta.remove(metadata::RELATED_TASK);
     let part = |fields: &RawObject, key: &str| {
         fields.get(key).and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default()
@@ -634,11 +634,6 @@ pub(crate) fn note(token: Option<&Raw>, method: &str, params: Option<&Raw>) -> O
     let mut params = RawObject::parse(params?).ok()?;
     params.set("progressToken", token?.to_owned());
     Some(Message::notification(method, Some(params.to_raw())))
-}
-
-/// The progress token of a request.
-pub(crate) fn token(params: Option<&Raw>) -> Option<Box<Raw>> {
-    metadata::of_params(params).remove("progressToken")
 }
 
 fn no_resource(params: &RawObject) -> Reply {

@@ -18,6 +18,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::{
     downstream::{self, Asker, Kind, Reply},
+    params::Params,
     session::{InFlight, PendingQuestion, Session},
     stream::{FIRST_BYTE, Outlet},
     surface::Surface,
@@ -39,7 +40,7 @@ pub(crate) struct SessionRequest<'a> {
     pub(crate) session: &'a Arc<Session>,
     pub(crate) id: Id,
     pub(crate) method: &'a str,
-    pub(crate) params: Option<&'a Raw>,
+    pub(crate) params: Params,
     /// Can the client receive messages before the response?
     pub(crate) events: bool,
 }
@@ -62,7 +63,7 @@ impl SessionRequest<'_> {
     }
 
     async fn run(self, in_flight: InFlight, tracker: &TaskTracker) -> Answer {
-        let outcome = match own(self.hub, self.session, self.method, self.params).await {
+        let outcome = match own(self.hub, self.session, self.method, &self.params).await {
             Some(outcome) => outcome,
             None => {
                 let asker = Asker {
@@ -72,6 +73,7 @@ impl SessionRequest<'_> {
                     servers: (self.method == "tools/list").then(|| self.session.servers(self.hub)),
                     visit: self.session.visit(self.hub),
                 };
+                let token = self.params.token();
                 match downstream::answer(self.hub, &asker, self.method, self.params).await {
                     Reply::Result(result) => Ok(result),
                     Reply::List(list) => return Answer::List(self.id, list),
@@ -81,7 +83,7 @@ impl SessionRequest<'_> {
                             running,
                             kind,
                             id: self.id,
-                            token: downstream::token(self.params),
+                            token,
                             session: self.session.clone(),
                             in_flight,
                         };
@@ -99,10 +101,10 @@ async fn own(
     hub: &Hub,
     session: &Arc<Session>,
     method: &str,
-    params: Option<&Raw>,
+    params: &Params,
 ) -> Option<Result<Box<Raw>, ErrorObject>> {
     let hub = &hub.seen_by(&session.client);
-    let text = |key: &str| params.and_then(|params| RawObject::parse(params).ok()?.text(key));
+    let text = |key: &str| params.text(key);
     let nothing = || Ok(RawObject::new().to_raw());
     let bad = |message: &str| Err(ErrorObject::new(errors::INVALID_PARAMS, message));
     if method == "ping" {
@@ -160,7 +162,7 @@ pub(crate) async fn watch_again(
 }
 
 /// Handles a notification.
-pub(crate) fn notified(hub: &Hub, session: &Session, method: &str, params: Option<&Raw>) {
+pub(crate) fn notified(hub: &Hub, session: &Session, method: &str, params: &Params) {
     downstream::notified(&session.client, session.era, method);
     // The only client notification that concerns shared servers: it contains no ids.
     if let Surface::Server(server) = &session.surface()
@@ -169,8 +171,7 @@ pub(crate) fn notified(hub: &Hub, session: &Session, method: &str, params: Optio
         hub.seen_by(&session.client).roots_changed(server);
     }
     if method == "notifications/cancelled"
-        && let Some(id) =
-            params.and_then(|raw| RawObject::parse(raw).ok()).and_then(|params| params.read("requestId"))
+        && let Some(id) = params.fields.read("requestId")
     {
         session.cancel(&id);
     }

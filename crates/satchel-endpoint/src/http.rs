@@ -28,6 +28,7 @@ use crate::{
     guard::{Guard, Refused},
     kept_sessions::{self, KeptSessions},
     modern, notifications, origins,
+    params::Params,
     parked::ParkedCalls,
     reply, roots,
     serve::HEADER_BYTES,
@@ -137,7 +138,7 @@ async fn handle(app: Arc<App>, request: Request<Body>) -> Response<Body> {
 
 async fn answer(app: Arc<App>, request: Request<Body>) -> Response<Body> {
     let (mut parts, body) = request.into_parts();
-    without_last_slash(&mut parts.uri);
+    without_more_slashes(&mut parts.uri);
     if head_bytes(&parts) > HEADER_BYTES {
         return reply::empty(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
     }
@@ -258,12 +259,13 @@ fn head_bytes(parts: &Parts) -> usize {
     fields.sum::<usize>() + parts.uri.path().len() + parts.uri.query().map_or(0, str::len)
 }
 
-/// One slash more is the same address: clients that normalize addresses add it, and people paste one. Not a redirect, on
-/// which many clients lose the body.
-fn without_last_slash(uri: &mut Uri) {
+/// One slash more is the same address: clients that normalize addresses or join them add it, and people paste one. Not a
+/// redirect, on which many clients lose the body.
+fn without_more_slashes(uri: &mut Uri) {
     let path = uri.path();
-    let shorter = path.trim_end_matches('/');
-    if shorter.is_empty() || shorter.len() == path.len() {
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let shorter = format!("/{}", parts.join("/"));
+    if parts.is_empty() || shorter == path {
         return;
     }
     let mut parts = uri.clone().into_parts();
@@ -361,15 +363,19 @@ async fn post(app: &Arc<App>, client: String, place: Place, parts: &Parts, body:
         }
     };
     may_fail_here("request");
-    if modern::speaks(&message, &parts.headers) {
-        return Box::pin(modern::answer(app, &client, place, message, &parts.headers)).await;
+    let params = Params::of(message.params());
+    if modern::speaks(&message, &params, &parts.headers) {
+        return Box::pin(modern::answer(app, &client, place, message, params, &parts.headers)).await;
     }
     match message {
-        Message::Request { id, method, params } if method == "initialize" => {
+        Message::Request { id, method, .. } if method == "initialize" => {
             Box::pin(initialize(app, client, place, id, params)).await
         }
         message => match session(app, &client, &place, &parts.headers) {
-            Ok(session) => Box::pin(deliver(app, &session, message, accepts_events(&parts.headers))).await,
+            Ok(session) => {
+                let events = accepts_events(&parts.headers);
+                Box::pin(deliver(app, &session, message, params, events)).await
+            }
             Err(refusal) => refusal.with_id(&message),
         },
     }
@@ -395,15 +401,9 @@ pub(crate) fn fault(error: &ParseError) -> ErrorObject {
     ErrorObject::new(error.code(), error.to_string())
 }
 
-async fn initialize(
-    app: &Arc<App>,
-    client: String,
-    place: Place,
-    id: Id,
-    params: Option<Box<Raw>>,
-) -> Response<Body> {
+async fn initialize(app: &Arc<App>, client: String, place: Place, id: Id, params: Params) -> Response<Body> {
     let place_name = place.name();
-    let (session, result) = match open(app, client.clone(), place, params.as_deref(), false).await {
+    let (session, result) = match open(app, client.clone(), place, &params, false).await {
         Ok(opened) => opened,
         Err((status, error)) => return reply::error(status, Some(id), error),
     };
@@ -440,10 +440,9 @@ pub(crate) async fn open(
     app: &App,
     client: String,
     Place { surface, usual, scope }: Place,
-    params: Option<&Raw>,
+    params: &Params,
     one_stream: bool,
 ) -> Result<(Session, Box<Raw>), (StatusCode, ErrorObject)> {
-    let params = params.and_then(|params| RawObject::parse(params).ok()).unwrap_or_default();
     let Some(requested) = params.text("protocolVersion") else {
         let error = ErrorObject::new(errors::INVALID_PARAMS, "initialize needs a protocolVersion");
         return Err((StatusCode::BAD_REQUEST, error));
@@ -463,7 +462,7 @@ pub(crate) async fn open(
         result.put("instructions", &instructions);
     }
     let place = Place { surface, usual, scope };
-    let session = Session::new(client, era, place, Menu::of(&hub), &params, one_stream);
+    let session = Session::new(client, era, place, Menu::of(&hub), &params.fields, one_stream);
     Ok((session, result.to_raw()))
 }
 
@@ -535,23 +534,29 @@ fn open_again(app: &Arc<App>, name: &str, client: &str, place: &Place) -> Option
     Some(session)
 }
 
-async fn deliver(app: &Arc<App>, session: &Arc<Session>, message: Message, events: bool) -> Response<Body> {
+async fn deliver(
+    app: &Arc<App>,
+    session: &Arc<Session>,
+    message: Message,
+    params: Params,
+    events: bool,
+) -> Response<Body> {
     match message {
-        Message::Notification { method, params } => {
-            notified(app, session, &method, params.as_deref());
+        Message::Notification { method, .. } => {
+            notified(app, session, &method, &params);
             reply::empty(StatusCode::ACCEPTED)
         }
         Message::Response { id, outcome } => {
             session.answered(id.as_ref(), outcome);
             reply::empty(StatusCode::ACCEPTED)
         }
-        Message::Request { id, method, params } => {
+        Message::Request { id, method, .. } => {
             let request = exchange::SessionRequest {
                 hub: &session.hub(&app.hub),
                 session,
                 id,
                 method: &method,
-                params: params.as_deref(),
+                params,
                 events,
             };
             match request.answer(&app.tracker).await {
@@ -567,7 +572,7 @@ async fn deliver(app: &Arc<App>, session: &Arc<Session>, message: Message, event
 }
 
 /// Handles a notification.
-pub(crate) fn notified(app: &App, session: &Arc<Session>, method: &str, params: Option<&Raw>) {
+pub(crate) fn notified(app: &App, session: &Arc<Session>, method: &str, params: &Params) {
     exchange::notified(&app.hub, session, method, params);
     let changed = method == "notifications/roots/list_changed";
     if changed || method == "notifications/initialized" {
@@ -622,7 +627,7 @@ async fn batch(
                     session: &session,
                     id,
                     method: &method,
-                    params: params.as_deref(),
+                    params: Params::of(params.as_deref()),
                     events: false,
                 };
                 match request.answer(&app.tracker).await {
@@ -632,7 +637,7 @@ async fn batch(
                 }
             }
             Ok(Message::Notification { method, params }) => {
-                notified(app, &session, &method, params.as_deref());
+                notified(app, &session, &method, &Params::of(params.as_deref()));
             }
             Ok(Message::Response { id, outcome }) => session.answered(id.as_ref(), outcome),
             Err(error) => {

@@ -29,6 +29,7 @@ mod notifications;
 mod observe;
 mod origins;
 mod otlp;
+mod params;
 mod parked;
 mod reply;
 mod roots;

@@ -31,7 +31,8 @@ use crate::{
     http::{App, Place, VERSION, accepts_events},
     notifications::{self, Follower, Told},
     observe,
-    parked::{Belongs, Parked, Resumed},
+    params::Params,
+    parked::{Parked, Request, Resumed},
     reply,
     stream::{FIRST_BYTE, KEEP_ALIVE, STILL_HERE},
     surface::{FRESH, Surface, info_of},
@@ -46,21 +47,16 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const WATCHED: usize = 256;
 
 /// Does the request use a stateless revision? Legacy requests name theirs in the header only, if at all.
-pub(crate) fn speaks(message: &Message, http: &HeaderMap) -> bool {
-    let (method, params) = match message {
-        Message::Request { method, params, .. } | Message::Notification { method, params } => {
-            (method.as_str(), params.as_deref())
-        }
-        Message::Response { .. } => ("", None),
+pub(crate) fn speaks(message: &Message, params: &Params, http: &HeaderMap) -> bool {
+    let method = match message {
+        Message::Request { method, .. } | Message::Notification { method, .. } => method.as_str(),
+        Message::Response { .. } => "",
     };
     let named = http.get(VERSION).and_then(|value| value.to_str().ok());
-    let in_body = metadata::of_params(params).get(era::VERSION_META).is_some();
+    let in_body = params.meta.get(era::VERSION_META).is_some();
     if method == "initialize" {
         // A legacy `initialize` names its revision; without one, it is a removed method of this era.
-        return in_body
-            && params.is_none_or(|raw| {
-                RawObject::parse(raw).is_ok_and(|all| all.get("protocolVersion").is_none())
-            });
+        return in_body && params.fields.get("protocolVersion").is_none();
     }
     method == "server/discover"
         || in_body
@@ -73,10 +69,11 @@ pub(crate) async fn answer(
     client: &str,
     Place { surface, usual, scope }: Place,
     message: Message,
+    params: Params,
     http: &HeaderMap,
 ) -> Response<Body> {
     let hub = app.hub.seen_by(client).within(&scope);
-    let (id, method, params) = match message {
+    let (id, method, as_sent) = match message {
         Message::Request { id, method, params } => (id, method, params),
         // No notification of a stateless client is for a server: each call states what is needed, and closing its
         // stream cancels it (`2026-07-28/basic/patterns/cancellation.mdx`). Ids in it are the client's own.
@@ -90,17 +87,16 @@ pub(crate) async fn answer(
             return reply::error(StatusCode::BAD_REQUEST, None, error);
         }
     };
-    let params = params.as_deref();
-    let era = match check(&surface, &method, params, http) {
+    let era = match check(&surface, &method, &params, http) {
         Ok(era) => era,
         Err((status, error)) => return reply::error(status, Some(id), error),
     };
     if method == "tools/call"
-        && let Err(error) = arguments_agree(&hub, &surface, params, http)
+        && let Err(error) = arguments_agree(&hub, &surface, &params, http)
     {
         return reply::error(StatusCode::BAD_REQUEST, Some(id), error);
     }
-    let caller = caller_of(client, era, &surface, params);
+    let caller = caller_of(client, era, &surface, &params);
     let server = info_of(&hub, &surface);
     match method.as_str() {
         "server/discover" => {
@@ -109,7 +105,7 @@ pub(crate) async fn answer(
             finish(id, outcome, &server, None)
         }
         "subscriptions/listen" => {
-            match Listening::open(app, &hub, &surface, &caller, id.clone(), params).await {
+            match Listening::open(app, &hub, &surface, &caller, id.clone(), &params).await {
                 Ok(listening) if usual => {
                     reply::events(Body::from_stream(listening.of_whatever(&hub, client).stream()))
                 }
@@ -118,12 +114,13 @@ pub(crate) async fn answer(
             }
         }
         _ => {
-            let belongs = Belongs::new(client, &surface, &method, params);
-            let parked = match app.parked.take(params, &belongs) {
+            let belongs =
+                Request { client: client.to_owned(), surface: surface.clone(), method, params: as_sent };
+            let parked = match app.parked.take(&params, &belongs) {
                 Resumed::NotOurs => None,
                 Resumed::Call(mut parked) => {
                     parked.running.park(false);
-                    parked.take_answers(params);
+                    parked.take_answers(&params);
                     Some(*parked)
                 }
                 Resumed::Bad => {
@@ -131,12 +128,14 @@ pub(crate) async fn answer(
                     return finish(id, Err(ErrorObject::new(errors::INVALID_PARAMS, message)), &server, None);
                 }
             };
+            let token = params.token();
+            let kept = (belongs.method == "resources/read").then_some(Ttl(0));
             let (running, kind, questions) = match parked {
                 Some(parked) => (parked.running, parked.kind, parked.questions),
                 None => {
                     let visit = observe::visit(&hub, &caller, &surface);
                     let asker = Asker { caller, surface, servers: None, visit };
-                    match downstream::answer(&hub, &asker, &method, params).await {
+                    match downstream::answer(&hub, &asker, &belongs.method, params).await {
                         Reply::Result(result) => return finish(id, Ok(result), &server, None),
                         Reply::List(list) => return reply::list(&id, &list),
                         Reply::Error(error) => return finish(id, Err(error), &server, None),
@@ -155,9 +154,9 @@ pub(crate) async fn answer(
                 asking,
                 belongs,
                 id,
-                token: downstream::token(params),
+                token,
                 server,
-                kept: (method == "resources/read").then_some(Ttl(0)),
+                kept,
             };
             call.respond(accepts_events(http)).await
         }
@@ -173,7 +172,7 @@ struct Call {
     questions: Vec<Question>,
     /// When to ask the collected questions, and at the latest when.
     asking: Option<(Instant, Instant)>,
-    belongs: Belongs,
+    belongs: Request,
     id: Id,
     token: Option<Box<Raw>>,
     server: Box<Raw>,
@@ -255,7 +254,7 @@ impl Call {
             running,
             kind: self.kind,
             questions: std::mem::take(&mut self.questions),
-            belongs: self.belongs.clone(),
+            belongs: self.belongs.identity(),
         };
         let asked = self.app.parked.park(parked, &self.app.tracker, self.app.stopping());
         Some(Happened::End(asked.ok_or_else(|| {
@@ -279,8 +278,8 @@ async fn discover(hub: &Hub, surface: &Surface, era: Era) -> Result<Box<Raw>, Er
     Ok(result.to_raw())
 }
 
-fn caller_of(client: &str, era: Era, surface: &Surface, params: Option<&Raw>) -> Caller {
-    let meta = metadata::of_params(params);
+fn caller_of(client: &str, era: Era, surface: &Surface, params: &Params) -> Caller {
+    let meta = &params.meta;
     let capabilities = meta.get(metadata::CAPABILITIES).and_then(|raw| RawObject::parse(raw).ok());
     let level = meta.text(metadata::LOG_LEVEL).and_then(|level| caller::severity(&level));
     Caller {
@@ -321,11 +320,11 @@ fn shaped(id: Id, outcome: Result<Box<Raw>, ErrorObject>, server: &Raw, ttl: Opt
 fn check(
     surface: &Surface,
     method: &str,
-    params: Option<&Raw>,
+    params: &Params,
     http: &HeaderMap,
 ) -> Result<Era, (StatusCode, ErrorObject)> {
     let bad = |code: i64, message: String| (StatusCode::BAD_REQUEST, ErrorObject::new(code, message));
-    let meta = metadata::of_params(params);
+    let meta = &params.meta;
     let unspoken = |asked: &str| {
         let message = format!("protocol revision {asked} is not supported here");
         let (status, error) = bad(errors::UNSUPPORTED_PROTOCOL_VERSION, message);
@@ -351,7 +350,7 @@ fn check(
     }
     same(http, "mcp-method", method)?;
     if let Some(key) = headers::named_by(method) {
-        let named = params.and_then(|params| RawObject::parse(params).ok()?.text(key));
+        let named = params.text(key);
         let Some(named) = named else {
             return Err(bad(errors::INVALID_PARAMS, format!("{method} needs \"{key}\"")));
         };
@@ -364,11 +363,10 @@ fn check(
 fn arguments_agree(
     hub: &Hub,
     surface: &Surface,
-    params: Option<&Raw>,
+    params: &Params,
     http: &HeaderMap,
 ) -> Result<(), ErrorObject> {
-    let fields = params.and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
-    let name = fields.text("name").unwrap_or_default();
+    let name = params.text("name").unwrap_or_default();
     let catalog = hub.catalog();
     let path = match surface {
         Surface::Router | Surface::Script => None,
@@ -377,7 +375,7 @@ fn arguments_agree(
     };
     let wanted = path.and_then(|path| Some(catalog.tool(&path)?.param_headers())).unwrap_or_default();
     let arguments: Value =
-        if wanted.is_empty() { Value::Null } else { fields.read("arguments").unwrap_or_default() };
+        if wanted.is_empty() { Value::Null } else { params.fields.read("arguments").unwrap_or_default() };
     for param in wanted {
         let mut all = http.get_all(param.header.as_str()).iter();
         let (one, more) = (all.next(), all.next());
@@ -426,9 +424,9 @@ impl Listening {
         surface: &Surface,
         caller: &Caller,
         id: Id,
-        params: Option<&Raw>,
+        params: &Params,
     ) -> Result<Self, ErrorObject> {
-        let fields = params.and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
+        let fields = &params.fields;
         let filter = fields.get("notifications").and_then(|raw| RawObject::parse(raw).ok());
         let Some(filter) = filter else {
             let message = "subscriptions/listen needs \"notifications\": what to subscribe to";
@@ -588,7 +586,7 @@ mod tests {
             map.append(*name, value.parse().unwrap());
         }
         let params = Raw::from_string(params.to_owned()).unwrap();
-        check(&Surface::Router, method, Some(&params), &map)
+        check(&Surface::Router, method, &Params::of(Some(&params)), &map)
             .err()
             .map(|(status, error)| (status.as_u16(), error.code))
     }
@@ -634,6 +632,8 @@ mod tests {
 
     #[test]
     fn the_family_is_told_by_header_body_or_method_and_initialize_is_always_legacy() {
+        let speaks =
+            |message: &Message, http: &HeaderMap| super::speaks(message, &Params::of(message.params()), http);
         let mut named = HeaderMap::new();
         named.insert(VERSION, "2025-11-25".parse().unwrap());
         assert!(!speaks(&request("{}"), &named) && !speaks(&request("{}"), &HeaderMap::new()));

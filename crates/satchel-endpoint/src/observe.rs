@@ -32,9 +32,9 @@ pub(crate) fn listed(hub: &Hub, visit: &Arc<Visit>, list: &List) {
 }
 
 /// Observes a call of a server's tool under its flat name.
-pub(crate) fn direct(hub: &Hub, visit: &Arc<Visit>, params: &RawObject) -> Observer {
+pub(crate) fn direct(hub: &Hub, visit: &Arc<Visit>, params: &RawObject, meta: &RawObject) -> Observer {
     let name = params.text("name").unwrap_or_default();
-    with_trace(hub.observe(visit, CallKind::Call, &name, &request(params)), params)
+    with_trace(hub.observe(visit, CallKind::Call, &name, &request(params)), meta)
 }
 
 fn request(params: &RawObject) -> String {
@@ -42,8 +42,7 @@ fn request(params: &RawObject) -> String {
     format!(r#"{{"name":{},"arguments":{}}}"#, text("name", "\"\""), text("arguments", "{}"))
 }
 
-fn with_trace(observer: Observer, params: &RawObject) -> Observer {
-    let meta = params.get("_meta").and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
+fn with_trace(observer: Observer, meta: &RawObject) -> Observer {
     if let Some(traceparent) = meta.text("traceparent") {
         observer.trace(&traceparent);
     }
@@ -55,7 +54,7 @@ pub(crate) fn own(
     hub: &Hub,
     visit: &Arc<Visit>,
     name: &str,
-    params: &RawObject,
+    (params, meta_of): (&RawObject, &RawObject),
     arguments: &RawObject,
 ) -> Observer {
     let full = || arguments.text("detail").as_deref() == Some("full");
@@ -76,5 +75,5 @@ pub(crate) fn own(
         }
     };
     let observer = hub.observe(visit, kind, asked.as_deref().unwrap_or(name), &request(params));
-    with_trace(observer, params)
+    with_trace(observer, meta_of)
 }

@@ -14,7 +14,7 @@ use satchel_mcp::{Raw, RawObject};
 use serde_json::json;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{downstream::Kind, surface::Surface};
+use crate::{downstream::Kind, params::Params, surface::Surface};
 
 /// Prefix of the hub's handles, which distinguishes them from a server's own state.
 const MARK: &str = "satchel-";
@@ -41,19 +41,29 @@ pub(crate) struct Belongs {
     params: String,
 }
 
-impl Belongs {
-    /// `params` without what a retry adds and what may differ between requests.
-    pub(crate) fn new(client: &str, surface: &Surface, method: &str, params: Option<&Raw>) -> Self {
-        let mut fields = params.and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
+/// A request as it was sent. Only one that has to wait, or continues one that waits, is compared.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) client: String,
+    pub(crate) surface: Surface,
+    pub(crate) method: String,
+    pub(crate) params: Option<Box<Raw>>,
+}
+
+impl Request {
+    /// What it has in common with its repetitions: `params` without what a retry adds and what may differ between requests.
+    pub(crate) fn identity(&self) -> Belongs {
+        let Self { client, surface, method, params } = self;
+        let mut fields = params.as_deref().and_then(|raw| RawObject::parse(raw).ok()).unwrap_or_default();
         for key in ["inputResponses", "requestState", "_meta"] {
             fields.remove(key);
         }
         // Clients may reformat or reorder the same values.
         let value: serde_json::Value = serde_json::from_str(fields.to_raw().get()).unwrap_or_default();
-        Self {
-            client: client.to_owned(),
+        Belongs {
+            client: client.clone(),
             surface: surface.clone(),
-            method: method.to_owned(),
+            method: method.clone(),
             params: sorted(&value).to_string(),
         }
     }
@@ -135,12 +145,13 @@ impl ParkedCalls {
     }
 
     /// Takes the call that a request continues.
-    pub(crate) fn take(&self, params: Option<&Raw>, belongs: &Belongs) -> Resumed {
-        let state = params.and_then(|raw| RawObject::parse(raw).ok()?.text("requestState"));
+    pub(crate) fn take(&self, params: &Params, request: &Request) -> Resumed {
+        let state = params.text("requestState");
         let Some(state) = state.filter(|state| state.starts_with(MARK)) else { return Resumed::NotOurs };
+        let belongs = request.identity();
         let mut waiting = self.lock();
         match waiting.get(&state) {
-            Some(parked) if parked.belongs == *belongs => {
+            Some(parked) if parked.belongs == belongs => {
                 waiting.remove(&state).map_or(Resumed::Bad, |parked| Resumed::Call(Box::new(parked)))
             }
             _ => Resumed::Bad,
@@ -176,10 +187,9 @@ fn request(question: &Question) -> Box<Raw> {
 
 impl Parked {
     /// Forwards the client's answers. What it left out is still open.
-    pub(crate) fn take_answers(&mut self, params: Option<&Raw>) {
-        let responses = params
-            .and_then(|raw| RawObject::parse(RawObject::parse(raw).ok()?.get("inputResponses")?).ok())
-            .unwrap_or_default();
+    pub(crate) fn take_answers(&mut self, params: &Params) {
+        let responses = params.fields.get("inputResponses").and_then(|raw| RawObject::parse(raw).ok());
+        let responses = responses.unwrap_or_default();
         let running = &mut self.running;
         self.questions.retain(|question| match responses.get(&question.key) {
             Some(answer) if answer.get().starts_with('{') => {
@@ -199,7 +209,8 @@ mod tests {
     fn a_handle_is_good_for_the_same_request_alone() {
         let raw = |json: &str| Raw::from_string(json.to_owned()).unwrap();
         let of = |client: &str, method: &str, params: &str| {
-            Belongs::new(client, &Surface::Router, method, Some(&raw(params)))
+            let (client, method) = (client.to_owned(), method.to_owned());
+            Request { client, surface: Surface::Router, method, params: Some(raw(params)) }.identity()
         };
         let first = of("a", "tools/call", r#"{"name":"t","arguments":{"x":1,"y":2}}"#);
         let again =

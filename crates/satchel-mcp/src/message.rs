@@ -139,6 +139,14 @@ impl Message {
         envelope::read(json).map(|read| read.message)
     }
 
+    /// The parameters of a request or notification.
+    pub fn params(&self) -> Option<&RawValue> {
+        match self {
+            Message::Request { params, .. } | Message::Notification { params, .. } => params.as_deref(),
+            Message::Response { .. } => None,
+        }
+    }
+
     /// Creates a request.
     pub fn request(id: impl Into<Id>, method: &str, params: Option<Box<RawValue>>) -> Self {
         Message::Request { id: id.into(), method: method.to_owned(), params }

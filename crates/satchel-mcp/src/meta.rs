@@ -37,16 +37,6 @@ pub fn of(fields: &RawObject) -> RawObject {
     fields.get("_meta").and_then(|meta| RawObject::parse(meta).ok()).unwrap_or_default()
 }
 
-/// The same for unparsed parameters; most have none.
-pub fn of_params(params: Option<&Raw>) -> RawObject {
-    let may_have = |params: &&Raw| params.get().contains("_meta") || params.get().contains(ESCAPED);
-    let fields = params.filter(may_have).and_then(|params| RawObject::parse(params).ok());
-    fields.map(|fields| of(&fields)).unwrap_or_default()
-}
-
-/// Any character, even in a key, may be written as an escape.
-const ESCAPED: &str = "\\u";
-
 /// The task of these parameters or this result.
 pub fn related_task(fields: &RawObject) -> Option<String> {
     RawObject::parse(of(fields).get(RELATED_TASK)?).ok()?.text("taskId")
@@ -229,9 +219,9 @@ mod tests {
             (r#"[{"_meta":{"x":4}}]"#, None),
         ] {
             let raw = Raw::from_string(params.to_owned()).unwrap();
-            assert_eq!(of_params(Some(&raw)).get("x").map(Raw::get), expected, "{params}");
+            let fields = RawObject::parse(&raw).unwrap_or_default();
+            assert_eq!(of(&fields).get("x").map(Raw::get), expected, "{params}");
         }
-        assert!(of_params(None).is_empty());
     }
 
     #[test]

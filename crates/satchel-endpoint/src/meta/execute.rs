@@ -15,7 +15,10 @@ pub(crate) fn execute_arguments(arguments: &RawObject) -> Result<(String, Box<Ra
     let fault = || "\"arguments\" must be an object that fits the tool's signature".to_owned();
     let given = match arguments.get("arguments") {
         None => return Ok((path, RawObject::new().to_raw())),
-        Some(raw) if raw.get() == "null" => return Ok((path, RawObject::new().to_raw())),
+        // PHP writes an object without fields as a list.
+        Some(raw) if raw.get() == "null" || is_empty_list(raw) => {
+            return Ok((path, RawObject::new().to_raw()));
+        }
         Some(raw) => raw.to_owned(),
     };
     if given.get().starts_with('{') {
@@ -27,6 +30,10 @@ pub(crate) fn execute_arguments(arguments: &RawObject) -> Result<(String, Box<Ra
     }
     let inner = Raw::from_string(text.trim().to_owned()).map_err(|_| fault())?;
     if inner.get().starts_with('{') { Ok((path, inner)) } else { Err(fault()) }
+}
+
+fn is_empty_list(raw: &Raw) -> bool {
+    raw.get().strip_prefix('[').is_some_and(|rest| rest.trim_start() == "]")
 }
 
 #[cfg(test)]
@@ -48,6 +55,7 @@ mod tests {
         check(r#"{"tool_path":"a:b"}"#, Ok("{}"));
         check(r#"{"tool_path":"a:b","arguments":null}"#, Ok("{}"));
         check(r#"{"tool":"a:b","arguments":{"z":1.0}}"#, Ok(r#"{"z":1.0}"#));
+        check(r#"{"tool_path":"a:b","arguments":[ ]}"#, Ok("{}"));
         check(r#"{"tool_path":"a:b","arguments":[1]}"#, Err(()));
         check(r#"{"tool_path":"a:b","arguments":"not json"}"#, Err(()));
         check(r#"{"arguments":{}}"#, Err(()));
