@@ -33,6 +33,7 @@ pub use satchel_catalog::{
     meaning,
 };
 pub use satchel_clients as clients;
+pub use satchel_intake as intake;
 pub use satchel_listings::{listings, registry};
 pub use satchel_stats as stats;
 pub use satchel_trust as trust;

@@ -17,8 +17,12 @@ const DIVIDED: &[&str] =
     &["satchel_base", "satchel_upstream", "satchel_catalog", "satchel_listings", "satchel_core"];
 
 /// The crates of the core that are one room, with its name.
-const WHOLE: &[(&str, &str)] =
-    &[("satchel_trust", "trust"), ("satchel_stats", "stats"), ("satchel_clients", "clients")];
+const WHOLE: &[(&str, &str)] = &[
+    ("satchel_trust", "trust"),
+    ("satchel_stats", "stats"),
+    ("satchel_clients", "clients"),
+    ("satchel_intake", "intake"),
+];
 
 impl Place {
     /// `None` for files that are not part of the product.

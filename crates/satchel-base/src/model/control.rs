@@ -294,6 +294,11 @@ impl Refusal {
         Self { why: vec![caution.clone()], ..Self::new(code, caution.text, action) }
     }
 
+    /// A file cannot be read or written.
+    pub fn unwritable(error: impl std::fmt::Display) -> Self {
+        Self::new(Code::Unwritable, error.to_string(), "")
+    }
+
     /// There is no server of this name.
     pub fn unknown_server(name: &str) -> Self {
         Self::new(Code::UnknownServer, format!("there is no server \"{name}\""), "See `satchel list`.")

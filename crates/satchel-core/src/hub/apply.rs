@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Hub, approved, audit, bundles, registry, server_entry};
+use super::{Hub, approved, audit, registry, server_entry};
 use crate::{
     config::{
         Config, ConfigError,
@@ -17,6 +17,7 @@ use crate::{
         watch::FileWatch,
     },
     files,
+    intake::{bundles, house::Hand},
     model::{
         Code, Notice,
         audit::AuditKind,
@@ -49,26 +50,6 @@ pub enum ApplyError {
     /// An internal error. The file is either unchanged or completely written.
     #[error(transparent)]
     Panicked(#[from] Panicked),
-}
-
-/// Whose change it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hand {
-    /// A person's, who accepts what runs after it, or the hub's own.
-    Person,
-    /// A program's. It loosens nothing that needs a person, except what the review of entries holds back.
-    Program,
-    /// From another setup: what it loosens waits like a change of the file by another program.
-    Setup,
-    /// From a text that no person was shown: what runs after it waits.
-    Unseen,
-}
-
-impl Hand {
-    /// The hand of this handle's caller.
-    pub(super) fn of(hub: &Hub) -> Self {
-        if hub.context.is_for_a_person() { Self::Person } else { Self::Program }
-    }
 }
 
 /// A change, and the caller waiting for it.

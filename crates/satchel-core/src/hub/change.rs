@@ -1,12 +1,11 @@
 //! A change of the configuration with what follows from it: clients stay bound to a profile of another name, and a server
 //! that was removed is signed out.
 
-use super::{
-    Hub,
-    apply::{self, Hand},
-    binding, route, sign_in,
+use super::{Hub, apply, binding, route, sign_in};
+use crate::{
+    intake::house::Hand,
+    model::control::{Change, Refusal},
 };
-use crate::model::control::{Change, Refusal};
 
 /// Applies a change, whoever requests it.
 ///

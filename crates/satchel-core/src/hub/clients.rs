@@ -11,14 +11,7 @@ use std::{
 use serde_json::Value;
 use tokio::{io::AsyncWriteExt, process::Command};
 
-use super::{
-    Hub,
-    failure::unwritable,
-    import, ourselves,
-    preview::{Changed, TOKEN_TO_COME},
-    route,
-    token_files::FileAccess,
-};
+use super::{Hub, ourselves, route, token_files::FileAccess};
 use crate::{
     clients::{
         connect::{self, ConnectError, Plan, Without, Written},
@@ -34,6 +27,10 @@ use crate::{
     clock::now_ms,
     config::{Config, file::RESULT_CAP},
     files,
+    intake::{
+        offers,
+        preview::{Changed, TOKEN_TO_COME},
+    },
     model::{
         Code, ToolPath,
         audit::AuditKind,
@@ -127,7 +124,7 @@ pub(super) fn set_hidden(hub: &Hub, client: &str, path: String, hidden: bool) ->
 
 pub(super) fn choose_for(hub: &Hub, client: &str, change: impl FnOnce(&mut Choices)) -> Result<(), Refusal> {
     is_a_client(hub, client)?;
-    hub.inner.clients.choose(client, change).map_err(unwritable)?;
+    hub.inner.clients.choose(client, change).map_err(Refusal::unwritable)?;
     hub.inner.faces.changed();
     Ok(())
 }
@@ -188,7 +185,7 @@ pub(super) fn result_cap(config: &Config, client: &str) -> usize {
 pub(super) fn list_clients(hub: &Hub, environment: &Environment) -> ClientList {
     let machine = Machine::here(environment);
     let tools = hub.catalog().tools_for_models();
-    let here = import::existing(hub);
+    let here = offers::existing(hub);
     let mut clients: Vec<KnownClient> =
         table::clients().iter().map(|client| view_of(hub, client, &machine, tools, &here)).collect();
     clients.sort_by_key(|client| (!client.installed, client.tier.clone()));
@@ -264,7 +261,7 @@ pub(super) fn token_files(hub: &Hub, environment: &Environment) -> Vec<TokenFile
 }
 
 fn duplicates(hub: &Hub, client: &'static Client, machine: &Machine, here: &Existing) -> Vec<Duplicate> {
-    let found = super::import::own_servers(client, machine, &ourselves::ourselves(hub));
+    let found = offers::own_servers(client, machine, &ourselves::ourselves(hub));
     let on = found.into_iter().filter(|(_, server)| server.enabled);
     on.filter_map(|(_, server)| {
         let name = here.known(&server)?;
@@ -427,14 +424,14 @@ async fn try_to_add(
     let files = to_write(hub, client, &plans, &access, record.as_ref())?;
     // Store the record first: a crash in between would leave an entry without the file's original bytes.
     let mut written = ConnectionRecord { over, added_ms: now_ms(), seen_ms: None, files };
-    hub.inner.clients.edits.connected(&client.id, written.clone()).map_err(unwritable)?;
+    hub.inner.clients.edits.connected(&client.id, written.clone()).map_err(Refusal::unwritable)?;
     if let Err(refusal) = write_all(client, &machine, &plans, &access, &mut written).await {
         written.files.retain(|file| read_entry(client, file).is_ok_and(|entry| entry.is_some()));
         let holds = record.or_else(|| (!written.files.is_empty()).then_some(written));
-        hub.inner.clients.edits.not_connected(&client.id, holds).map_err(unwritable)?;
+        hub.inner.clients.edits.not_connected(&client.id, holds).map_err(Refusal::unwritable)?;
         return Err(refusal);
     }
-    hub.inner.clients.edits.connected(&client.id, written).map_err(unwritable)?;
+    hub.inner.clients.edits.connected(&client.id, written).map_err(Refusal::unwritable)?;
     if over == Transport::Http
         && let Err(error) = told::tell(&hub.places().data, &client.id, &ourselves.url)
     {
@@ -465,8 +462,12 @@ fn to_write(
             (Some(earlier), Some(_)) if plan.replaces => (None, earlier.new_file, earlier.created),
             (None, Some(_)) if plan.replaces => (None, false, 0),
             (_, Some(before)) => {
-                let copy =
-                    hub.inner.clients.edits.keep(&client.id, &plan.path, before).map_err(unwritable)?;
+                let copy = hub
+                    .inner
+                    .clients
+                    .edits
+                    .keep(&client.id, &plan.path, before)
+                    .map_err(Refusal::unwritable)?;
                 (Some(copy), false, plan.created)
             }
             (_, None) => (None, true, plan.created),
@@ -520,7 +521,7 @@ fn without_tokens(hub: &Hub, client: &str, name: &str, dry_run: bool) -> Result<
 
 /// Revokes the client's tokens: requests with them are rejected, and open sessions end.
 fn revoke_tokens(hub: &Hub, client: &str) -> Result<(), Refusal> {
-    hub.inner.clients.tokens.revoke(client).map_err(|error| unwritable(error.to_string()))?;
+    hub.inner.clients.tokens.revoke(client).map_err(|error| Refusal::unwritable(error))?;
     hub.did_here(AuditKind::Access, client, "its tokens were revoked");
     hub.inner.clients.chosen();
     hub.inner.faces.changed();
@@ -554,7 +555,7 @@ pub(super) fn remove_from_client(
     }
     if !dry_run {
         revoke_tokens(hub, &client.id)?;
-        hub.inner.clients.edits.disconnected(&client.id, again).map_err(unwritable)?;
+        hub.inner.clients.edits.disconnected(&client.id, again).map_err(Refusal::unwritable)?;
         hub.inner.faces.changed();
     }
     Ok(ClientChange {
@@ -668,7 +669,7 @@ fn take_out(client: &Client, written: &Written, dry_run: bool) -> Result<FileCha
     };
     let before = now.as_deref();
     if !dry_run && after.is_none() {
-        files::grant(path, written.access_before()).map_err(unwritable)?;
+        files::grant(path, written.access_before()).map_err(Refusal::unwritable)?;
     }
     let Some(after) = after else {
         return Ok(FileChange {
@@ -700,7 +701,7 @@ async fn write_all(
         match by_own_command(client, record.over, machine, plan).await {
             Some(after) => {
                 written.after = fingerprint(&after);
-                files::grant(&plan.path, *access).map_err(unwritable)?;
+                files::grant(&plan.path, *access).map_err(Refusal::unwritable)?;
             }
             None => connect::write(&plan.path, plan.before.as_deref(), &plan.after, *access)
                 .map_err(|error| refused(client, error))?,

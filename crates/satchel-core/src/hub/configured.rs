@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, watch};
 
-use super::{apply::Asked, server_entry::Entries, settings::AcceptedSettings};
-use crate::{config::Config, files::Places, icons::Icons, setup::Following};
+use super::{apply::Asked, settings::AcceptedSettings};
+use crate::{config::Config, files::Places, icons::Icons, intake::house::Entries, setup::Following};
 
 /// The configuration in effect.
 #[derive(Debug)]

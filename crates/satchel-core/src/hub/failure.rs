@@ -119,7 +119,3 @@ impl From<CallFailure> for Refusal {
         Refusal::new(code, failure.message, failure.action)
     }
 }
-
-pub(super) fn unwritable(error: impl std::fmt::Display) -> Refusal {
-    Refusal::new(Code::Unwritable, error.to_string(), "")
-}

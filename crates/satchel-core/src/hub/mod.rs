@@ -10,7 +10,6 @@ mod audience;
 mod audit;
 mod authorize;
 mod binding;
-mod bundles;
 mod by_hand;
 mod call;
 mod change;
@@ -22,8 +21,6 @@ mod credential;
 mod data_dir;
 mod debug;
 pub mod doctor;
-mod entering;
-mod entry_secrets;
 mod execute;
 mod faces;
 mod failure;
@@ -32,10 +29,10 @@ mod fresh_lists;
 mod hygiene;
 mod icons;
 mod idle;
-mod import;
 mod instances;
 mod instantiate;
 mod launch;
+mod lending;
 mod lifetime;
 mod links;
 mod listings;
@@ -48,7 +45,6 @@ mod page;
 mod pause;
 mod per_server;
 mod permission;
-mod preview;
 mod profiles;
 mod publish;
 mod question;
@@ -105,6 +101,7 @@ use crate::{
     clients::{ledger::Ledger as Edits, token::Tokens},
     config::{Config, profiles::Lens},
     files::Places,
+    intake::{bundles, house::Hand},
     meaning::Meanings,
     model::{
         Notice, Origin, ServerName, Snapshot, ToolPath,
@@ -455,7 +452,7 @@ impl Hub {
     /// # Errors
     /// [`ApplyError`] if it is invalid or cannot be written; the configuration is then unchanged.
     pub async fn apply(&self, change: Change) -> Result<(), ApplyError> {
-        apply::ask(self, change, apply::Hand::of(self)).await
+        apply::ask(self, change, Hand::of(self)).await
     }
 
     /// The configuration in effect.

@@ -3,8 +3,9 @@
 
 use serde_json::json;
 
-use super::{Hub, apply, approved, launch, server_entry};
+use super::{Hub, apply, approved, launch};
 use crate::{
+    intake::{entering::entry_to_edit, house::Hand},
     model::{
         Code, ServerName, TransportConfig,
         control::{Change, Refusal},
@@ -51,7 +52,7 @@ pub(super) async fn pin(hub: &Hub, server: &str, version: Option<String>) -> Res
     // Pinning must not accept other changes that were made outside Satchel.
     approved::refuse_held_entry(hub, &name)?;
     // The version that was fetched last is what ran. Naming any other version accepts it.
-    let hand = if version.is_none() { apply::Hand::Person } else { apply::Hand::of(hub) };
+    let hand = if version.is_none() { Hand::Person } else { Hand::of(hub) };
     let version = match version {
         Some(version) => version,
         None => one_of(&versions(hub, transport.clone()).await, &package, server)?,
@@ -60,7 +61,7 @@ pub(super) async fn pin(hub: &Hub, server: &str, version: Option<String>) -> Res
         let message = format!("\"{version}\" is not an exact version of {package}");
         Refusal::new(Code::NoVersion, message, "Name one like 1.2.3, or the full digest of an image.")
     })?;
-    let mut entry = server_entry::entry_to_edit(hub, server)?;
+    let mut entry = entry_to_edit(hub, server)?;
     entry["args"] = json!(args);
     apply::ask(hub, Change::Edit { name: server.to_owned(), entry: entry.into() }, hand).await?;
     Ok(Pinned { package, version })

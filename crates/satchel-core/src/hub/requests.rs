@@ -8,11 +8,15 @@ use serde_json::Value;
 use super::{
     Hub, USUAL_PORT, approved,
     authorize::{self, nothing},
-    binding, by_hand, clients, credential, doctor, entering, failures, icons, import, instances, launch,
-    listings, offered, packages, pause, permission, review, search, server_entry, settings, setup, sign_in,
-    trying, undo, usage, view,
+    binding, by_hand, clients, credential, doctor, failures, icons, instances, launch, listings, offered,
+    packages, pause, permission, review, search, server_entry, settings, setup, sign_in, trying, undo, usage,
+    view,
 };
 use crate::{
+    intake::{
+        entering, offers,
+        taking::{self, Wanted},
+    },
     model::{
         Code, Origin, ServerName,
         audit::{AuditKind, AuditQuery},
@@ -127,7 +131,7 @@ methods! {
         }
         search::tool_list(hub, &query, server.as_deref(), limit).await
     };
-    GetEntry, WINDOWS, nothing, |hub, GetEntry { server }| server_entry::entry_to_edit(hub, &server).map(Entry);
+    GetEntry, WINDOWS, nothing, |hub, GetEntry { server }| entering::entry_to_edit(hub, &server).map(Entry);
     ListOwnSecrets, WINDOWS, nothing, |hub, ListOwnSecrets { server }| server_entry::own_secrets(hub, &server);
     GetPackage, WINDOWS, nothing, |hub, GetPackage { server }| packages::package(hub, &server).await;
     SearchListing, WINDOWS, nothing, |_hub, SearchListing { query }| Ok(crate::registry::find(&query));
@@ -152,7 +156,7 @@ methods! {
     GetDebugStatus, CHANNEL, nothing, |hub, _| hub.debug_status();
     ListClients, WINDOWS, nothing, |hub, ListClients { environment }| Ok(clients::list_clients(hub, &environment));
     FindServers, WINDOWS, nothing, |hub, FindServers { from, answers, environment }| {
-        import::find_servers(hub, &from, &answers, &environment)
+        offers::find_servers(hub, &from, &answers, &environment)
     };
     ListAccounts, WINDOWS, nothing, |hub, _| Ok(sign_in::accounts(hub));
 
@@ -255,8 +259,8 @@ methods! {
     };
     Undo, WINDOWS, authorize::of_undo, |hub, Undo { environment }| undo::undo(hub, &environment).await;
     ImportServers, WINDOWS, nothing, |hub, ImportServers { from, names, answers, seen, take_out, dry_run, named, replace, off, environment }| {
-        let wanted = super::import::Wanted { from, names, answers, seen, take_out, dry_run, named, replace, off };
-        import::import_servers(hub, wanted, &environment).await
+        let wanted = Wanted { from, names, answers, seen, take_out, dry_run, named, replace, off };
+        taking::import_servers(hub, wanted, &environment).await
     };
     SetSurface, WINDOWS, nothing, |hub, SetSurface { client, surface }| {
         blocking(hub, move |hub| clients::set_surface(hub, &client, surface)).await.and_then(done)

@@ -1,51 +1,17 @@
-//! Reads, removes and restores one server's entry in the configuration, for faces.
+//! Removes and restores one server's entry in the configuration, for faces.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::{Path, PathBuf},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::MutexGuard;
 
 use satchel_entry::template::Template;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Hub;
 use crate::{
-    config::hidden::without_credentials,
-    listings::Listings,
     model::{Origin, TransportConfig, control::Refusal, request::OwnSecrets},
     upstream::log::ServerLog,
 };
-
-/// Removed entries since the hub started, by name. They may contain values that are stored nowhere else.
-type Removed = Mutex<BTreeMap<String, Value>>;
-
-/// Sources and destinations of entries besides the configuration.
-#[derive(Debug)]
-pub(super) struct Entries {
-    removed: Removed,
-    /// The directories of bundles that are being imported and that no entry names yet.
-    pub(super) arriving: Mutex<BTreeSet<PathBuf>>,
-    /// The registries' lists.
-    pub(super) listings: Listings,
-}
-
-impl Entries {
-    pub(super) fn new(data: &Path) -> Self {
-        Self { removed: Removed::default(), arriving: Mutex::default(), listings: Listings::new(data) }
-    }
-}
-
-/// The entry for editing, with secrets hidden.
-pub(super) fn entry_to_edit(hub: &Hub, server: &str) -> Result<Map<String, Value>, Refusal> {
-    let config = hub.config();
-    let entry = config.entry(server).cloned().map(without_credentials);
-    match entry {
-        Some(Value::Object(fields)) => Ok(fields),
-        _ => Err(Refusal::unknown_server(server)),
-    }
-}
 
 /// The secrets that only this server references.
 pub(super) fn own_secrets(hub: &Hub, server: &str) -> Result<OwnSecrets, Refusal> {

@@ -14,10 +14,11 @@ use std::{
 use satchel_entry::template::secrets_in;
 use serde_json::{Map, Value, json};
 
-use super::{Hub, change, clients, entry_secrets, failure::unwritable, registry};
+use super::{Hub, change, clients, registry};
 use crate::{
     clients::ledger::Choices,
     config::{self, Config, guarded::Guarded, profiles::PROFILES, watch::FileWatch},
+    intake::credentials,
     model::{
         Code, Notice,
         approvals::Part,
@@ -99,7 +100,7 @@ pub(super) async fn write(
         left,
     };
     let turn = hub.inner.configured.following.turn.lock().await;
-    let computer = hub.inner.configured.following.name().map_err(unwritable)?;
+    let computer = hub.inner.configured.following.name().map_err(Refusal::unwritable)?;
     drop(turn);
     let seal = move || {
         let sealed = passphrase.map(|passphrase| SealedSecrets::seal(&values, &passphrase)).transpose();
@@ -237,7 +238,7 @@ pub(super) async fn take(
             // Plain-text values of the local entry are stored where its reference expects them.
             let own = ours.moved.iter().map(|moved| (moved.name.clone(), Secret::new(moved.value.clone())));
             let values: BTreeMap<String, Secret> = own.chain(sealed.clone()).collect();
-            if let Err(refusal) = entry_secrets::store_named(hub, entry, &values, &mut stored).await {
+            if let Err(refusal) = credentials::store_named(hub, entry, &values, &mut stored).await {
                 taken.left.push(Left::refused(id.to_string(), refusal));
                 continue;
             }
@@ -246,7 +247,7 @@ pub(super) async fn take(
     }
     // Recorded before the change, so that it can be undone after a crash.
     if !parts.is_empty() {
-        hub.inner.clients.edits.set_up(before, stored.clone()).map_err(unwritable)?;
+        hub.inner.clients.edits.set_up(before, stored.clone()).map_err(Refusal::unwritable)?;
     }
     for (id, value) in parts {
         let is_new = id.part == SetupPart::Server && hub.config().entry(&id.name).is_none();
@@ -278,7 +279,7 @@ pub(super) async fn keep(hub: &Hub, computer: &str, chosen: Vec<SetupChoice>) ->
     for id in &seen {
         agreed.settle(id, setup.parts.get(id));
     }
-    hub.inner.configured.following.remember(known).map_err(unwritable)?;
+    hub.inner.configured.following.remember(known).map_err(Refusal::unwritable)?;
     drop(turn);
     hub.inner.configured.following.due.notify_one();
     match stale.is_empty() {
@@ -311,7 +312,7 @@ pub(super) async fn follow(hub: &Hub, folder: Option<PathBuf>) -> Result<Followe
         Some(folder) => format!("the setup follows {}", folder.display()),
         None => "the setup follows no folder".to_owned(),
     };
-    following.remember(known).map_err(unwritable)?;
+    following.remember(known).map_err(Refusal::unwritable)?;
     drop(turn);
     hub.did_here(AuditKind::Policy, "", detail);
     following.due.notify_one();
@@ -343,7 +344,7 @@ pub(super) async fn followed(hub: &Hub) -> Result<FollowedSetup, Refusal> {
         others: reviews,
         troubles,
     };
-    hub.inner.configured.following.remember(known).map_err(unwritable)?;
+    hub.inner.configured.following.remember(known).map_err(Refusal::unwritable)?;
     tell(hub, &shown);
     Ok(shown)
 }
@@ -525,7 +526,7 @@ async fn with_missing(
 ) -> Result<(), Refusal> {
     for name in missing.into_iter().flatten() {
         let Some(value) = values.get(name) else { continue };
-        stored.push(entry_secrets::store(hub, name, value.reveal()).await?);
+        stored.push(credentials::store(hub, name, value.reveal()).await?);
     }
     Ok(())
 }

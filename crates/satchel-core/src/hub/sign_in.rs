@@ -4,8 +4,9 @@ use satchel_entry::template::to_secret;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::{Hub, approved, credential, instances, launch, server_entry, servers::Registered};
+use super::{Hub, approved, credential, instances, launch, servers::Registered};
 use crate::{
+    intake::entering::entry_to_edit,
     model::{
         Code, Notice, ServerName, TransportConfig,
         audit::AuditKind,
@@ -161,7 +162,7 @@ pub(super) async fn enter_client(
             "",
         ));
     }
-    let mut fields = server_entry::entry_to_edit(hub, server)?;
+    let mut fields = entry_to_edit(hub, server)?;
     let oauth = fields.entry("oauth").or_insert_with(|| json!({}));
     if !oauth.is_object() {
         *oauth = json!({});

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    Hub, bundles, clients,
+    Hub, clients,
     clients::{known, remarks},
-    failure::unwritable,
-    import, server_entry, setup,
+    server_entry, setup,
 };
 use crate::{
     clients::{
         ledger::{Step, TakenOut},
         table::Transport,
     },
+    intake::{bundles, cut},
     model::{
         Code,
         audit::AuditKind,
@@ -43,7 +43,7 @@ pub(super) async fn undo(hub: &Hub, environment: &Environment) -> Result<Undone,
         Step::SetUp { before, secrets } => take_setup_back(hub, before, secrets).await,
         Step::Updated { server, before, secrets } => take_update_back(hub, server, before, secrets).await?,
     };
-    hub.inner.clients.edits.forget(&step).map_err(unwritable)?;
+    hub.inner.clients.edits.forget(&step).map_err(Refusal::unwritable)?;
     bundles::remove_unused(hub);
     Ok(undone)
 }
@@ -75,7 +75,7 @@ async fn take_import_back(
 ) -> Result<Undone, Refusal> {
     let mut remarks = Vec::new();
     for file in taken_out {
-        remarks.extend(import::put_back(hub, file).await?);
+        remarks.extend(cut::put_back(hub, file).await?);
     }
     if !remarks.is_empty() {
         // Otherwise these servers would exist nowhere.

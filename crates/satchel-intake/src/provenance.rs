@@ -14,44 +14,44 @@ use crate::{
 };
 
 /// The key within an entry.
-pub(super) const KEY: &str = file::SOURCE;
+pub const KEY: &str = file::SOURCE;
 
 /// The origin of an installed server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Provenance {
+pub struct Provenance {
     /// The registry's address.
-    pub(super) registry: String,
+    pub registry: String,
     /// Its name there.
-    pub(super) name: String,
+    pub name: String,
     /// The installed version.
-    pub(super) version: String,
-    /// The [`ListedWay::id`](crate::model::listings::ListedWay::id).
-    pub(super) way: String,
+    pub version: String,
+    /// The [`ListedWay::id`](satchel_base::model::listings::ListedWay::id).
+    pub way: String,
     /// What runs or is connected to: `npm NAME`, or the host of an address.
-    pub(super) package: String,
+    pub package: String,
     /// The digest of what the registry said would run.
-    pub(super) digest: String,
+    pub digest: String,
     /// Inputs other than credentials.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) answers: BTreeMap<String, Value>,
+    pub answers: BTreeMap<String, Value>,
     /// A person decided to keep it running although the registry has deleted it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) keep: bool,
+    pub keep: bool,
 }
 
 /// The origin of one entry, if it came from a registry.
-pub(super) fn of(config: &Config, server: &str) -> Option<Provenance> {
+pub fn of(config: &Config, server: &str) -> Option<Provenance> {
     Provenance::deserialize(config.source_of(server)?).ok()
 }
 
 /// The origins of all entries.
-pub(super) fn all(config: &Config) -> Vec<(String, Provenance)> {
+pub fn all(config: &Config) -> Vec<(String, Provenance)> {
     let names = config.servers().keys();
     names.filter_map(|name| Some((name.to_string(), of(config, name.as_str())?))).collect()
 }
 
 /// The digest of what a release runs; changes if the release's content is replaced.
-pub(super) fn digest(release: &Release) -> String {
+pub(crate) fn digest(release: &Release) -> String {
     let value = release.value();
     let runs = json!([value.get("packages"), value.get("remotes")]);
     let raw: Box<Raw> = serde_json::value::to_raw_value(&runs).expect("a JSON value always serializes");

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use satchel_entry::template::{Piece, rewrite_all, secrets_in, to_secret};
 use serde_json::{Map, Value};
 
-use super::Hub;
 use crate::{
     clients::import::Moved,
+    house::House,
     model::{audit::AuditKind, control::Refusal},
     secrets::{Secret, SecretError},
     upstream,
@@ -18,15 +18,15 @@ use crate::{
 ///
 /// # Errors
 /// A [`Refusal`] if one cannot be stored; `stored` has those before it.
-pub(super) async fn store_all(
-    hub: &Hub,
+pub(crate) async fn store_all(
+    house: &dyn House,
     entry: &mut Map<String, Value>,
     moved: Vec<Moved>,
     stored: &mut Vec<Moved>,
 ) -> Result<(), Refusal> {
     // From the end: a new name of the first `password` may be the preferred one of the second.
     for secret in moved.into_iter().rev() {
-        let name = store(hub, &secret.name, &secret.value).await?;
+        let name = store(house, &secret.name, &secret.value).await?;
         rename(entry, &secret.name, &name);
         stored.push(Moved { name, value: secret.value });
     }
@@ -37,16 +37,16 @@ pub(super) async fn store_all(
 ///
 /// # Errors
 /// A [`Refusal`] if one cannot be stored; `stored` has those before it.
-pub(super) async fn store_named(
-    hub: &Hub,
+pub async fn store_named(
+    house: &dyn House,
     entry: &mut Map<String, Value>,
     values: &BTreeMap<String, Secret>,
     stored: &mut Vec<String>,
 ) -> Result<(), Refusal> {
     for name in secrets_in(entry.values()) {
         let Some(value) = values.get(&name) else { continue };
-        let (_, there) = hub.inner.around.secrets.names().await?;
-        let under = store(hub, &name, value.reveal()).await?;
+        let (_, there) = house.secrets().names().await?;
+        let under = store(house, &name, value.reveal()).await?;
         rename(entry, &name, &under);
         stored.extend((!there.contains(&under)).then_some(under));
     }
@@ -55,16 +55,16 @@ pub(super) async fn store_named(
 
 /// Gives the secrets of an entry that a stranger wrote unused names, so that it gains no access to existing credentials.
 /// Those in `own` were stored for it.
-pub(super) async fn with_new_names(
-    hub: &Hub,
+pub(crate) async fn with_new_names(
+    house: &dyn House,
     entry: &mut Map<String, Value>,
     own: &[String],
 ) -> Result<(), Refusal> {
-    let config = hub.config();
+    let config = house.config();
     let used: BTreeSet<String> =
         config.servers().values().flat_map(|server| upstream::secrets_of(&server.transport)).collect();
     // The names are known even if the store is unreachable.
-    let (_, there) = hub.inner.around.secrets.names().await?;
+    let (_, there) = house.secrets().names().await?;
     for name in secrets_in(entry.values()).into_iter().filter(|name| !own.contains(name)) {
         let numbered = (2..).map(|number| format!("{name}-{number}"));
         let mut wanted = std::iter::once(name.clone()).chain(numbered);
@@ -78,13 +78,13 @@ pub(super) async fn with_new_names(
 ///
 /// # Errors
 /// [`SecretError`] if the store cannot be read or written.
-pub(super) async fn store(hub: &Hub, preferred: &str, value: &str) -> Result<String, SecretError> {
-    let secrets = &hub.inner.around.secrets;
+pub async fn store(house: &dyn House, preferred: &str, value: &str) -> Result<String, SecretError> {
+    let secrets = &house.secrets();
     let mut name = preferred.to_owned();
     for number in 2.. {
         let there = secrets.get(&name).await?;
         if there.is_some() {
-            hub.did_here(AuditKind::SecretRead, &name, "compared with what is imported");
+            house.record(AuditKind::SecretRead, &name, "compared with what is imported");
         }
         match there {
             None => break,
@@ -93,7 +93,7 @@ pub(super) async fn store(hub: &Hub, preferred: &str, value: &str) -> Result<Str
         }
     }
     secrets.set(&name, Secret::new(value)).await?;
-    hub.did_here(AuditKind::SecretChanged, &name, "stored, from an import");
+    house.record(AuditKind::SecretChanged, &name, "stored, from an import");
     Ok(name)
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use satchel_entry::template::to_secret;
 use serde_json::{Map, Value};
 
-use super::{super::Hub, provenance};
 use crate::{
     clients::import::Moved,
+    house::House,
     listings::{
         page::Release,
         registry_http::Url,
@@ -21,6 +21,7 @@ use crate::{
         listings::{InstallPlan, InstalledServer},
         shell,
     },
+    provenance,
     registry::{
         plan::{self, Choice},
         server_json::{Answers, ServerDocument, Status},
@@ -33,15 +34,15 @@ const KEPT: &str = "satchel-keeps-this-credential";
 const WRITTEN: [&str; 6] = ["command", "args", "env", "url", "headers", "type"];
 
 /// An installed server as it is.
-pub(super) struct Before {
-    pub(super) server: String,
-    pub(super) source: provenance::Provenance,
+pub(crate) struct Before {
+    pub(crate) server: String,
+    pub(crate) source: provenance::Provenance,
     entry: Value,
 }
 
 /// Finds the server, if it came from a registry.
-pub(super) fn before(hub: &Hub, server: &str) -> Result<Before, Refusal> {
-    let config = hub.config();
+pub(crate) fn before(house: &dyn House, server: &str) -> Result<Before, Refusal> {
+    let config = house.config();
     let all = provenance::all(&config);
     // Accept its local name and its registry name.
     let named = all.iter().find(|(name, _)| name == server).or_else(|| {
@@ -60,7 +61,7 @@ pub(super) fn before(hub: &Hub, server: &str) -> Result<Before, Refusal> {
 }
 
 /// The release to update to.
-pub(super) fn source(
+pub(crate) fn source(
     shelf: &Shelf,
     before: &Before,
     version: Option<&str>,
@@ -102,7 +103,7 @@ pub(super) fn source(
 }
 
 /// What runs or is connected to, without its version.
-pub(super) fn package(document: &ServerDocument, choice: Choice) -> String {
+pub(crate) fn package(document: &ServerDocument, choice: Choice) -> String {
     match choice {
         Choice::Package(at) => document.packages.get(at).map_or_else(String::new, |package| {
             let name = package
@@ -134,7 +135,7 @@ fn owner(address: &str) -> String {
 }
 
 /// Stored and new inputs, with a placeholder for each kept credential.
-pub(super) fn answers(
+pub(crate) fn answers(
     before: &Before,
     document: &ServerDocument,
     choice: Choice,
@@ -162,7 +163,7 @@ pub(super) fn answers(
 }
 
 /// Puts kept credentials back, and lists the other changes.
-pub(super) fn carry_over(
+pub(crate) fn carry_over(
     before: &Before,
     entry: &mut Map<String, Value>,
     moved: &mut Vec<Moved>,
@@ -243,7 +244,7 @@ fn changes(before: &Value, after: &Map<String, Value>) -> Vec<String> {
 }
 
 /// Keeps the user's own settings.
-pub(super) fn keep_settings(before: &Value, entry: &mut Value) {
+pub(crate) fn keep_settings(before: &Value, entry: &mut Value) {
     let (Some(before), Some(entry)) = (before.as_object(), entry.as_object_mut()) else { return };
     let own = before.iter().filter(|(key, _)| !WRITTEN.contains(&key.as_str()) && *key != provenance::KEY);
     for (key, value) in own {
@@ -257,7 +258,7 @@ fn is_replaced(release: &Release, source: &provenance::Provenance) -> bool {
 }
 
 /// What a registry currently says about an installed server.
-pub(super) fn state(shelf: &Shelf, server: String, source: &provenance::Provenance) -> InstalledServer {
+pub fn state(shelf: &Shelf, server: String, source: &provenance::Provenance) -> InstalledServer {
     let here = shelf.source_at(&source.registry, &source.name, Some(&source.version));
     let offered = shelf.source_at(&source.registry, &source.name, None);
     let newer = offered.filter(|offered| {

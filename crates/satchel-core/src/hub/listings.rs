@@ -1,11 +1,6 @@
 //! Answers faces' requests about registries: which registries are asked and when, what they list, and what of it is
 //! installed.
 
-mod image;
-mod install;
-mod provenance;
-mod update;
-
 use std::{collections::BTreeMap, sync::Arc};
 
 use satchel_entry::template::Template;
@@ -17,6 +12,11 @@ use crate::{
     clock::now_ms,
     config::Config,
     icons,
+    intake::{
+        house::Hand,
+        install::{self, registries, shelf, unknown_listing},
+        provenance, update,
+    },
     listings::{
         Listings, Registry,
         products::Product,
@@ -26,7 +26,6 @@ use crate::{
     model::{
         Code, ToolPath,
         audit::AuditKind,
-        caution::CautionCode,
         control::{Change, Refusal},
         listings::{
             AskRegistries, InstallAsk, InstallPlan, Installed, InstalledServer, ListedServer, ListedServers,
@@ -70,7 +69,12 @@ fn is_bundled(hub: &Hub, wanted: &InstallAsk) -> bool {
 }
 
 pub(super) async fn install(hub: &Hub, wanted: InstallListed) -> Result<Installed, Refusal> {
-    Box::pin(install::carry_out(hub, &wanted.ask, &wanted.seen)).await
+    let mut installed = Box::pin(install::carry_out(hub, &wanted.ask, &wanted.seen)).await?;
+    follow(hub)?;
+    let server = installed.server.as_str();
+    installed.held =
+        hub.servers().get(server).is_some_and(|known| known.held) || known(hub).withdrawn(server).is_some();
+    Ok(installed)
 }
 
 pub(super) async fn list_installed(
@@ -83,13 +87,6 @@ pub(super) async fn list_installed(
 
 fn known(hub: &Hub) -> &Listings {
     &hub.inner.configured.entries.listings
-}
-
-/// The configured registries; tokens are read only when a registry is queried.
-fn registries(hub: &Hub) -> Vec<Registry> {
-    let config = hub.config();
-    let parsed = |source: &crate::config::file::RegistrySource| Url::parse(&source.url).ok();
-    config.registries().iter().filter_map(parsed).map(|url| Registry { url, token: None }).collect()
 }
 
 async fn with_tokens(hub: &Hub) -> Result<Vec<Registry>, Refusal> {
@@ -120,7 +117,7 @@ async fn with_tokens(hub: &Hub) -> Result<Vec<Registry>, Refusal> {
 }
 
 async fn ask(hub: &Hub, when: AskRegistries) -> Result<(), Refusal> {
-    let due = |waits| known(hub).is_due(&registries(hub), now_ms(), waits);
+    let due = |waits| known(hub).is_due(&registries(&hub.config()), now_ms(), waits);
     match when {
         AskRegistries::Never => {}
         AskRegistries::Now => refresh(hub, true, true).await?,
@@ -185,14 +182,10 @@ pub(super) async fn keep_deleted(hub: &Hub, server: &str) -> Result<(), Refusal>
     };
     source.insert("keep".into(), true.into());
     let change = Change::Put { name: server.to_owned(), entry, replace: true, rules: vec![] };
-    apply::ask(hub, change, apply::Hand::of(hub)).await?;
+    apply::ask(hub, change, Hand::of(hub)).await?;
     follow(hub)?;
     hub.did_here(AuditKind::Consent, server, "keeps running although its registry has deleted it");
     Ok(())
-}
-
-fn shelf(hub: &Hub) -> Arc<Shelf> {
-    known(hub).shelf(&registries(hub))
 }
 
 fn search(hub: &Hub, wanted: &SearchListed) -> Result<ListedServers, Refusal> {
@@ -309,7 +302,7 @@ fn states(hub: &Hub) -> Vec<RegistryState> {
             refused: kept.known.refused.clone(),
         }
     };
-    let mut states: Vec<RegistryState> = registries(hub).iter().map(state).collect();
+    let mut states: Vec<RegistryState> = registries(&hub.config()).iter().map(state).collect();
     let config = hub.config();
     let in_force = config.registries();
     let written = config.as_written();
@@ -332,18 +325,6 @@ fn details(hub: &Hub, name: &str, version: Option<&str>) -> Result<ServerDetails
     details.server.installed = here.iter().find(same).map(|(server, _)| server.clone());
     pictures(hub, &shelf, std::slice::from_ref(&details.server));
     Ok(details)
-}
-
-fn unknown_listing(name: &str, version: Option<&str>, near: &[String]) -> Refusal {
-    let why = match version {
-        Some(version) => CautionCode::VersionNotListed.with([name, version]),
-        None => CautionCode::NotListed.with([name]),
-    };
-    let action = match near {
-        [] => "`satchel search` finds servers by what they are about.".to_owned(),
-        names => format!("Did you mean {}?", names.join(" or ")),
-    };
-    Refusal::because(Code::UnknownListing, why, action)
 }
 
 /// Installed servers and their state in their registries.

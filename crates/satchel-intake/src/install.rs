@@ -1,31 +1,28 @@
 //! Turns a registry entry into an entry of the configuration: plans it, shows the plan, and carries out exactly what
 //! was shown. Fetches and starts nothing before that.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use satchel_mcp::Raw;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{
-    super::{
-        Hub, apply,
-        bundles::{self, UnpackedBundle},
-        entry_secrets,
-        failure::unwritable,
-        import::described,
-    },
-    known, provenance, shelf, unknown_listing, update,
-};
 use crate::{
+    bundled::bundle_found,
+    bundles::{self, UnpackedBundle},
     clients::{
         import::{self, FoundEntry, Moved, Target, into_config},
         machine::Machine,
     },
+    config::{Config, file::RegistrySource},
+    credentials,
+    described::{described, described_nothing},
+    house::{Hand, House},
+    image,
     listings::{
-        judge,
+        Registry, judge,
         registry_http::{self, Url},
-        shelf::{Source, afterwards},
+        shelf::{Shelf, Source, afterwards},
         ways::{self, Reasons, Reviewed},
     },
     model::{
@@ -35,6 +32,7 @@ use crate::{
         control::{Change, Refusal},
         listings::{Consent, InstallAsk, InstallPlan, Installed, MissingRuntime},
     },
+    provenance,
     registry::{
         bundle,
         plan::{Choice, Way},
@@ -42,11 +40,12 @@ use crate::{
         server_json::{Package, ServerDocument, Status},
     },
     trust::Fingerprint,
+    update,
 };
 
 /// Everything needed to execute the plan.
-pub(super) struct Prepared {
-    pub(super) plan: InstallPlan,
+struct Prepared {
+    plan: InstallPlan,
     source: Source,
     package: Option<Package>,
     reviewed: Option<Reviewed>,
@@ -56,28 +55,28 @@ pub(super) struct Prepared {
 }
 
 /// The plan of an installation or update.
-pub(super) async fn plan(hub: &Hub, ask: &InstallAsk) -> Result<InstallPlan, Refusal> {
-    Ok(prepare(hub, ask).await?.plan)
+pub async fn plan(house: &dyn House, ask: &InstallAsk) -> Result<InstallPlan, Refusal> {
+    Ok(prepare(house, ask).await?.plan)
 }
 
-pub(super) fn refused(name: &str, why: impl Into<Reasons>) -> Refusal {
+pub(crate) fn refused(name: &str, why: impl Into<Reasons>) -> Refusal {
     let action = "If you know its authors and want exactly that, add it by hand with `satchel add`.";
     let why = why.into();
     let message = format!("\"{name}\" is not installed: it {why}");
     Refusal { why: why.0, ..Refusal::new(Code::BadDescription, message, action) }
 }
 
-async fn prepare(hub: &Hub, ask: &InstallAsk) -> Result<Prepared, Refusal> {
+async fn prepare(house: &dyn House, ask: &InstallAsk) -> Result<Prepared, Refusal> {
     let before = match &ask.server {
-        Some(server) => Some(update::before(hub, server)?),
+        Some(server) => Some(update::before(house, server)?),
         None => None,
     };
     let source = match &before {
-        Some(before) => update::source(&shelf(hub), before, ask.version.as_deref())?,
+        Some(before) => update::source(&shelf(house), before, ask.version.as_deref())?,
         None => {
             let name = ask.name.as_str();
             let version = ask.version.as_deref();
-            shelf(hub).source(name, version).map_err(|near| unknown_listing(name, version, &near))?
+            shelf(house).source(name, version).map_err(|near| unknown_listing(name, version, &near))?
         }
     };
     let document = source.release.read().ok_or_else(|| refused(&source.shown.name, CautionCode::LacksWay))?;
@@ -97,7 +96,7 @@ async fn prepare(hub: &Hub, ask: &InstallAsk) -> Result<Prepared, Refusal> {
             provenance: provenance::Provenance::default(),
         });
     };
-    let engine = super::image::engine(hub).await;
+    let engine = image::engine(house).await;
     let answers = match &before {
         Some(before) => update::answers(before, &document, choice, &ask.answers),
         None => ask.answers.clone(),
@@ -114,7 +113,7 @@ async fn prepare(hub: &Hub, ask: &InstallAsk) -> Result<Prepared, Refusal> {
         Choice::Package(at) => document.packages.get(at).cloned(),
         Choice::Remote(_) => None,
     };
-    plan.runtime = runtime(hub, &reviewed.plan.precheck, engine).await;
+    plan.runtime = runtime(house, &reviewed.plan.precheck, engine).await;
     let provenance = provenance::Provenance {
         registry: source.registry.clone(),
         name: source.release.name.clone(),
@@ -134,26 +133,27 @@ async fn prepare(hub: &Hub, ask: &InstallAsk) -> Result<Prepared, Refusal> {
         moved: vec![],
         provenance,
     };
-    prepared.write(hub, before.as_ref())?;
+    prepared.write(house, before.as_ref())?;
     prepared.plan.seen = prepared.fingerprint();
     Ok(prepared)
 }
 
 impl Prepared {
     /// Writes the resulting entry and the plan that is shown.
-    fn write(&mut self, hub: &Hub, before: Option<&update::Before>) -> Result<(), Refusal> {
+    fn write(&mut self, house: &dyn House, before: Option<&update::Before>) -> Result<(), Refusal> {
         let Some(reviewed) = &self.reviewed else { return Ok(()) };
         let name = &self.source.release.name;
         if let Way::Bundle { url, sha256 } = &reviewed.plan.way {
             "stdio".clone_into(&mut self.plan.transport);
             self.plan.runs = vec![url.clone()];
             self.plan.server.remarks.push(CautionCode::BundleChecked.with([sha256]));
-            self.plan.called = before.map_or_else(|| called(hub, name, None), |before| before.server.clone());
+            self.plan.called =
+                before.map_or_else(|| called(house, name, None), |before| before.server.clone());
             return Ok(());
         }
         let found = described(name, &reviewed.plan).ok_or_else(|| refused(name, CautionCode::LacksWay))?;
         self.plan.called =
-            before.map_or_else(|| called(hub, name, Some(&found)), |before| before.server.clone());
+            before.map_or_else(|| called(house, name, Some(&found)), |before| before.server.clone());
         let (mut entry, mut moved, _) = into_config(&found, &self.plan.called);
         // Missing inputs have to be given first; the server is not added switched off.
         entry.shift_remove("enabled");
@@ -190,6 +190,30 @@ impl Prepared {
         let raw: Box<Raw> = serde_json::value::to_raw_value(&seen).expect("a JSON value always serializes");
         Fingerprint::of("installation", &raw).to_string()
     }
+}
+
+/// The servers that the configured registries list, as far as they were read.
+pub fn shelf(house: &dyn House) -> Arc<Shelf> {
+    house.entries().listings.shelf(&registries(&house.config()))
+}
+
+/// The configured registries; tokens are read only when a registry is queried.
+pub fn registries(config: &Config) -> Vec<Registry> {
+    let url = |source: &RegistrySource| Url::parse(&source.url).ok();
+    config.registries().iter().filter_map(url).map(|url| Registry { url, token: None }).collect()
+}
+
+/// No registry lists this server, or this version of it.
+pub fn unknown_listing(name: &str, version: Option<&str>, near: &[String]) -> Refusal {
+    let why = match version {
+        Some(version) => CautionCode::VersionNotListed.with([name, version]),
+        None => CautionCode::NotListed.with([name]),
+    };
+    let action = match near {
+        [] => "`satchel search` finds servers by what they are about.".to_owned(),
+        names => format!("Did you mean {}?", names.join(" or ")),
+    };
+    Refusal::because(Code::UnknownListing, why, action)
 }
 
 fn refuse_deleted(source: &Source) -> Result<(), Refusal> {
@@ -261,16 +285,15 @@ fn consents(source: &Source, answers: &BTreeMap<String, Value>) -> Vec<Consent> 
 }
 
 /// The launcher to install first, as a sentence.
-async fn runtime(hub: &Hub, needed: &[String], engine: Option<&str>) -> Option<MissingRuntime> {
-    let around = &hub.inner.around;
-    let dirs = around.search_path.dirs(&around.environment).await;
-    let is_here = |name: &str| super::image::is_program(dirs, name);
+async fn runtime(house: &dyn House, needed: &[String], engine: Option<&str>) -> Option<MissingRuntime> {
+    let dirs = house.search_path().dirs(house.environment()).await;
+    let is_here = |name: &str| image::is_program(dirs, name);
     let is_missing = |name: &&String| match name.as_str() {
         "docker" => engine.is_none(),
         other => !is_here(other),
     };
     let missing = needed.iter().find(is_missing)?;
-    runtimes::how_to_install(missing, around.environment.platform(), is_here)
+    runtimes::how_to_install(missing, house.environment().platform(), is_here)
 }
 
 /// Inputs other than credentials, stored for updates.
@@ -286,13 +309,13 @@ fn given(reviewed: &Reviewed, answers: &BTreeMap<String, Value>) -> BTreeMap<Str
 }
 
 /// The name of a new entry.
-fn called(hub: &Hub, name: &str, found: Option<&FoundEntry>) -> String {
-    let config = hub.config();
+fn called(house: &dyn House, name: &str, found: Option<&FoundEntry>) -> String {
+    let config = house.config();
     let taken = |name: &str| config.servers().keys().any(|known| import::is_same(known.as_str(), name));
-    let found = found.cloned().unwrap_or_else(|| super::super::import::described_nothing(name));
+    let found = found.cloned().unwrap_or_else(|| described_nothing(name));
     let origin = import::Origin {
         client: "registry".into(),
-        path: std::path::PathBuf::new(),
+        path: PathBuf::new(),
         scope: "registry".into(),
         name: name.to_owned(),
     };
@@ -323,8 +346,8 @@ fn show(entry: &Map<String, Value>, found: &FoundEntry, plan: &mut InstallPlan) 
 }
 
 /// Executes exactly the plan that was shown.
-pub(super) async fn carry_out(hub: &Hub, ask: &InstallAsk, seen: &str) -> Result<Installed, Refusal> {
-    let mut prepared = prepare(hub, ask).await?;
+pub async fn carry_out(house: &dyn House, ask: &InstallAsk, seen: &str) -> Result<Installed, Refusal> {
+    let mut prepared = prepare(house, ask).await?;
     let name = prepared.source.shown.name.clone();
     if !prepared.plan.missing.is_empty() {
         let why = CautionCode::StillNeeds.with([name, prepared.plan.missing.join(", ")]);
@@ -339,25 +362,25 @@ pub(super) async fn carry_out(hub: &Hub, ask: &InstallAsk, seen: &str) -> Result
         return Err(Refusal::because(Code::ChangedMeanwhile, why, "Look at it again."));
     }
     // Removed again where the installation fails.
-    let _unpacked = fetch(hub, &mut prepared, ask).await?;
+    let _unpacked = fetch(house, &mut prepared, ask).await?;
     let mut entry = std::mem::take(&mut prepared.entry);
     let moved = std::mem::take(&mut prepared.moved);
     let mut stored = Vec::new();
-    entry_secrets::store_all(hub, &mut entry, moved, &mut stored).await?;
+    credentials::store_all(house, &mut entry, moved, &mut stored).await?;
     let stored = stored.into_iter().map(|secret| secret.name).collect();
     entry.insert(provenance::KEY.into(), json!(prepared.provenance));
-    put(hub, ask, &prepared.plan, entry, stored).await
+    put(house, ask, &prepared.plan, entry, stored).await
 }
 
 /// Fetches what completes the entry: a bundle, or the digest of an image referenced by tag.
-async fn fetch(
-    hub: &Hub,
+async fn fetch<'a>(
+    house: &'a dyn House,
     prepared: &mut Prepared,
     ask: &InstallAsk,
-) -> Result<Option<UnpackedBundle>, Refusal> {
+) -> Result<Option<UnpackedBundle<'a>>, Refusal> {
     if let Some(image) = prepared.image() {
         let engine = prepared.plan.runs.first().cloned().unwrap_or_default();
-        let pinned = super::image::pinned(hub, &engine, &image).await?;
+        let pinned = image::pinned(house, &engine, &image).await?;
         let args = prepared.entry.get_mut("args").and_then(Value::as_array_mut);
         if let Some(arg) = args.into_iter().flatten().find(|arg| arg.as_str() == Some(&image)) {
             *arg = pinned.into();
@@ -372,16 +395,16 @@ async fn fetch(
     let largest = usize::try_from(bundle::PACKED).unwrap_or(usize::MAX);
     let bytes = registry_http::bundle(&parsed, largest).await.map_err(|fault| bad(fault.to_string()))?;
     is_as_named(&bytes, sha256).map_err(bad)?;
-    let machine = Machine::here(&hub.inner.around.environment.clone().into_variables());
-    let (found, directory, needs) = super::super::import::bundle_found(hub, &bytes, &ask.answers, &machine)?;
+    let machine = Machine::here(&house.environment().clone().into_variables());
+    let (found, directory, needs) = bundle_found(house, &bytes, &ask.answers, &machine)?;
     if !needs.is_empty() {
         let why = CautionCode::StillNeeds.with([&prepared.source.shown.name, &needs.join(", ")]);
         return Err(Refusal::because(Code::Needs, why, "Say them with --set ID=VALUE."));
     }
-    let unpacked = match bundles::is_used(hub, &directory) {
+    let unpacked = match bundles::is_used(house, &directory) {
         // The same bundle with the same settings is a server here already.
         true => None,
-        false => Some(bundles::unpack(hub, &bytes, &directory)?),
+        false => Some(bundles::unpack(house, &bytes, &directory)?),
     };
     let (entry, moved, _) = into_config(&found, &prepared.plan.called);
     (prepared.entry, prepared.moved) = (entry, moved);
@@ -398,7 +421,7 @@ fn is_as_named(bytes: &[u8], sha256: &str) -> Result<(), String> {
 }
 
 async fn put(
-    hub: &Hub,
+    house: &dyn House,
     ask: &InstallAsk,
     plan: &InstallPlan,
     entry: Map<String, Value>,
@@ -406,31 +429,26 @@ async fn put(
 ) -> Result<Installed, Refusal> {
     let server = plan.called.clone();
     let secrets = stored.len();
-    let config = hub.config();
-    let edits = &hub.inner.clients.edits;
+    let config = house.config();
+    let edits = &house.edits();
     // Recorded before the change, so that it can be undone after a crash.
     match (&ask.server, config.entry(&server)) {
         (Some(_), Some(before)) => edits.updated(server.clone(), before.clone(), stored),
         _ => edits.imported(vec![server.clone()], stored, vec![]),
     }
-    .map_err(unwritable)?;
+    .map_err(Refusal::unwritable)?;
     let mut entry = Value::Object(entry);
     if let (Some(_), Some(before)) = (&ask.server, config.entry(&server)) {
         update::keep_settings(before, &mut entry);
     }
     let change = Change::Put { name: server.clone(), entry, replace: ask.server.is_some(), rules: vec![] };
-    apply::ask(hub, change, apply::Hand::of(hub)).await?;
+    house.apply(change, Hand::of(house)).await?;
     let version = plan.server.version.clone();
     let (name, _) = judge::plain(&plan.server.name);
-    hub.did_here(
-        AuditKind::Policy,
-        &server,
-        format!("{} was installed from {}", format!("{name} {version}").trim_end(), plan.server.registry),
-    );
-    super::follow(hub)?;
-    let held = hub.servers().get(server.as_str()).is_some_and(|known| known.held)
-        || known(hub).withdrawn(&server).is_some();
-    Ok(Installed { server, version, secrets, held })
+    let named = format!("{name} {version}");
+    let said = format!("{} was installed from {}", named.trim_end(), plan.server.registry);
+    house.record(AuditKind::Policy, &server, &said);
+    Ok(Installed { server, version, secrets, held: false })
 }
 
 #[cfg(test)]

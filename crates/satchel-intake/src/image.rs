@@ -5,21 +5,22 @@ use std::{path::PathBuf, process::Stdio, time::Duration};
 
 use tokio::{process::Command, time::timeout};
 
-use super::super::Hub;
-use crate::model::{Code, caution::CautionCode, control::Refusal};
+use crate::{
+    house::House,
+    model::{Code, caution::CautionCode, control::Refusal},
+};
 
 /// Timeout for pulling an image, which may be large.
 const FETCHING: Duration = Duration::from_secs(600);
 const ENGINES: [&str; 2] = ["docker", "podman"];
 
 /// Finds a program.
-pub(super) async fn program(hub: &Hub, name: &str) -> Option<PathBuf> {
-    let around = &hub.inner.around;
-    files_named(around.search_path.dirs(&around.environment).await, name).find(|path| path.is_file())
+pub(crate) async fn program(house: &dyn House, name: &str) -> Option<PathBuf> {
+    files_named(house.search_path().dirs(house.environment()).await, name).find(|path| path.is_file())
 }
 
 /// Is this program in one of these directories?
-pub(super) fn is_program(dirs: &[PathBuf], name: &str) -> bool {
+pub(crate) fn is_program(dirs: &[PathBuf], name: &str) -> bool {
     files_named(dirs, name).any(|path| path.is_file())
 }
 
@@ -29,9 +30,9 @@ fn files_named(dirs: &[PathBuf], name: &str) -> impl Iterator<Item = PathBuf> {
 }
 
 /// The installed container engine.
-pub(super) async fn engine(hub: &Hub) -> Option<&'static str> {
+pub(crate) async fn engine(house: &dyn House) -> Option<&'static str> {
     for name in ENGINES {
-        if program(hub, name).await.is_some() {
+        if program(house, name).await.is_some() {
             return Some(name);
         }
     }
@@ -39,7 +40,7 @@ pub(super) async fn engine(hub: &Hub) -> Option<&'static str> {
 }
 
 /// Pulls an image and returns its name with its digest.
-pub(super) async fn pinned(hub: &Hub, engine: &str, image: &str) -> Result<String, Refusal> {
+pub(crate) async fn pinned(house: &dyn House, engine: &str, image: &str) -> Result<String, Refusal> {
     let failed = |why: String| {
         Refusal::because(
             Code::NoDigest,
@@ -47,10 +48,10 @@ pub(super) async fn pinned(hub: &Hub, engine: &str, image: &str) -> Result<Strin
             "See whether it can be fetched, or choose another way with --way.",
         )
     };
-    let path = program(hub, engine).await.ok_or_else(|| failed(format!("{engine} is not installed")))?;
+    let path = program(house, engine).await.ok_or_else(|| failed(format!("{engine} is not installed")))?;
     let run = async |words: &[&str]| -> Result<String, Refusal> {
         let mut command = Command::new(&path);
-        command.args(words).envs(hub.inner.around.environment.iter()).stdin(Stdio::null()).kill_on_drop(true);
+        command.args(words).envs(house.environment().iter()).stdin(Stdio::null()).kill_on_drop(true);
         let output =
             timeout(FETCHING, command.output()).await.map_err(|_| failed("it took too long".into()))?;
         let output = output.map_err(|error| failed(error.to_string()))?;

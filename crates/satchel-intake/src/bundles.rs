@@ -10,40 +10,39 @@ use std::{
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
-use super::{Hub, server_entry};
 use crate::{
     config::{Config, file::text_of},
+    house::House,
     model::{Code, control::Refusal},
     registry::bundle,
 };
 
 /// An unpacked bundle. Dropping it removes its directory, unless an entry names it by then.
-#[derive(Debug)]
-pub(super) struct UnpackedBundle {
-    hub: Hub,
+pub(crate) struct UnpackedBundle<'a> {
+    house: &'a dyn House,
     directory: PathBuf,
 }
 
-impl Drop for UnpackedBundle {
+impl Drop for UnpackedBundle<'_> {
     fn drop(&mut self) {
-        arriving(&self.hub).lock().remove(&self.directory);
-        remove_unused(&self.hub);
+        arriving(self.house).lock().remove(&self.directory);
+        remove_unused(self.house);
     }
 }
 
-fn arriving(hub: &Hub) -> &Mutex<BTreeSet<PathBuf>> {
-    &hub.inner.configured.entries.arriving
+fn arriving(house: &dyn House) -> &Mutex<BTreeSet<PathBuf>> {
+    &house.entries().arriving
 }
 
-fn root(hub: &Hub) -> PathBuf {
-    hub.places().data.join("bundles")
+fn root(house: &dyn House) -> PathBuf {
+    house.places().data.join("bundles")
 }
 
 /// Where the files of this bundle belong: a directory that no server uses, or that of the server that `is_known`
 /// recognizes as the same one.
-pub(super) fn directory(hub: &Hub, bytes: &[u8], is_known: impl Fn(&Path) -> bool) -> PathBuf {
+pub(crate) fn directory(house: &dyn House, bytes: &[u8], is_known: impl Fn(&Path) -> bool) -> PathBuf {
     let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    let (root, named) = (root(hub), named(hub));
+    let (root, named) = (root(house), named(house));
     let mut directory = root.join(&digest);
     for number in 2.. {
         if is_known(&directory) || !is_named(&named, &directory) {
@@ -58,37 +57,41 @@ pub(super) fn directory(hub: &Hub, bytes: &[u8], is_known: impl Fn(&Path) -> boo
 ///
 /// # Errors
 /// A [`Refusal`]; nothing of the bundle remains then.
-pub(super) fn unpack(hub: &Hub, bytes: &[u8], directory: &Path) -> Result<UnpackedBundle, Refusal> {
+pub(crate) fn unpack<'a>(
+    house: &'a dyn House,
+    bytes: &[u8],
+    directory: &Path,
+) -> Result<UnpackedBundle<'a>, Refusal> {
     let refused = |why: String| Refusal::new(Code::BadBundle, why, "");
     let busy = || {
         let message = "the same bundle is being imported, or was a moment ago";
         Refusal::new(Code::ChangedMeanwhile, message, "Import it again.")
     };
-    if is_used(hub, directory) || !arriving(hub).lock().insert(directory.to_owned()) {
+    if is_used(house, directory) || !arriving(house).lock().insert(directory.to_owned()) {
         return Err(busy());
     }
-    let unpacked = UnpackedBundle { hub: hub.clone(), directory: directory.to_owned() };
+    let unpacked = UnpackedBundle { house, directory: directory.to_owned() };
     remove(directory).map_err(|error| refused(format!("cannot remove {}: {error}", directory.display())))?;
     bundle::unpack(bytes, directory).map_err(|error| refused(error.to_string()))?;
     Ok(unpacked)
 }
 
 /// Does an entry, or what can be undone, name this directory?
-pub(super) fn is_used(hub: &Hub, directory: &Path) -> bool {
-    is_named(&named(hub), directory)
+pub(crate) fn is_used(house: &dyn House, directory: &Path) -> bool {
+    is_named(&named(house), directory)
 }
 
 /// Removes the files of bundles that no server uses. Without a configuration that can be read, it removes nothing.
-pub(super) fn remove_unused(hub: &Hub) {
-    let Ok(text) = text_of(&hub.places().config_file) else { return };
+pub fn remove_unused(house: &dyn House) {
+    let Ok(text) = text_of(&house.places().config_file) else { return };
     if Config::parse(&text).is_err() {
         return;
     }
-    let named = [text, named(hub)].concat();
-    for entry in fs::read_dir(root(hub)).into_iter().flatten().flatten() {
+    let named = [text, named(house)].concat();
+    for entry in fs::read_dir(root(house)).into_iter().flatten().flatten() {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
-        let arrives = arriving(hub).lock().iter().any(|other| name.contains(&*file_name(other)));
+        let arrives = arriving(house).lock().iter().any(|other| name.contains(&*file_name(other)));
         if arrives || is_named(&named, &path) {
             continue;
         }
@@ -99,10 +102,10 @@ pub(super) fn remove_unused(hub: &Hub) {
 }
 
 /// All texts that may name a directory: the entries, those that can be put back, and the steps that can be undone.
-fn named(hub: &Hub) -> String {
-    let mut text = hub.config().to_text().to_owned();
-    text.extend(server_entry::removed(hub).values().map(ToString::to_string));
-    text.push_str(&hub.inner.clients.edits.steps_as_text());
+fn named(house: &dyn House) -> String {
+    let mut text = house.config().to_text().to_owned();
+    text.extend(house.entries().removed.lock().values().map(ToString::to_string));
+    text.push_str(&house.edits().steps_as_text());
     text
 }
 

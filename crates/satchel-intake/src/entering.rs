@@ -4,24 +4,39 @@
 use std::collections::BTreeMap;
 
 use satchel_entry::template::{Piece, rewrite_all, to_secret};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{Hub, entry_secrets, server_entry::entry_to_edit};
 use crate::{
     clients::import::{
         secret_name,
         slips::{self, Meant},
         take_credentials,
     },
-    config::change,
+    config::{change, hidden::without_credentials},
+    credentials,
+    house::House,
     model::{
         Code,
         control::{Change, Refusal, Target},
     },
 };
 
+/// The entry for editing, with secrets hidden.
+///
+/// # Errors
+/// A [`Refusal`] if there is no such server.
+pub fn entry_to_edit(house: &dyn House, server: &str) -> Result<Map<String, Value>, Refusal> {
+    match house.config().entry(server).cloned().map(without_credentials) {
+        Some(Value::Object(fields)) => Ok(fields),
+        _ => Err(Refusal::unknown_server(server)),
+    }
+}
+
 /// Applies a change that a person requests. The credentials of a new server go to the keychain first.
-pub(super) async fn change(hub: &Hub, change: Change) -> Result<(), Refusal> {
+///
+/// # Errors
+/// A [`Refusal`] if a credential cannot be stored or the change is not applied.
+pub async fn change(house: &dyn House, change: Change) -> Result<(), Refusal> {
     let change = match change {
         Change::Add { name, target, startup, era, replace } => {
             change::as_put(Change::Add { name, target: as_meant(target), startup, era, replace })
@@ -32,14 +47,14 @@ pub(super) async fn change(hub: &Hub, change: Change) -> Result<(), Refusal> {
         Change::Put { name, entry: Value::Object(mut entry), replace, rules } => {
             let moved = take_credentials(&mut entry, &name);
             // What is refused anyway leaves nothing in the keychain.
-            if replace || hub.config().entry(&name).is_none() {
-                entry_secrets::store_all(hub, &mut entry, moved, &mut Vec::new()).await?;
+            if replace || house.config().entry(&name).is_none() {
+                credentials::store_all(house, &mut entry, moved, &mut Vec::new()).await?;
             }
             Change::Put { name, entry: Value::Object(entry), replace, rules }
         }
         other => other,
     };
-    super::change::change(hub, change).await
+    house.change(change).await
 }
 
 /// A whole line as command is a program with its arguments, and an address as command is an address.
@@ -56,8 +71,11 @@ fn as_meant(target: Target) -> Target {
 }
 
 /// Stores the value of an environment variable that an entry names, and lets the entry name the secret instead.
-pub(super) async fn enter_variable(
-    hub: &Hub,
+///
+/// # Errors
+/// A [`Refusal`] if the entry does not name the variable, or the value cannot be stored.
+pub async fn enter_variable(
+    house: &dyn House,
     server: &str,
     variable: &str,
     value: &str,
@@ -65,17 +83,17 @@ pub(super) async fn enter_variable(
     if value.is_empty() {
         return Err(Refusal::new(Code::Empty, format!("the value of {variable} is empty"), ""));
     }
-    let mut entry = Value::Object(entry_to_edit(hub, server)?);
+    let mut entry = Value::Object(entry_to_edit(house, server)?);
     let before = entry.clone();
     rewrite_all(&mut entry, &instead_of(variable, ""));
     if entry == before {
         let message = format!("the entry of \"{server}\" does not name the variable {variable}");
         return Err(Refusal::new(Code::BadRequest, message, ""));
     }
-    let stored = entry_secrets::store(hub, &secret_name(server, variable), value).await?;
+    let stored = credentials::store(house, &secret_name(server, variable), value).await?;
     let mut entry = before;
     rewrite_all(&mut entry, &instead_of(variable, &stored));
-    super::change::change(hub, Change::Edit { name: server.to_owned(), entry }).await
+    house.change(Change::Edit { name: server.to_owned(), entry }).await
 }
 
 /// `${NAME}` and `${env:NAME}` become the secret; with a default, the variable may stay unset.

@@ -21,19 +21,23 @@ use crate::{
 };
 
 /// Placeholder for the token in a preview.
-pub(super) const TOKEN_TO_COME: &str = "sat_(made when you connect)";
+pub const TOKEN_TO_COME: &str = "sat_(made when you connect)";
 
 /// A client's file before and after a change.
-pub(super) struct Changed<'a> {
-    pub(super) client: &'a Client,
-    pub(super) path: &'a Path,
-    pub(super) before: Option<&'a [u8]>,
-    pub(super) after: &'a [u8],
+pub struct Changed<'a> {
+    /// The client.
+    pub client: &'a Client,
+    /// Its file.
+    pub path: &'a Path,
+    /// `None` if there is no file yet.
+    pub before: Option<&'a [u8]>,
+    /// What will be in it.
+    pub after: &'a [u8],
 }
 
 impl Changed<'_> {
     /// Describes the change: what was done, and to which entry.
-    pub(super) fn shown(&self, what: &str, entry: &str) -> FileChange {
+    pub fn shown(&self, what: &str, entry: &str) -> FileChange {
         FileChange {
             path: self.path.display().to_string(),
             what: what.into(),
@@ -122,7 +126,7 @@ mod tests {
     #[test]
     fn a_preview_hides_what_every_room_calls_a_credential() {
         let mut rows = 0;
-        for line in include_str!("../../../satchel-entry/src/credential/table.tsv").lines() {
+        for line in include_str!("../../satchel-entry/src/credential/table.tsv").lines() {
             let mut fields = line.split('\t');
             let (Some(verdict), Some(name), Some(value)) = (fields.next(), fields.next(), fields.next())
             else {
