@@ -8,7 +8,13 @@ use super::{
 
 /// Programs that execute what they are given, as words of a name.
 const PROGRAMS: &str = "bash sh zsh shell powershell pwsh terminal cmd ipython python javascript js typescript ruby perl php lua repl \
-    ssh kubectl subprocess sql psql cypher osascript applescript jxa cli eval exec jshell sqlcmd mongosh adb gdb tmux";
+    ssh kubectl subprocess sql psql cypher osascript applescript jxa cli eval exec jshell sqlcmd mongosh adb gdb tmux aws az \
+    gcloud vba lua csharp applescripts frida hammerspoon";
+/// Words of which one alone, with nothing but such words beside it, says that anything is executed.
+const SHELLS: &str = "exec execute eval evaluate sh bash zsh shell powershell pwsh cmd";
+/// Languages, as words of the name of an argument or a tool.
+const LANGUAGES: &str = "bash sh shell powershell pwsh python javascript js typescript ts ruby perl php lua vba csharp java sql r \
+    applescript jxa gdscript rust go c cpp source script cli user";
 /// Verbs and nouns of tools that execute their input.
 const EXECUTING: &str = "exec execute executor execution run runner eval evaluate evaluator process spawn console system sudo \
     command commands interpreter sandbox batch";
@@ -20,8 +26,9 @@ const EXECUTED: &str = "command commands cmd cmds code script scripts sql sql_qu
 /// Arguments that may contain anything.
 const ANYTHING: &str = "input inputs text args arguments query queries content body line lines prompt string payload data params keys keystrokes";
 /// What is said to be executed.
-const OBJECTS: &str = "command commands code script scripts sql statement statements shell bash python javascript js powershell \
-    typescript terminal cypher applescript program programs snippet snippets mutation mutations ddl dml java php ruby";
+const OBJECTS: &str = "command commands code script scripts sql statement statements shell bash sh zsh python javascript js powershell \
+    typescript terminal cypher applescript program programs snippet snippets mutation mutations ddl dml java php ruby lua vba \
+    perl c# csharp";
 /// What may follow such a word, if it ends the object.
 const AFTER: &str = "or and on in against from for with to via using inside within through at by directly the a an and/or of that \
     which you locally remotely safely securely query queries commands command code snippet snippets script scripts \
@@ -50,18 +57,19 @@ pub(super) fn carries_out(name: &[String], description: &str, arguments: &[Argum
     }
     let free = |list: &str| arguments.iter().any(|one| one.free && is(list, &one.name));
     let looks = name.first().is_some_and(|word| is(LOOKING, word));
+    let executed = arguments.iter().any(|one| one.free && is_executed(&one.name));
+    if is_a_shell(name) || calls_anything(description) {
+        return true;
+    }
     let by_name = !looks
-        && runs_by_name(
-            name,
-            free(EXECUTED),
-            free(ANYTHING),
-            free("path file filename script_path file_path"),
-        );
+        && runs_by_name(name, executed, free(ANYTHING), free("path file filename script_path file_path"));
     let takes_text = arguments.iter().any(|one| one.free);
-    let by_text = (free(EXECUTED) || free(ANYTHING)) && says_it_executes(description)
+    let by_text = (executed || free(ANYTHING)) && says_it_executes(description)
         || takes_text
             && !looks
-            && (says_it_gets_executed(description) || types_into_a_shell(name, description));
+            && (says_it_gets_executed(description)
+                || says_it_executes_a_language(description)
+                || types_into_a_shell(name, description));
     let by_query = !looks
         && free("sql sql_query query_sql sql_statement cypher cypher_query gremlin statement statements");
     let by_database =
@@ -84,6 +92,68 @@ pub(super) fn deletes_by_choice(arguments: &[Argument]) -> bool {
                 value.first().is_some_and(|word| is(ENDING, word)) || is(ENDING, &value.join("_"))
             })
     })
+}
+
+/// An argument called `command`, `cli_command`, `lua_code`; not `country_code`.
+fn is_executed(name: &str) -> bool {
+    let language = |word: &str| word.rsplit('_').next().is_some_and(|last| is(LANGUAGES, last));
+    is(EXECUTED, name)
+        || ["_command", "_commands", "_cmd", "_cmdline"].iter().any(|end| name.ends_with(end))
+        || ["_code", "_script", "_snippet", "_source", "_program"]
+            .iter()
+            .any(|end| name.strip_suffix(end).is_some_and(language))
+}
+
+/// `exec`, `run_shell`, `shell-exec`, `eval_js`, whatever their arguments are called.
+fn is_a_shell(name: &[String]) -> bool {
+    let executes = |word: &str| is(SHELLS, word) || is("run command commands line", word);
+    let runs_a_language = name.len() == 2
+        && is("run execute exec eval evaluate", &name[0])
+        && (is("python javascript js lua vba ruby perl php csharp applescript bash shell sh", &name[1]));
+    let all = !name.is_empty() && name.iter().all(|word| executes(word));
+    all && name.iter().any(|word| is(SHELLS, word)) || runs_a_language
+}
+
+/// "Call any C# method", "invoke any function".
+fn calls_anything(description: &str) -> bool {
+    let words: Vec<&str> = description.split_whitespace().take(20).map(bare).collect();
+    words.windows(2).enumerate().any(|(at, two)| {
+        is_form("call invoke", two[0])
+            && two[1] == "any"
+            && words[at + 2..].iter().take(3).any(|word| is("method methods function functions", word))
+    })
+}
+
+/// "Runs `sh -c` with the given text", "evaluates an expression with Python eval()", "executes Python code".
+fn says_it_executes_a_language(description: &str) -> bool {
+    let words: Vec<&str> = description.split_whitespace().take(60).collect();
+    let begins = |word: &str| {
+        is_form("execute run evaluate eval exec inject interpret compile schedule launch spawn", bare(word))
+    };
+    let language = |word: &str| {
+        is(
+            "shell bash sh zsh powershell python javascript js lua vba applescript c# csharp ruby perl",
+            bare(word),
+        )
+    };
+    let what =
+        |word: &str| is("code script scripts command commands line macro statement statements", bare(word));
+    let is_code = |after: &[&str]| {
+        let at = after.iter().take(4).position(|word| language(word));
+        at.is_some_and(|at| {
+            let ends = after[at].ends_with(['.', ',', ';', '`', ')']);
+            ends || after.get(at + 1).is_none_or(|next| what(next) || is("in into on c inside", bare(next)))
+        })
+    };
+    let executes = (0..words.len()).any(|at| {
+        let carries_out = is_form("carry carrie", bare(words[at])) && words.get(at + 1) == Some(&"out");
+        let after = if carries_out { at + 2 } else { at + 1 };
+        (begins(words[at]) || carries_out)
+            && !is_negated(&words[..at])
+            && is_code(words.get(after..).unwrap_or_default())
+    });
+    let german = words.iter().any(|word| is("shell-befehl shell-befehle shellbefehl", bare(word)));
+    executes || german || description.contains("eval()") || description.contains("exec()")
 }
 
 fn selects(arguments: &[Argument], does: fn(&[String]) -> bool) -> bool {
@@ -136,8 +206,9 @@ fn has_object(words: &[&str]) -> bool {
     if words[..at].iter().any(|word| word.ends_with(['.', ';', ':']) || is(other, bare(word))) {
         return false;
     }
-    let ends = words[at].ends_with(|c: char| !c.is_alphanumeric());
-    ends || words.get(at + 1).is_none_or(|next| is(AFTER, bare(next)) || is(OBJECTS, bare(next)))
+    let ends = words[at].ends_with(|c: char| !c.is_alphanumeric() && c != '#');
+    let goes_on = |next: &str| is(AFTER, next) || is(OBJECTS, next) || next.ends_with("ly");
+    ends || words.get(at + 1).is_none_or(|next| goes_on(bare(next)))
 }
 
 /// "The command to execute", "SQL to run".
@@ -169,11 +240,16 @@ fn says_it_gets_executed(description: &str) -> bool {
 fn types_into_a_shell(name: &[String], description: &str) -> bool {
     let sends = |word: &str| is_form("send write type input interact paste", word);
     let words: Vec<&str> = description.split_whitespace().take(20).map(bare).collect();
-    name.iter().any(|word| sends(word))
-        && words.first().is_some_and(|word| sends(word))
-        && words.windows(4).any(|four| {
-            is("to into", four[0]) && four[1..].iter().any(|word| is("terminal shell repl tmux pty", word))
-        })
+    let sends_by_name = name.iter().any(|word| sends(word));
+    let to_stdin =
+        name.iter().any(|word| word == "stdin") || words.windows(2).any(|two| two == ["standard", "input"]);
+    sends_by_name && to_stdin
+        || sends_by_name
+            && words.first().is_some_and(|word| sends(word))
+            && words.windows(4).any(|four| {
+                let of_shells = "terminal shell repl tmux pty process processes interpreter console";
+                is("to into", four[0]) && four[1..].iter().any(|word| is(of_shells, word))
+            })
 }
 
 /// "Execute a query against the database".

@@ -204,6 +204,12 @@ mod tests {
             ("run_script", "path"),
             ("repl_send", "text"),
             ("neo4j_write_cypher", "query"),
+            ("exec", "x"),
+            ("run_shell_command", "what"),
+            ("ExecuteShell", "x"),
+            ("call_aws", "cli_command"),
+            ("run_vba", "macro_name"),
+            ("write_to_stdin", "data"),
         ] {
             assert!(arguments(name, "", json!({ argument: text })).commands, "{name}({argument})");
         }
@@ -218,6 +224,9 @@ mod tests {
             ("python_get_documentation", "query"),
             ("run_tests", "filter"),
             ("get_test_run", "id"),
+            ("validate_address", "country_code"),
+            ("run_tests", "error_code"),
+            ("execute_workflow", "id"),
         ] {
             assert!(!arguments(name, "", json!({ argument: text })).commands, "{name}({argument})");
         }
@@ -234,6 +243,14 @@ mod tests {
             ("Pass a shell command; it will be executed on the host.", json!({ "what": text })),
             ("A helper.", json!({ "x": { "type": "string", "description": "The shell command to run" } })),
             ("Device actions", json!({ "action": { "enum": ["info", "shell"] } })),
+            ("Compiles and executes C# code dynamically.", json!({ "csharpCode": text })),
+            ("Call any C# method of the editor.", json!({ "filter": text })),
+            ("Inject JavaScript into a process", json!({ "what": text })),
+            ("Schedule a shell command with cron", json!({ "command": text })),
+            ("Runs `sh -c` with the given words", json!({ "what": text })),
+            ("Carries out a bash command line", json!({ "what": text })),
+            ("Evaluates an expression with Python eval()", json!({ "what": text })),
+            ("Führt einen Shell-Befehl aus", json!({ "befehl": text })),
             (
                 "Device actions",
                 json!({ "action": { "anyOf": [{ "const": "info" }, { "const": "run_command" }] } }),
@@ -248,6 +265,8 @@ mod tests {
             ("Validates code without executing it.", json!({ "code": text })),
             ("Retrieve test run results using a unique code and hash.", json!({ "code": text })),
             ("Run the test suite of a project.", json!({ "filter": text })),
+            ("Runs the Python linter on a file.", json!({ "file": text })),
+            ("Execute a workflow by its name.", json!({ "name": text })),
             ("Device actions", json!({ "mode": { "enum": ["fast", "slow"] } })),
         ] {
             assert!(!arguments("frobnicate", description, argument).commands, "{description}");
@@ -265,6 +284,14 @@ mod tests {
             ("device_approval_approve_all", json!({})),
             ("create_charge", json!({})),
             ("order_refund", json!({})),
+            ("send_payment", json!({})),
+            ("transfer_funds", json!({})),
+            ("place_order", json!({})),
+            ("close_account", json!({})),
+            ("format_disk", json!({})),
+            ("grant_access", json!({})),
+            ("reboot", json!({})),
+            ("git_push_force", json!({})),
         ] {
             assert_eq!(arguments(name, "", properties).safety, Safety::Dangerous, "{name}");
         }
@@ -272,6 +299,9 @@ mod tests {
             ("list_charges", json!({})),
             ("purchase_get", json!({})),
             ("get_refund", json!({})),
+            ("send_message", json!({})),
+            ("format_code", json!({})),
+            ("list_orders", json!({})),
             ("list_apps", choice(&["all", "deleted"])),
             ("write_file", json!({ "mode": { "enum": ["append", "overwrite"] } })),
         ] {

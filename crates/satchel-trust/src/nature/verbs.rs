@@ -37,7 +37,20 @@ const DELETING: &str = "delete remove drop destroy purge wipe truncate erase kil
 const PLAINLY_DELETING: &str =
     "delete destroy purge wipe truncate erase shred obliterate nuke uninstall expunge";
 /// What moves money or gives a permission, which nobody takes back.
-const BINDING: &str = "charge pay purchase buy refund payout withdraw sell approve";
+const BINDING: &str = "charge pay purchase buy refund payout withdraw sell approve grant ban reboot poweroff";
+/// The same of two words: what is done, and to what.
+const BINDING_PAIRS: &[(&str, &str)] = &[
+    ("send transfer wire make create submit", "payment payments funds money transaction transactions"),
+    ("place submit create", "order orders trade trades"),
+    ("swap sign", "token tokens transaction transactions"),
+    ("close cancel suspend", "account accounts subscription subscriptions"),
+    ("disable reset set change", "mfa 2fa password passwords"),
+    ("format", "disk drive partition volume"),
+    ("push", "force"),
+    ("force", "push"),
+    ("shut shutdown", "down server system machine host computer vm instance"),
+    ("wire", "transfer"),
+];
 /// Verbs that execute what they are given, in a description.
 const CARRYING_OUT: &str = "exec execute run running eval evaluate spawn invoke";
 /// Phrases in a description that mean the effect is irreversible.
@@ -139,7 +152,16 @@ fn binds(name: &[String]) -> bool {
     let first = name.first().is_some_and(|word| is(BINDING, word));
     let last = name.last().is_some_and(|word| is(BINDING, word));
     let all = name.iter().any(|word| is(BINDING, word)) && name.last().is_some_and(|word| word == "all");
-    !reads && (first || last || all)
+    !reads && (first || last || all) || !begins_reading(name) && is_binding_pair(name)
+}
+
+/// `send_payment`, `place_order`, `format_disk`, and `shutdown` alone.
+fn is_binding_pair(name: &[String]) -> bool {
+    name == ["shutdown"]
+        || BINDING_PAIRS.iter().any(|(verbs, objects)| {
+            let verb = name.iter().position(|word| is(verbs, word));
+            verb.is_some_and(|at| name[at + 1..].iter().any(|word| is(objects, word)))
+        })
 }
 
 /// What the name says, and whether it is sure.
