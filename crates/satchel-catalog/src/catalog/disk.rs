@@ -39,6 +39,8 @@ struct OfferFile {
     versions: Versions,
     #[serde(default)]
     lists: Option<BTreeSet<String>>,
+    #[serde(default)]
+    fragile: bool,
     /// The server had a record of approvals.
     #[serde(default)]
     pinned: bool,
@@ -97,6 +99,7 @@ pub fn write(path: &Path, offer: &Offer, pinned: bool) -> std::io::Result<()> {
         skipped: offer.skipped.clone(),
         versions: offer.versions.clone(),
         lists: Some(offer.lists.clone()),
+        fragile: offer.fragile,
         pinned,
     };
     files::replace(path, &serde_json::to_vec(&stored)?)
@@ -167,6 +170,7 @@ fn offer(mut stored: OfferFile) -> Offer {
         skills: stored.skills.read(),
         skipped: stored.skipped,
         versions: stored.versions,
+        fragile: stored.fragile,
         lists: stored.lists.unwrap_or_else(|| fetch::LISTS.map(str::to_owned).into()),
         tokens: std::sync::OnceLock::new(),
     };

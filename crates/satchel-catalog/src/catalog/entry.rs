@@ -51,6 +51,8 @@ pub struct Offer {
     pub prompts: Vec<Box<Raw>>,
     /// The lists that have been read; nothing is known about the others.
     pub lists: BTreeSet<String>,
+    /// Its program ends when it is asked for a list that it did not declare.
+    pub fragile: bool,
     /// The omitted parts, each with the reason.
     pub skipped: Vec<String>,
     /// Since when its tools are known, and when they changed.
@@ -131,7 +133,7 @@ impl Offer {
             let frames: Vec<_> =
                 offer.frames.iter().map(|(method, frame)| (method.clone(), frame.get().to_owned())).collect();
             let words = (offer.setup.clone(), offer.title.clone(), offer.instructions.clone(), said, frames);
-            (raws, sizes, words, offer.skipped.clone())
+            (raws, sizes, words, offer.skipped.clone(), offer.fragile)
         };
         tools(self) == tools(other) && self.skills.is_same(&other.skills) && rest(self) == rest(other)
     }

@@ -89,7 +89,8 @@ pub fn unread(hello: &Hello, setup: &str) -> Offer {
 /// is reached over HTTP. A list that the server does not support is empty.
 ///
 /// # Errors
-/// [`ListError`] if the list cannot be read; `offer` is unchanged then.
+/// [`ListError`] if the list cannot be read; `offer` is unchanged then, except that it says whether the question ended the
+/// server.
 pub async fn read(
     link: &Link,
     hello: &Hello,
@@ -97,7 +98,42 @@ pub async fn read(
     (wait, hosted): (Duration, bool),
     offer: &mut Offer,
 ) -> Result<(), ListError> {
-    let (log, link) = (link.log(), ListAsking { link, wait, declared: hello.offers(list) });
+    let declared = hello.offers(list);
+    if !declared && offer.fragile {
+        offer.lists.insert(list.to_owned());
+        return Ok(());
+    }
+    let read = read_list(link, hello, list, (wait, hosted), offer).await;
+    // With resources, it is asked for skills.
+    let was_tried = !declared || list == "resources";
+    if was_tried && !hosted && !offer.fragile && has_exited(link).await {
+        link.log().remark(&format!(
+            "its program ended when it was asked for {list}; from now on it is asked for what it declares alone"
+        ));
+        offer.fragile = true;
+    }
+    read
+}
+
+/// Did its program end by itself?
+async fn has_exited(link: &Link) -> bool {
+    if !link.is_ending() {
+        return false;
+    }
+    let ended = tokio::time::timeout(UNDECLARED, link.wait_ended()).await;
+    ended.is_ok_and(|end| matches!(end.cause.as_deref(), Some(FailureCause::Exited { .. })))
+}
+
+async fn read_list(
+    link: &Link,
+    hello: &Hello,
+    list: &str,
+    (wait, hosted): (Duration, bool),
+    offer: &mut Offer,
+) -> Result<(), ListError> {
+    let declared = hello.offers(list);
+    let only = !LISTS.iter().any(|other| *other != list && hello.offers(other));
+    let (log, link) = (link.log(), ListAsking { link, wait, declared, only });
     let tell = |lines: Vec<String>| lines.iter().for_each(|line| log.remark(line));
     match list {
         "tools" => {
@@ -155,7 +191,7 @@ async fn read_skills(asking: ListAsking<'_>, hello: &Hello, hosted: bool, offer:
     let apart = match skills::declared(&hello.capabilities) {
         Some(_) => false,
         // Over HTTP, a server of both families was asked in the newer one.
-        None if hosted || hello.era.is_stateless() => return forget_skills(offer),
+        None if hosted || offer.fragile || hello.era.is_stateless() => return forget_skills(offer),
         None => match declared_apart(link, UNDECLARED).await.as_ref().and_then(skills::declared) {
             Some(declared) => {
                 declare_skills(offer, &declared);
@@ -205,6 +241,8 @@ struct ListAsking<'a> {
     wait: Duration,
     /// Did it declare the list? Many servers that have one do not.
     declared: bool,
+    /// Did it declare no other?
+    only: bool,
 }
 
 /// How long a server may take to answer for a list that it did not declare.
@@ -226,8 +264,13 @@ impl ListAsking<'_> {
                 }
                 Ok(list)
             }
-            // The tools of a server that declares them are worth an error.
-            Err(error) if unknown(&error) && !(self.declared && key == "tools") => Ok(List::default()),
+            // The tools of a server that declares them, and nothing else, are worth an error.
+            Err(error) if unknown(&error) && !(self.declared && self.only && key == "tools") => {
+                if self.declared {
+                    self.link.log().remark(&format!("it declares {key}, and does not know {method}"));
+                }
+                Ok(List::default())
+            }
             Err(error) if !self.declared && !self.link.is_ending() && !is_sign_in(&error) => {
                 Ok(List::default())
             }
@@ -292,7 +335,16 @@ async fn all_pages(
             params.to_raw()
         });
         let params = if apart { in_stateless_words(params.as_deref()) } else { params };
-        let result = link.request(method, params, wait).await?;
+        let result = match link.request(method, params, wait).await {
+            // What it gave before is good, though it refuses its own cursor.
+            Err(CallError::Answered(error)) if page > 0 => {
+                let visible = visible(&error.message);
+                list.skipped
+                    .push(format!("{key} after page {page}: the server refused its cursor: {visible}"));
+                break;
+            }
+            answer => answer?,
+        };
         let fields = RawObject::parse(&result).map_err(|_| ListError::Shape(method, key))?;
         let items = items(&fields, key).ok_or(ListError::Shape(method, key))?;
         bytes += result.get().len();

@@ -38,9 +38,20 @@ pub struct Flat {
     owners: Owners,
 }
 
+/// Who uses a name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Form {
+    /// Models, which keep lists: what it leads to never changes.
+    #[default]
+    Tool,
+    /// People, who type it.
+    Prompt,
+}
+
 /// Tools or prompts, in their servers' order, and by flat name.
 #[derive(Debug, Default)]
 struct Listed {
+    form: Form,
     items: Vec<(ToolPath, Box<Raw>)>,
     named: HashMap<String, usize>,
     /// The names that several would have, with all of them.
@@ -49,13 +60,14 @@ struct Listed {
 
 impl Listed {
     /// Names all of `items`.
-    fn of<'a>(items: impl IntoIterator<Item = (ToolPath, &'a Raw)>) -> Self {
+    fn of<'a>(form: Form, items: impl IntoIterator<Item = (ToolPath, &'a Raw)>) -> Self {
         let items: Vec<_> = items.into_iter().collect();
-        let mut listed = Self { contested: contested(items.iter().map(|(path, _)| path)), ..Self::default() };
+        let contested = contested(form, items.iter().map(|(path, _)| path));
+        let mut listed = Self { form, contested, ..Self::default() };
         for (path, raw) in items {
-            let usual = flat_name(path.server.as_str(), &path.tool, false);
+            let usual = flat_name(form, path.server.as_str(), &path.tool, false);
             let flat = match listed.contested.contains_key(&usual) {
-                true => flat_name(path.server.as_str(), &path.tool, true),
+                true => flat_name(form, path.server.as_str(), &path.tool, true),
                 false => usual,
             };
             if listed.named.contains_key(&flat) {
@@ -75,7 +87,7 @@ impl Listed {
     /// What a name that several would have may mean.
     fn ambiguity(&self, name: &str) -> Option<String> {
         let meanings = self.contested.get(name)?.iter().map(|path| {
-            let flat = flat_name(path.server.as_str(), &path.tool, true);
+            let flat = flat_name(self.form, path.server.as_str(), &path.tool, true);
             format!("{flat} ({} of {})", path.tool, path.server)
         });
         Some(ambiguous(name, meanings))
@@ -83,11 +95,11 @@ impl Listed {
 }
 
 /// The usual names that several have, or that are the qualified name of another.
-fn contested<'a>(paths: impl Iterator<Item = &'a ToolPath>) -> HashMap<String, Vec<ToolPath>> {
+fn contested<'a>(form: Form, paths: impl Iterator<Item = &'a ToolPath>) -> HashMap<String, Vec<ToolPath>> {
     let mut usual: HashMap<String, Vec<&ToolPath>> = HashMap::new();
     let mut seen = HashSet::new();
     for path in paths.filter(|path| seen.insert(*path)) {
-        usual.entry(flat_name(path.server.as_str(), &path.tool, false)).or_default().push(path);
+        usual.entry(flat_name(form, path.server.as_str(), &path.tool, false)).or_default().push(path);
     }
     let mut contested: HashMap<String, Vec<ToolPath>> = HashMap::new();
     let mut qualified: Vec<&ToolPath> = Vec::new();
@@ -98,7 +110,7 @@ fn contested<'a>(paths: impl Iterator<Item = &'a ToolPath>) -> HashMap<String, V
         }
     }
     while let Some(path) = qualified.pop() {
-        let name = flat_name(path.server.as_str(), &path.tool, true);
+        let name = flat_name(form, path.server.as_str(), &path.tool, true);
         if contested.contains_key(&name) {
             continue;
         }
@@ -172,8 +184,8 @@ impl Flat {
             );
         }
         let tools = tools.iter().map(|(path, raw)| (path.clone(), &**raw));
-        let prompts = Listed::of(prompts);
-        Self { tools: Listed::of(tools), prompts, resources, templates, skills, labels, owners }
+        let prompts = Listed::of(Form::Prompt, prompts);
+        Self { tools: Listed::of(Form::Tool, tools), prompts, resources, templates, skills, labels, owners }
     }
 
     /// The items of a list, as clients see them.
@@ -205,7 +217,8 @@ impl Flat {
 
     /// The name of a prompt.
     pub fn prompt_name(&self, path: &ToolPath) -> Option<String> {
-        let names = [false, true].map(|distinct| flat_name(path.server.as_str(), &path.tool, distinct));
+        let names =
+            [false, true].map(|distinct| flat_name(Form::Prompt, path.server.as_str(), &path.tool, distinct));
         names.into_iter().find(|name| self.prompt(name) == Some(path))
     }
 
@@ -395,7 +408,7 @@ fn address_at(server: &ServerName, own: &str) -> String {
 
 /// The default name of a tool, unless another one would have it too.
 pub fn usual_name(server: &ServerName, tool: &str) -> String {
-    flat_name(server.as_str(), tool, false)
+    flat_name(Form::Tool, server.as_str(), tool, false)
 }
 
 /// The name of a tool in its own server's list: its own, if models take it (`2025-11-25/server/tools.mdx#tool-names`; a
@@ -420,13 +433,17 @@ fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect()
 }
 
-/// `server-tool` in characters that every client accepts. A name that is too long collides, or is written in another script, ends
-/// with a hash of the whole path.
-fn flat_name(server: &str, name: &str, distinct: bool) -> String {
+/// `server-tool` in characters that every client accepts. A name that is too long, collides or has other characters ends with a
+/// hash of the whole path.
+fn flat_name(form: Form, server: &str, name: &str, distinct: bool) -> String {
     let whole = format!("{}-{}", clean(server), clean(name));
-    // Of a name in another script nothing is left.
-    let lost = name.chars().any(|c| c.is_alphanumeric() && !c.is_ascii());
-    if whole.len() <= LONGEST && !distinct && !lost {
+    // What is not its own name could become that of another tool, which clients with an older list would call.
+    let changed = match form {
+        Form::Tool => clean(name) != name,
+        // Of a name in another script nothing is left.
+        Form::Prompt => name.chars().any(|c| c.is_alphanumeric() && !c.is_ascii()),
+    };
+    if whole.len() <= LONGEST && !distinct && !changed {
         return whole;
     }
     let mark = mark(&format!("{server}:{name}"));
@@ -453,12 +470,16 @@ mod tests {
     #[test]
     fn flat_names_are_short_plain_and_never_two_tools() {
         let long = "x".repeat(80);
-        assert_eq!(flat_name("git", "git_log", false), "git-git_log");
-        assert_eq!(flat_name("git", "a.b/c", false), "git-a_b_c");
-        let (one, two) =
-            (flat_name("s", &format!("{long}1"), false), flat_name("s", &format!("{long}2"), false));
+        assert_eq!(flat_name(Form::Tool, "git", "git_log", false), "git-git_log");
+        let changed = flat_name(Form::Tool, "git", "a.b/c", false);
+        assert!(changed.starts_with("git-a_b_c-"), "{changed}");
+        assert_ne!(changed, flat_name(Form::Tool, "git", "a/b.c", false));
+        let (one, two) = (
+            flat_name(Form::Tool, "s", &format!("{long}1"), false),
+            flat_name(Form::Tool, "s", &format!("{long}2"), false),
+        );
         assert!(one.len() == LONGEST && two.len() == LONGEST && one != two);
-        assert_ne!(flat_name("s", "a.b", true), flat_name("s", "a/b", true));
+        assert_ne!(flat_name(Form::Tool, "s", "a.b", true), flat_name(Form::Tool, "s", "a/b", true));
     }
 
     /// S29: ten thousand tools of many servers, with names made to collide.
@@ -482,7 +503,7 @@ mod tests {
                 server: server.clone(),
                 tool: tool.clone(),
             };
-            Listed::of(pairs.iter().map(|pair| (path(pair), &*raw)))
+            Listed::of(Form::Tool, pairs.iter().map(|pair| (path(pair), &*raw)))
         };
         let names = table();
         assert_eq!(names.named.len(), pairs.len(), "no two have one name");
@@ -500,7 +521,7 @@ mod tests {
     fn tools_and_prompts_are_listed_in_the_order_in_which_their_server_has_them() {
         let paths = ["b:z", "b:a", "b:m", "a:z", "a:b"];
         let raw = RawObject::new().to_raw();
-        let listed = Listed::of(paths.iter().map(|path| (path.parse().unwrap(), &*raw)));
+        let listed = Listed::of(Form::Tool, paths.iter().map(|path| (path.parse().unwrap(), &*raw)));
         let of: Vec<String> = listed.items.iter().map(|(path, _)| path.to_string()).collect();
         assert_eq!(of, paths);
     }
@@ -585,7 +606,7 @@ mod tests {
         for flat in [one, two] {
             assert_eq!((flat.tool("a-b-c"), flat.prompt("a-b-c")), (None, None));
             for path in [&own, &other] {
-                let name = flat_name(path.server.as_str(), &path.tool, true);
+                let name = flat_name(Form::Tool, path.server.as_str(), &path.tool, true);
                 assert_eq!((flat.tool(&name), flat.prompt(&name)), (Some(path), Some(path)));
                 let told = flat.ambiguous_tool("a-b-c").unwrap();
                 assert!(told.contains(&name) && Some(told) == flat.ambiguous_prompt("a-b-c"));
@@ -674,15 +695,15 @@ mod tests {
             "a_b",
         ];
         let paths = names.map(|name| ToolPath { server: "store".parse().unwrap(), tool: name.to_owned() });
-        let listed = Listed::of(paths.iter().map(|path| (path.clone(), &*raw)));
+        let listed = Listed::of(Form::Tool, paths.iter().map(|path| (path.clone(), &*raw)));
         assert_eq!((listed.items.len(), listed.named.len()), (names.len(), names.len()), "unique");
         for name in listed.named.keys() {
             assert!(name.len() <= LONGEST && clean(name) == *name, "{name}");
         }
-        assert_eq!(listed.get("store-Create_Share"), Some(&paths[0]));
+        assert_eq!(listed.get("store-a_b"), Some(&paths[8]), "its own name");
         assert_eq!(listed.get("store-plain"), Some(&paths[5]));
         // The same whatever else is there.
-        let alone = Listed::of([(paths[1].clone(), &*raw)]);
+        let alone = Listed::of(Form::Tool, [(paths[1].clone(), &*raw)]);
         let name = alone.named.keys().next().unwrap();
         assert_eq!(listed.get(name), Some(&paths[1]));
     }
@@ -701,11 +722,11 @@ mod tests {
 
     #[test]
     fn a_tool_called_like_the_qualified_name_of_another_gets_no_name_of_that_one() {
-        let taken = flat_name("a-b", "c", true);
+        let taken = flat_name(Form::Tool, "a-b", "c", true);
         let copied = taken.strip_prefix("a-").unwrap();
         let raw = RawObject::new().to_raw();
         let all = ["a-b:c".to_owned(), "a:b-c".to_owned(), format!("a:{copied}")];
-        let listed = Listed::of(all.iter().map(|path| (path.parse().unwrap(), &*raw)));
+        let listed = Listed::of(Form::Tool, all.iter().map(|path| (path.parse().unwrap(), &*raw)));
         assert_eq!(listed.items.len(), 3);
         assert_eq!(listed.get(&taken).map(ToString::to_string), Some("a-b:c".to_owned()));
     }

@@ -247,6 +247,8 @@ impl SchemaReader {
             },
             Keyword::Required => names(value),
             Keyword::Items if value.get().starts_with('[') && !is_empty(value) => self.tuple(value, depth)?,
+            // An empty list is anything, and not anything is nothing.
+            Keyword::Schema if name == "not" && is_empty(value) => Edit::Goes,
             Keyword::Items | Keyword::Schema => match flag(value) {
                 Some(_) if value.get().starts_with(['t', 'f']) => Edit::Stays,
                 Some(flag) => becomes(&flag),

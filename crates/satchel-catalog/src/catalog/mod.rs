@@ -16,6 +16,7 @@ mod others;
 pub mod overrides;
 mod repair;
 mod resolve;
+pub mod result_shapes;
 pub mod search;
 pub mod shape;
 pub mod signature;

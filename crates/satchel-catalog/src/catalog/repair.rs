@@ -332,7 +332,7 @@ fn schema(raw: &Raw) -> Checked {
     }
 }
 
-fn is_empty_list(raw: &Raw) -> bool {
+pub(super) fn is_empty_list(raw: &Raw) -> bool {
     raw.get().strip_prefix('[').is_some_and(|rest| rest.trim_start() == "]")
 }
 

@@ -1,21 +1,34 @@
 //! Removes invisible characters from what servers return during and at the end of a call, because a model reads results
-//! and a terminal prints them. `exactResults` in a server's entry turns this off.
+//! and a terminal prints them, and corrects what strict clients reject. `exactResults` in a server's entry turns this off.
 
 use std::borrow::Cow;
 
 use satchel_mcp::{
     ErrorObject, Raw, RawObject,
+    era::Era,
     methods::{Cleaned, KnownMethod},
 };
 use serde_json::value::to_raw_value;
 
 use super::servers::Registered;
-use crate::{bridge::Question, trust::clean};
+use crate::{bridge::Question, catalog::result_shapes, trust::clean};
 
 /// Cleans the texts of a result, as the table of methods says. Everything else is data and stays byte for byte.
 pub(super) fn result(registered: &Registered, method: &str, result: Box<Raw>) -> Box<Raw> {
+    if registered.config.exact_results {
+        return result;
+    }
+    let era = registered.upstream.seen().connected.map_or(Era::SESSION, |(_, hello)| hello.era);
+    let result = match result_shapes::corrected(method, era, &result) {
+        Some(corrected) => {
+            let line = format!("corrected the result of {method}, which strict clients would reject");
+            registered.upstream.log().remark(&line);
+            corrected
+        }
+        None => result,
+    };
     // Most results contain nothing to remove.
-    let Some(all) = changed(&result).filter(|_| !registered.config.exact_results) else { return result };
+    let Some(all) = changed(&result) else { return result };
     let clean = match KnownMethod::cleaned_of(method) {
         Cleaned::Nothing => None,
         Cleaned::Content => with_clean_content(&result),
@@ -84,9 +97,12 @@ pub(super) fn said(params: Box<Raw>) -> Box<Raw> {
     changed(&params).unwrap_or(params)
 }
 
-/// Cleans a question for a client.
+/// Cleans a question for a client, and corrects what it asks for.
 pub(super) fn question(question: Question) -> Question {
-    Question { params: question.params.map(said), ..question }
+    let corrected =
+        |params: Box<Raw>| result_shapes::corrected_question(&question.method, &params).unwrap_or(params);
+    let params = question.params.map(|params| said(corrected(params)));
+    Question { params, ..question }
 }
 
 fn changed(raw: &Raw) -> Option<Box<Raw>> {

@@ -3,7 +3,10 @@
 
 use std::{
     pin::pin,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -114,7 +117,7 @@ pub(super) fn follow(
 }
 
 fn follow_lists(hub: &Hub, name: &ServerName, upstream: &Upstream, setup: String, end: CancellationToken) {
-    let reader = ListReader { hub: hub.clone(), name: name.clone(), upstream: upstream.clone(), setup };
+    let reader = ListReader::of(hub, name, upstream, setup);
     hub.inner.life.spawn(async move {
         let reading = kept("reading lists", || {
             // Read again what was being read when it failed.
@@ -191,7 +194,7 @@ pub(super) async fn read_tools_again(hub: &Hub, name: &ServerName, upstream: &Up
     let Some((link, hello)) = upstream.seen().connected else { return };
     let setup = hub.offers().get(name).map(|known| known.setup.clone());
     let Some(setup) = setup else { return };
-    let reader = ListReader { hub: hub.clone(), name: name.clone(), upstream: upstream.clone(), setup };
+    let reader = ListReader::of(hub, name, upstream, setup);
     upstream.dirty().mark(Dirty::bit("tools"));
     let reading = upstream.dirty().take();
     if let Err((failed, error)) = reader.read(&link, &hello, reading).await {
@@ -206,9 +209,40 @@ struct ListReader {
     name: ServerName,
     upstream: Upstream,
     setup: String,
+    /// The start after which its list of tools was empty at first.
+    emptied: Arc<AtomicU64>,
 }
 
+/// How long a server that had tools may take after its start until it has some again.
+const FILLING: Duration = Duration::from_secs(5);
+
 impl ListReader {
+    fn of(hub: &Hub, name: &ServerName, upstream: &Upstream, setup: String) -> Self {
+        let (hub, name, upstream) = (hub.clone(), name.clone(), upstream.clone());
+        Self { hub, name, upstream, setup, emptied: Arc::default() }
+    }
+
+    /// Is this the first list after a start, empty, of a server that had tools? Some find theirs after they have said that they
+    /// are ready. Then it is read once more.
+    fn fills_later(&self, known: Option<&Offer>, now: &Offer) -> bool {
+        let starts = self.upstream.seen().starts;
+        let is_empty = now.tools.is_empty() && known.is_some_and(|known| !known.tools.is_empty());
+        if !is_empty || self.emptied.swap(starts, Ordering::Relaxed) == starts {
+            return false;
+        }
+        self.upstream
+            .log()
+            .remark("its first list of tools is empty; the known one stays until it is read again");
+        let (upstream, end) = (self.upstream.clone(), self.hub.inner.life.end().clone());
+        self.hub.inner.life.spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(FILLING) => upstream.dirty().mark(Dirty::bit("tools")),
+                () = end.cancelled() => {}
+            }
+        });
+        true
+    }
+
     async fn run(self) {
         let (mut breaker, mut pace) = (Breaker::new(DISCOVERY), Pace::default());
         loop {
@@ -339,7 +373,7 @@ impl ListReader {
                     Ok(read) => read,
                     Err(_) => {
                         if list != "tools" {
-                            self.install(before).await;
+                            self.install(before.clone()).await;
                             self.upstream.dirty().read(reading, done);
                             done = 0;
                         }
@@ -348,9 +382,23 @@ impl ListReader {
                 }
             };
             match read {
+                Ok(()) if list == "tools" && self.fills_later(known.as_deref(), &offer) => {
+                    offer = Offer {
+                        hello: offer.hello,
+                        title: offer.title,
+                        instructions: offer.instructions,
+                        ..before
+                    };
+                    done |= Dirty::bit(list);
+                }
                 Ok(()) => done |= Dirty::bit(list),
                 // Without tools, nothing is worth showing.
-                Err(why) if list == "tools" => return Err((lists, why)),
+                Err(why) if list == "tools" => {
+                    if offer.fragile && !before.fragile {
+                        self.install(Offer { fragile: true, ..before }).await;
+                    }
+                    return Err((lists, why));
+                }
                 Err(why) => {
                     failed |= Dirty::bit(list);
                     error = Some(why);

@@ -409,6 +409,7 @@ fn seen(name: &ServerName, offer: &Arc<Offer>, on_offer: Vec<OnOffer>) -> Arc<Of
         skills,
         prompts,
         lists: offer.lists.clone(),
+        fragile: offer.fragile,
         skipped: offer.skipped.clone(),
         versions: offer.versions.clone(),
         tokens: OnceLock::new(),

@@ -366,8 +366,13 @@ impl Zstd {
             Frame::Tail if self.waiting.len() < 4 && !last => return Ok(false),
             // The checksum is for others: what is wrong is found by the reader of the text.
             Frame::Tail => {
+                let used = self.waiting.len().min(4);
+                let mut sum = [0; 4];
+                sum[..used].copy_from_slice(&self.waiting[..used]);
+                // Before it was read, the decoder keeps the end of the text back.
+                self.decoder.decode_from_to(&sum, &mut []).map_err(io::Error::other)?;
                 self.frame = Frame::Head;
-                self.waiting.len().min(4)
+                used
             }
         };
         self.waiting.drain(..used);
@@ -431,6 +436,15 @@ mod tests {
         ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
     }
 
+    /// The same with the checksum that other encoders add.
+    fn zstd_with_checksum(bytes: &[u8]) -> Vec<u8> {
+        const FLAG: u8 = 1 << 2;
+        let mut frame = zstd(bytes);
+        frame[4] |= FLAG;
+        frame.extend([1, 2, 3, 4]);
+        frame
+    }
+
     /// [`TEXT`] by another program, because there is no encoder here.
     const BROTLI: &[u8] = include_bytes!("decode/text.br");
 
@@ -458,6 +472,7 @@ mod tests {
             ("deflate", deflate(text), TEXT),
             ("br", BROTLI.to_vec(), TEXT),
             ("zstd", zstd(text), TEXT),
+            ("zstd", zstd_with_checksum(text), TEXT),
             // Applied one after the other.
             ("gzip, br", gzip(text), TEXT),
             ("deflate, gzip", gzip(&zlib(text)), TEXT),

@@ -49,10 +49,10 @@ impl Finish {
         }
     }
 
-    /// Everything in it is text too where no list has the tool's output schema, and every link leads back.
+    /// Everything in it is text too, which is all that many clients show, and every link leads back.
     fn readable(&self, hub: &Hub, client: &str, attempt: &Attempt, result: Box<Raw>) -> Box<Raw> {
         let exact = attempt.registered.config.exact_results;
-        let result = match attempt.tool.is_some() && self.goes == Goes::ByPath && !exact {
+        let result = match attempt.tool.is_some() && !exact {
             true => with_text(&result).unwrap_or(result),
             false => result,
         };
