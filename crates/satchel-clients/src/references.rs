@@ -125,7 +125,11 @@ fn dotted_name(word: &str) -> bool {
 
 /// A placeholder of an editor or a bundle.
 fn other_placeholder(text: &str) -> Option<(usize, String)> {
-    let is_one = |word: &str| Placeholder::of(word).is_some();
+    // What editors ask for has syntaxes of its own.
+    fn is_one(word: &str) -> bool {
+        let of_editors = |one| matches!(one, Placeholder::Editor | Placeholder::Variable(_));
+        Placeholder::of(word).is_some_and(|one| !of_editors(one))
+    }
     let (length, word) = word_in(text, "${", "}", is_one)?;
     let word = word.strip_prefix("env:").unwrap_or(word);
     Some((length, format!("${{host:{word}}}")))

@@ -16,6 +16,10 @@ pub enum Placeholder<'a> {
     Package,
     /// A setting of a bundle.
     Setting(&'a str),
+    /// What an editor knows or asks for: `${config:x}`, `${command:x}`, `${input:x}`.
+    Editor,
+    /// A variable, as development containers write it: `${localEnv:HOME}`.
+    Variable(&'a str),
 }
 
 /// Editors' words for the open project.
@@ -40,6 +44,14 @@ const PROJECT: &[&str] = &[
     "relativeFileDirname",
     "selectedText",
     "lineNumber",
+    "file",
+    "localWorkspaceFolder",
+    "localWorkspaceFolderBasename",
+    "containerWorkspaceFolder",
+    "containerWorkspaceFolderBasename",
+    "gitRoot",
+    "ZED_WORKTREE_ROOT",
+    "PROJECT_DIR",
 ];
 
 impl<'a> Placeholder<'a> {
@@ -49,10 +61,20 @@ impl<'a> Placeholder<'a> {
         let name = name.strip_prefix("env:").unwrap_or(name);
         // `${workspaceFolder:api}` is one of several folders.
         let plain = name.split_once(':').map_or(name, |(plain, _)| plain);
+        if let Some((kind, rest)) = name.split_once(':').filter(|(_, rest)| !rest.starts_with('-')) {
+            match kind {
+                "config" | "command" | "input" => return Some(Self::Editor),
+                "localEnv" | "containerEnv" => {
+                    return Some(Self::Variable(rest.split(':').next().unwrap_or(rest)));
+                }
+                _ => {}
+            }
+        }
         match plain {
             _ if PROJECT.contains(&plain) => Some(Self::Project),
             "PWD" | "cwd" => Some(Self::Directory),
             "userHome" => Some(Self::Home),
+            "execPath" | "defaultBuildTask" => Some(Self::Editor),
             "pathSeparator" | "/" => Some(Self::Separator),
             "__dirname" | "extensionPath" | "CLAUDE_PLUGIN_ROOT" | "pluginRoot" => Some(Self::Package),
             _ => name.strip_prefix("user_config.").filter(|id| !id.is_empty()).map(Self::Setting),
@@ -66,7 +88,8 @@ impl<'a> Placeholder<'a> {
             Self::Directory => Some("the folder of the project that a client is started in"),
             Self::Package => Some("the folder of the package that this entry was written for"),
             Self::Setting(_) => Some("a setting of a bundle"),
-            Self::Home | Self::Separator => None,
+            Self::Editor => Some("what an editor fills in or asks for"),
+            Self::Home | Self::Separator | Self::Variable(_) => None,
         }
     }
 }
@@ -115,7 +138,7 @@ mod tests {
 
     #[test]
     fn placeholders_of_other_programs_are_told_from_variables() {
-        use Placeholder::{Directory, Home, Package, Project, Separator, Setting};
+        use Placeholder::{Directory, Editor, Home, Package, Project, Separator, Setting, Variable};
         for (name, expected) in [
             ("workspaceFolder", Some(Project)),
             ("workspaceFolder:api", Some(Project)),
@@ -128,7 +151,10 @@ mod tests {
             ("user_config.api_key", Some(Setting("api_key"))),
             ("user_config.", None),
             ("HOME", None),
-            ("input:pat", None),
+            ("input:pat", Some(Editor)),
+            ("config:python.path", Some(Editor)),
+            ("localEnv:HOME", Some(Variable("HOME"))),
+            ("X:-input:y", None),
             ("secret:PWD", None),
             ("GITHUB_TOKEN", None),
         ] {

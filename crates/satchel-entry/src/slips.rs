@@ -131,6 +131,13 @@ impl Spoilt {
     }
 }
 
+/// The line and column of the first backslash in a string of JSON that begins no escape.
+pub fn single_backslash(text: &str) -> Option<(usize, usize)> {
+    let at = text.lines().position(has_single_backslash)?;
+    let column = text.lines().nth(at).and_then(|line| line.find('\\')).unwrap_or_default();
+    Some((at + 1, column + 1))
+}
+
 /// Is this a quotation mark that text processors put in place of a straight one?
 pub fn is_curly(c: char) -> bool {
     matches!(c, '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{201f}' | '\u{2018}' | '\u{2019}' | '\u{201a}')

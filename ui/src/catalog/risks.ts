@@ -12,6 +12,7 @@ const told = new Set<CautionCode>([
   "renamed_alike",
   "renamed_taken",
   "keeps_sign_ins",
+  "secrets_in_arguments",
   "gets_stored",
   "goes_to",
   "asked_there",

@@ -81,7 +81,7 @@ fn whole(mut entry: Map<String, Value>) -> Value {
     let line = entry.get("command").and_then(Value::as_str).filter(|line| line.contains(' '));
     let is_line = line
         .filter(|line| !line.contains(['/', '\\']) || line.starts_with("npx ") || line.starts_with("uvx "));
-    if let Some(words) = is_line.and_then(super::paste::split) {
+    if let Some(words) = is_line.and_then(super::command_line::split) {
         let mut words = words.into_iter();
         let command = words.next().unwrap_or_default();
         let more = entry.get("args").and_then(Value::as_array).cloned().unwrap_or_default();

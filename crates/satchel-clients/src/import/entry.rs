@@ -1,13 +1,17 @@
 //! Reads one server entry of a client, as described in the client table.
 
 use satchel_entry::{
+    credential::{self, FieldKind},
+    launcher::program_name,
     placeholder::{setting_in, without_unset},
     slips::{self, Meant, Slip},
     template::{Piece, rewrite},
 };
 use serde_json::{Map, Value};
 
-use super::{FoundEntry, Target, TransportKind, Unwrap, Words, plain_secrets, synonyms::widened};
+use super::{
+    FoundEntry, Target, TransportKind, Unwrap, Words, command_line::split, plain_secrets, synonyms::widened,
+};
 use crate::{
     model::remark::RemarkKind,
     references::References,
@@ -37,9 +41,14 @@ pub(super) fn read(
         TransportKind::Http | TransportKind::Sse => entry.address(references)?,
     };
     let target = mended(target, &mut remarks);
-    let target = without_settings(target, &mut remarks);
+    let target = off_the_command_line(without_settings(target, &mut remarks));
     let secret_fields = plain_secrets::plain(&target);
     let unwrap = unwrap(&target);
+    let left: Vec<String> = match (&unwrap, &target) {
+        // Its program fills them in itself.
+        (Some(_), Target::Program { env, .. }) => env.keys().map(|name| format!("${{env:{name}}}")).collect(),
+        _ => vec![],
+    };
     let mut unknown = entry.unknown();
     remarks.extend(take_app(&mut unknown));
     Ok(FoundEntry {
@@ -56,7 +65,7 @@ pub(super) fn read(
             Some(Value::Bool(true)) => vec!["*".into()],
             _ => entry.list(shape.auto_approve.as_deref()),
         },
-        refs: references.found.iter().cloned().collect(),
+        refs: references.found.iter().filter(|one| !left.contains(*one)).cloned().collect(),
         keychain_env: entry.list(shape.keychain_env.as_deref()),
         scope: None,
         project: None,
@@ -274,12 +283,16 @@ impl<'a> EntryReader<'a> {
         if shape.stdio_args_in_url {
             let words = self.url().unwrap_or_default().split(' ').filter(|word| !word.is_empty());
             args.extend(words.map(ToOwned::to_owned));
-        } else if let Some(Value::Array(more)) = self.inner.get(&shape.args) {
-            args.extend(strings(more));
+        } else {
+            match self.inner.get(&shape.args) {
+                Some(Value::Array(more)) => args.extend(strings(more)),
+                Some(Value::String(line)) => args.extend(split(line).unwrap_or_else(|| vec![line.clone()])),
+                _ => {}
+            }
         }
         let mut env = Map::new();
-        let given = own_env.or_else(|| self.inner.get(&shape.env).and_then(Value::as_object));
-        for (key, value) in given.into_iter().flatten() {
+        let given = own_env.cloned().or_else(|| pairs(self.inner.get(&shape.env)?, '='));
+        for (key, value) in given.iter().flatten() {
             let value = match value {
                 Value::Null if shape.empty_env_means_inherit => String::new(),
                 Value::Null => continue,
@@ -325,9 +338,9 @@ impl<'a> EntryReader<'a> {
             let mut parts = path.split('.');
             let first = parts.next()?;
             let first = self.inner.get(first).or_else(|| self.fields.get(first))?;
-            parts.try_fold(first, |value, key| value.get(key))?.as_object()
+            pairs(parts.try_fold(first, |value, key| value.get(key))?, ':')
         });
-        for (key, value) in given.into_iter().flatten().filter(|(_, value)| !value.is_null()) {
+        for (key, value) in given.iter().flatten().filter(|(_, value)| !value.is_null()) {
             headers.insert(key.clone(), references.translate(&text(value)).into());
         }
         let text_of = |field: &Option<String>| {
@@ -422,6 +435,27 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
 }
 
+/// Names with values: an object, a list of `NAME=value` or `Name: value`, or one of objects with a name and a value.
+fn pairs(value: &Value, sign: char) -> Option<Map<String, Value>> {
+    let items = match value {
+        Value::Object(map) => return Some(map.clone()),
+        Value::Array(items) => items,
+        _ => return None,
+    };
+    let pair = |item: &Value| match item {
+        Value::String(text) => {
+            let (name, value) = text.split_once(sign).or_else(|| text.split_once('='))?;
+            Some((name.trim().to_owned(), value.trim().into()))
+        }
+        Value::Object(one) => {
+            let name = one.get("name").or_else(|| one.get("key"))?.as_str()?;
+            Some((name.to_owned(), one.get("value").cloned().unwrap_or_default()))
+        }
+        _ => None,
+    };
+    Some(items.iter().filter_map(pair).collect())
+}
+
 fn strings(values: &[Value]) -> Vec<String> {
     values.iter().filter(|value| !value.is_null()).map(text).collect()
 }
@@ -452,6 +486,35 @@ fn unwrap(target: &Target) -> Option<Unwrap> {
     }
     let transport = if sse { TransportKind::Sse } else { TransportKind::Http };
     Some(Unwrap { via: "mcp-remote".into(), transport, url: url.clone(), headers })
+}
+
+/// Gives a container its credentials by variables of its engine: `-e NAME=value` stands on a command line, which every program of
+/// the computer can read, and `-e NAME` passes the variable on.
+fn off_the_command_line(target: Target) -> Target {
+    let Target::Program { command, mut args, mut env, cwd, env_file } = target else { return target };
+    let is_engine = matches!(program_name(&command).as_str(), "docker" | "podman" | "nerdctl" | "finch");
+    let mut at = 0;
+    while is_engine && at < args.len() {
+        let (flag, set) = match args[at].as_str() {
+            "-e" | "--env" => {
+                at += 1;
+                ("", args.get(at).cloned().unwrap_or_default())
+            }
+            word => match word.strip_prefix("--env=") {
+                Some(set) => ("--env=", set.to_owned()),
+                None => ("", String::new()),
+            },
+        };
+        if let Some((name, value)) = set.split_once('=')
+            && credential::of(name, value, FieldKind::Variable).is_credential()
+            && !env.contains_key(name)
+        {
+            env.insert(name.to_owned(), value.into());
+            args[at] = format!("{flag}{name}");
+        }
+        at += 1;
+    }
+    Target::Program { command, args, env, cwd, env_file }
 }
 
 /// Substitutes the entry's own variables.

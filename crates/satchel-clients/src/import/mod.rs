@@ -2,6 +2,7 @@
 //! no command is run, no server is contacted.
 
 mod badge;
+mod command_line;
 mod entry;
 mod merge;
 mod naming;
@@ -34,7 +35,7 @@ use super::{
 };
 use crate::{
     edit::{Format, SyntaxError, container},
-    model::remark::RemarkKind,
+    model::{left::LeftCause, remark::RemarkKind},
     platform::{Environment, Platform},
 };
 
@@ -174,6 +175,25 @@ pub struct Skipped {
     pub name: String,
     /// A code, for example `url-without-type`.
     pub reason: String,
+}
+
+impl Skipped {
+    /// Why, as a sentence of any language.
+    pub fn cause(&self) -> LeftCause {
+        let (word, what) = self.reason.split_once(':').unwrap_or((&self.reason, ""));
+        match word {
+            "not-an-object" => LeftCause::NotAnObject,
+            "no-command-or-url" => LeftCause::NoTarget,
+            "command-and-url" => LeftCause::TwoTargets,
+            "url-without-type" => LeftCause::NoType,
+            "invalid-url" => LeftCause::NotHttp,
+            "unsupported-transport" => LeftCause::Transport { name: what.into() },
+            "unsupported-url-scheme" => LeftCause::Scheme { scheme: what.into() },
+            "host-internal" => LeftCause::Internal { part: what.into() },
+            "enablement-only" => LeftCause::SwitchOnly,
+            other => LeftCause::SettingsOnly { entry: other.into() },
+        }
+    }
 }
 
 /// The content of one file.
@@ -452,10 +472,18 @@ pub(super) fn any_format(text: &str) -> Result<Value, SyntaxError> {
     let start = text.trim_start();
     if start.starts_with(['{', '"']) || start.starts_with("//") || start.starts_with("/*") {
         let braces = if start.starts_with('"') { format!("{{{text}}}") } else { text.to_owned() };
+        // The reader passes it over: clients write such texts, and people mean a path of Windows.
+        if let Some((line, column)) = slips::single_backslash(text) {
+            return Err(SyntaxError { line, column, message: slips::Spoilt::Backslash.advice().to_owned() });
+        }
         return Format::Json.read(&braces);
     }
     if start.starts_with('[') {
-        return Format::Toml.read(text).or_else(|_| Format::Json.read(text));
+        let is_list = start[1..].trim_start().starts_with(['{', '[', '"', ']']);
+        return match Format::Toml.read(text) {
+            Err(_) if is_list => Format::Json.read(text),
+            read => read,
+        };
     }
     let looks_like_toml = text.lines().any(|line| line.trim_start().starts_with('[') && line.contains(']'));
     if looks_like_toml { Format::Toml.read(text) } else { Format::Yaml.read(text) }

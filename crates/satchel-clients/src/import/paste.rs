@@ -4,11 +4,11 @@ use std::sync::OnceLock;
 
 use satchel_entry::{
     launcher::{Launch, program_name},
-    slips::{Spoilt, is_curly},
+    slips::Spoilt,
 };
 use serde_json::{Map, Value, json};
 
-use super::{Contents, FoundEntry, Words, any_format, badge, container, read_with};
+use super::{Contents, FoundEntry, Words, any_format, badge, command_line, container, read_with};
 use crate::table::{self, Client};
 
 /// Why a pasted text contains no server.
@@ -96,20 +96,38 @@ pub fn read_text(text: &str) -> Result<Contents, PasteError> {
         }
         return found(json!({ name_of_address(text): {"url": text} }));
     }
-    let is_block = text.starts_with(['{', '[', '"']) || text.starts_with("//") || text.lines().count() > 1;
+    let is_marked = text.starts_with(['{', '[', '"']) && !command_line::is_of_windows(text);
+    let is_block = is_marked || text.starts_with("//") || text.lines().count() > 1;
     if !is_block || !text.contains([':', '=', '{']) {
-        return command_line(text);
+        return line_or_inner_block(text);
     }
     let document = match any_format(text) {
         Ok(document) => document,
-        // A multi-line command.
-        Err(_) if !text.starts_with(['{', '[', '"']) => return command_line(text),
+        // A multi-line command, if it is no block of YAML.
+        Err(error) if !is_marked => {
+            let is_block = ["command:", "cmd:", "url:", "mcpServers:"].iter().any(|key| text.contains(key));
+            return line_or_inner_block(text).map_err(|fault| match is_block {
+                true => PasteError::Damaged(error),
+                false => fault,
+            });
+        }
         Err(error) => return Err(PasteError::Damaged(error)),
     };
     if !document.is_object() {
-        return command_line(text);
+        return line_or_inner_block(text);
     }
     found(servers_in(&document))
+}
+
+/// A command line, or a block within a text that is none: a sentence around it, or a command that writes it into a file.
+fn line_or_inner_block(text: &str) -> Result<Contents, PasteError> {
+    let fault = match command_line::entries_of(text) {
+        Ok(entries) => return found(entries),
+        Err(fault) => fault,
+    };
+    let inner = text.find('{').zip(text.rfind('}')).and_then(|(from, to)| text.get(from..=to));
+    let document = inner.and_then(|inner| any_format(inner).ok()).filter(Value::is_object);
+    document.and_then(|document| found(servers_in(&document)).ok()).ok_or(fault)
 }
 
 /// The content of a code fence, wherever it stands in the text: the first that has an entry, otherwise the first.
@@ -132,58 +150,8 @@ fn is_page_about_software(url: &str) -> bool {
     )
 }
 
-fn nothing(why: &str) -> PasteError {
+pub(super) fn nothing(why: &str) -> PasteError {
     PasteError::Nothing(why.to_owned())
-}
-
-/// A command in backticks within a sentence.
-fn quoted_command(text: &str) -> Option<&str> {
-    let quoted = text.split('`').skip(1).step_by(2).map(str::trim);
-    quoted.into_iter().find(|quoted| quoted.contains(' ') && !reads_like_prose(quoted))
-}
-
-/// Sentences, not a command: a capital letter begins them, or their words end as words of sentences do.
-fn reads_like_prose(text: &str) -> bool {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let Some((first, rest)) = words.split_first() else { return false };
-    let is_path = first.contains(['/', '\\', '.', '=']);
-    let has_flags = rest.iter().any(|word| word.starts_with('-'));
-    let capital = first.starts_with(|c: char| c.is_uppercase() || c == '#') && !has_flags;
-    let ends_as_in_sentences = |word: &&str| word.ends_with([',', ':', ';', '!', '?']) || word.contains('`');
-    !is_path
-        && !rest.is_empty()
-        && (capital
-            || ends_as_in_sentences(first)
-            || words.iter().filter(|word| ends_as_in_sentences(word)).count() > 1)
-}
-
-/// What stands before the last of several commands may only set variables, or go to a directory.
-fn last_of_several<'words>(words: &[&'words str]) -> Result<Vec<&'words str>, PasteError> {
-    let mut commands: Vec<&[&str]> = words.split(|word| matches!(*word, "&&" | ";")).collect();
-    let last = commands.pop().unwrap_or_default();
-    let mut set = Vec::new();
-    for command in commands {
-        match command {
-            ["export", variables @ ..] if variables.iter().all(|word| is_assignment(word)) => {
-                set.extend_from_slice(variables);
-            }
-            variables if variables.iter().all(|word| is_assignment(word)) => set.extend_from_slice(variables),
-            _ => return Err(nothing("; it is several commands, and a server is started by one")),
-        }
-    }
-    set.extend_from_slice(last);
-    Ok(set)
-}
-
-/// `pip install x` and the like start nothing.
-fn only_installs(words: &[&str]) -> bool {
-    let installers = [
-        "pip", "pip3", "npm", "pnpm", "yarn", "brew", "apt", "apt-get", "cargo", "uv", "pipx", "sudo", "gem",
-        "go",
-    ];
-    let verb = words.iter().skip(1).find(|word| !word.starts_with('-') && !installers.contains(word));
-    words.first().is_some_and(|first| installers.contains(first))
-        && verb.is_some_and(|verb| matches!(*verb, "install" | "i" | "add"))
 }
 
 /// A map from names to entries, for any form of block.
@@ -211,7 +179,7 @@ fn looks_like_entry(map: &Map<String, Value>) -> bool {
     ["command", "url", "httpUrl", "serverUrl", "uri", "cmd"].into_iter().any(text)
 }
 
-fn name_of_entry(entry: &Map<String, Value>) -> String {
+pub(super) fn name_of_entry(entry: &Map<String, Value>) -> String {
     let text = |key: &str| entry.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     if let Some(name) = text("name").or_else(|| text("label")) {
         return name.to_owned();
@@ -232,8 +200,8 @@ fn name_of_entry(entry: &Map<String, Value>) -> String {
 
 /// `https://mcp.linear.app/sse` becomes `linear`.
 pub(super) fn name_of_address(url: &str) -> String {
-    let host = url.split("://").nth(1).unwrap_or(url).split(['/', '?', '#', ':']).next().unwrap_or_default();
-    let host = host.rsplit('@').next().unwrap_or(host);
+    let host = url.split("://").nth(1).unwrap_or(url).split(['/', '?', '#']).next().unwrap_or_default();
+    let host = host.rsplit('@').next().unwrap_or(host).split(':').next().unwrap_or_default();
     let parts: Vec<&str> =
         host.split('.').filter(|part| !matches!(*part, "mcp" | "api" | "www" | "")).collect();
     match parts.as_slice() {
@@ -244,7 +212,7 @@ pub(super) fn name_of_address(url: &str) -> String {
 }
 
 /// `npx -y @modelcontextprotocol/server-filesystem /tmp` becomes `filesystem`.
-fn name_of_command(words: &[&str]) -> String {
+pub(super) fn name_of_command(words: &[&str]) -> String {
     let Some((command, args)) = words.split_first() else { return String::new() };
     let args: Vec<String> = args.iter().map(ToString::to_string).collect();
     let name = Launch::of(command, &args).name().unwrap_or_else(|| program_name(command));
@@ -257,122 +225,10 @@ fn name_of_command(words: &[&str]) -> String {
     if short.is_empty() { name.clone() } else { short.to_owned() }
 }
 
-fn command_line(text: &str) -> Result<Contents, PasteError> {
-    // Where they stand for quotes, a word or its value begins with one; elsewhere, they are apostrophes of a sentence.
-    let value = |word: &'_ str| word.split_once('=').map_or(word, |(_, value)| value).starts_with(is_curly);
-    if text.split_whitespace().any(|word| word.starts_with(is_curly) || value(word)) {
-        return Err(PasteError::CurlyQuotes);
-    }
-    let joined = text.replace("\\\n", " ").replace("\\\r\n", " ").replace("`\n", " ");
-    let joined = joined.trim_start_matches("$ ");
-    let windows = joined.as_bytes().get(1..3) == Some(b":\\");
-    let words = if windows {
-        plain_words(joined)
-    } else {
-        shlex::split(joined).unwrap_or_else(|| plain_words(joined))
-    };
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if let Some(entry) = add_command(&words) {
-        return found(entry);
-    }
-    if reads_like_prose(joined) {
-        let quoted = quoted_command(joined)
-            .ok_or_else(|| nothing("; it reads like a sentence, not like a command"))?;
-        return command_line(quoted);
-    }
-    let words = last_of_several(&words)?;
-    if only_installs(&words) {
-        return Err(nothing("; it installs a program and starts none"));
-    }
-    let variables = words.iter().take_while(|word| is_assignment(word)).count();
-    let start = if words.first() == Some(&"env") { 1 } else { 0 };
-    let (before, rest) = words.split_at(variables.max(start));
-    let Some((command, args)) = rest.split_first() else { return Err(PasteError::Empty) };
-    if command.contains(['{', '}', '<', '>', ':']) && !windows {
-        return Err(PasteError::Nothing(String::new()));
-    }
-    let env: Map<String, Value> = before
-        .iter()
-        .filter_map(|word| word.split_once('='))
-        .map(|(name, value)| (name.to_owned(), value.into()))
-        .collect();
-    found(json!({ name_of_command(rest): {"command": command, "args": args, "env": env} }))
-}
-
-/// The words of a command line; `None` where a quote is open.
-pub(super) fn split(line: &str) -> Option<Vec<String>> {
-    shlex::split(line).filter(|words| !words.is_empty())
-}
-
-/// On Windows, a backslash is part of a path.
-fn plain_words(text: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut quoted = false;
-    for c in text.chars() {
-        match c {
-            '"' => quoted = !quoted,
-            c if c.is_whitespace() && !quoted => words.push(String::new()),
-            c => words.last_mut().expect("there is one from the start").push(c),
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    })
-}
-
-/// `claude mcp add …`, `codex mcp add …`, `gemini mcp add …`, `code --add-mcp '{…}'`: other programs' commands.
-fn add_command(words: &[&str]) -> Option<Value> {
-    if let Some(at) = words.iter().position(|word| *word == "--add-mcp") {
-        let entry: Value = serde_json::from_str(words.get(at + 1)?).ok()?;
-        return Some(json!({ name_of_entry(entry.as_object()?): entry }));
-    }
-    let at = words.windows(2).position(|pair| pair[0] == "mcp" && matches!(pair[1], "add" | "add-json"))?;
-    let json_form = words[at + 1] == "add-json";
-    let mut rest = words[at + 2..].iter().copied().peekable();
-    let (mut plain, mut env, mut headers, mut sse) = (Vec::new(), Map::new(), Map::new(), false);
-    let mut url = None;
-    while let Some(word) = rest.next() {
-        match word {
-            "--" => {
-                plain.extend(rest.by_ref());
-            }
-            "-t" | "--transport" | "--type" => sse = rest.next() == Some("sse"),
-            "-s" | "--scope" => drop(rest.next()),
-            "--url" => url = rest.next(),
-            "-e" | "--env" => {
-                let (name, value) = rest.next()?.split_once('=')?;
-                env.insert(name.to_owned(), value.into());
-            }
-            "-H" | "--header" => {
-                let (name, value) = rest.next()?.split_once([':', '='])?;
-                headers.insert(name.trim().to_owned(), value.trim().into());
-            }
-            _ if word.starts_with('-') && plain.len() < 2 => {}
-            word => plain.push(word),
-        }
-    }
-    let name = *plain.first()?;
-    if json_form {
-        let entry: Value = serde_json::from_str(plain.get(1)?).ok()?;
-        return Some(json!({ name: entry }));
-    }
-    let entry = match url.or_else(|| plain.get(1).copied().filter(|word| word.starts_with("http"))) {
-        Some(url) => json!({"type": if sse { "sse" } else { "http" }, "url": url, "headers": headers}),
-        None => json!({"command": plain.get(1)?, "args": plain[2..], "env": env}),
-    };
-    Some(json!({ name: entry }))
-}
-
 fn found(entries: Value) -> Result<Contents, PasteError> {
     let mut contents = read_with(anybody(), anybody(), &entries);
     if contents.servers.is_empty() {
-        let why = contents.skipped.first().map(|one| format!(" (\"{}\": {})", one.name, one.reason));
+        let why = contents.skipped.first().map(|one| format!(" (\"{}\": {})", one.name, one.cause()));
         return Err(PasteError::Nothing(why.unwrap_or_default()));
     }
     contents.servers.iter_mut().for_each(|server| server.words = Words::Pasted);
@@ -464,9 +320,61 @@ mod tests {
             "context7",
             "npx -y @upstash/context7-mcp",
         );
+        check("env OPENAI_KEY=a DEBUG=1 npx -y some-mcp", "some", "OPENAI_KEY=a DEBUG=1 npx -y some-mcp");
+        check("/usr/bin/env -i A=/b/env npx -y some-mcp", "some", "A=/b/env npx -y some-mcp");
+        check("export TOKEN=abc\nnpx -y some-mcp", "some", "TOKEN=abc npx -y some-mcp");
+        check("set TOKEN=abc&& npx -y some-mcp", "some", "TOKEN=abc npx -y some-mcp");
+        check("$env:TOKEN = \"abc\"; npx -y some-mcp", "some", "TOKEN=abc npx -y some-mcp");
+        check("PS C:\\Users\\me> npx -y some-mcp", "some", "npx -y some-mcp");
+        check("C:\\Users\\me>npx -y some-mcp", "some", "npx -y some-mcp");
+        check("\\\\host\\share\\some-mcp.exe --x", "some", "\\\\host\\share\\some-mcp.exe --x");
+        check(r#"{"a": {"command": "x", "args": "-m y", "env": ["A=1", "B=2"]}}"#, "a", "A=1 B=2 x -m y");
+        check(r#"{"a": {"command": "x", "env": [{"name": "A", "value": "1"}]}}"#, "a", "A=1 x");
+        check("claude mcp add x -e A=1 B_TOKEN=abcd -- npx -y x-mcp", "x", "A=1 B_TOKEN=abcd npx -y x-mcp");
+        check("$ npx -y some-mcp # starts it\n", "some", "npx -y some-mcp");
+        check(
+            "npx mcp-remote https://x.example/mcp?a=1&b=2",
+            "remote",
+            "npx mcp-remote https://x.example/mcp?a=1&b=2",
+        );
+        check("some-mcp --key <YOUR_KEY> 'a | b' \"c; d\"", "some", "some-mcp --key <YOUR_KEY> a | b c; d");
+        check(
+            "\"C:\\Program Files\\Acme\\acme-mcp.exe\" --root C:\\Docs",
+            "acme",
+            "C:\\Program Files\\Acme\\acme-mcp.exe --root C:\\Docs",
+        );
+        check("mcp.deepwiki.com/mcp", "deepwiki", "https://mcp.deepwiki.com/mcp {}");
+        check(
+            "https://me:pw@mcp.example.com:8443/mcp",
+            "example",
+            "https://me:pw@mcp.example.com:8443/mcp {}",
+        );
+        check(
+            "gemini mcp add -s user -e API_KEY=a --timeout 10000 mine python server.py -e dev",
+            "mine",
+            "API_KEY=a python server.py -e dev",
+        );
+        check("cat > mcp.json <<'EOF'\n{\"mcpServers\": {\"a\": {\"command\": \"x\"}}}\nEOF", "a", "x");
         check("MyServer --port 1", "MyServer", "MyServer --port 1");
         check("my-server --port 1", "my", "my-server --port 1");
         check("MyServer.exe --port 1", "MyServer", "MyServer.exe --port 1");
+    }
+
+    #[test]
+    fn several_servers_of_one_text_are_all_read() {
+        for (text, names) in [
+            ("claude mcp add a -- npx -y a-mcp\nclaude mcp add b -- npx -y b-mcp --x", &["a", "b"][..]),
+            (r#"{"mcp": {"servers": {"a": {"command": "x"}}}}"#, &["a"]),
+        ] {
+            let mut found: Vec<_> =
+                read_pasted(text).unwrap().into_iter().map(|server| server.name).collect();
+            found.sort();
+            assert_eq!(found, names, "{text}");
+        }
+        let added =
+            read_pasted("codex mcp add figma --url https://f.example/mcp --bearer-token-env-var TOKEN");
+        let Target::Address { headers, .. } = &added.unwrap()[0].target else { panic!("an address") };
+        assert!(headers["Authorization"].as_str().is_some_and(|text| text.contains("TOKEN")), "{headers:?}");
     }
 
     #[test]
@@ -479,12 +387,26 @@ mod tests {
             ("npx -y x \u{201c}/a b\u{201d}", "curly quotes"),
             ("npx -y x --dir=\u{201c}/a b\u{201d}", "curly quotes"),
             ("{\"theme\": 1}", "no server"),
-            ("{\"mcpServers\": {\"a\": {}}}", "no-command-or-url"),
+            ("{\"mcpServers\": {\"a\": {}}}", "neither a program nor an address"),
             ("Lorem ipsum dolor sit amet", "reads like a sentence"),
             ("Dear all, this is: a letter!", "reads like a sentence"),
             ("pip install mcp-server-time", "installs a program"),
             ("sudo npm install -g some-mcp", "installs a program"),
             ("curl -s https://x.example/i && sh i", "several commands"),
+            ("npx -y a-mcp\nnpx -y b-mcp", "several commands"),
+            ("npx -y good-mcp; rm -rf x", "several commands"),
+            ("curl -fsSL https://x.example/i | sh", "a shell would be needed"),
+            ("npx -y good-mcp $(cat x)", "a shell would be needed"),
+            ("npx -y good-mcp > log", "a shell would be needed"),
+            ("npx –y @a/mcp —api-key abc", "dash of a text processor"),
+            ("source .env", "a word of a shell"),
+            ("curl -X POST https://x.example/mcp", "starts no server"),
+            ("sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH", "a credential"),
+            ("null", "no server"),
+            ("{\"mcpServers\": {\"a\": {\"command\": \"C:\\Projects\\app\"}}}", "has to be written twice"),
+            ("mcpServers:\n  - name: a\n    command: \"C:\\Users\\x\"\n", "cannot be read"),
+            ("npx -y x 'a", "not closed"),
+            ("npx -y @smithery/cli@1 install x --client claude", "installs a program"),
             ("https://github.com/modelcontextprotocol/servers", "a page about software"),
         ] {
             let error = read_pasted(text).unwrap_err().to_string();

@@ -215,7 +215,15 @@ pub fn into_config(server: &FoundEntry, name: &str) -> (Map<String, Value>, Vec<
     match target {
         Target::Program { command, args, env, cwd, env_file: _ } => {
             entry.insert("command".into(), own(&command, "command").into());
-            entry.insert("args".into(), args.iter().map(|arg| own(arg, "args")).collect());
+            let args = args.iter().map(|arg| own(arg, "args"));
+            entry.insert(
+                "args".into(),
+                match server.unwrap {
+                    // It fills in the entry's variables itself, so that their values stand on no command line.
+                    Some(_) => args.map(|arg| left_to_program(arg, name, &env)).collect(),
+                    None => args.collect(),
+                },
+            );
             let mut env: Map<String, Value> = env
                 .iter()
                 .map(|(key, value)| (key.clone(), own(value.as_str().unwrap_or_default(), key).into()))
@@ -256,6 +264,16 @@ pub fn into_config(server: &FoundEntry, name: &str) -> (Map<String, Value>, Vec<
         }
     }
     (entry, moved, needs)
+}
+
+/// References to the entry's own variables, for the program to read.
+fn left_to_program(text: String, server: &str, env: &Map<String, Value>) -> String {
+    env.keys().fold(text, |text, name| {
+        let plain = format!("$${{{name}}}");
+        let text = text.replace(&format!("${{{name}}}"), &plain);
+        let text = text.replace(&format!("${{env:{name}}}"), &plain);
+        text.replace(&to_secret(&secret_name(server, name)), &plain)
+    })
 }
 
 /// Replaces plain-text credentials in a Satchel entry by references. Unknown parts of the entry stay as they are.

@@ -1,6 +1,7 @@
 //! Pins what an entry runs or connects to. An entry that a person added or approved is pinned; a change by another hand
 //! is not started before a person has looked at it.
 
+use satchel_entry::credential::{self, FieldKind};
 use satchel_mcp::Raw;
 use serde_json::{Map, json};
 use sha2::{Digest, Sha256};
@@ -121,7 +122,13 @@ fn readable(config: &ServerConfig) -> String {
         TransportConfig::Stdio { env, .. } => (VARIABLE, env),
         TransportConfig::Http { headers, .. } => (HEADER, headers),
     };
-    values.iter().for_each(|(name, value)| line(&format!("{what}{}", quoted(name)), &quoted(&told(value))));
+    for (name, value) in values {
+        // What decides which code is loaded is part of what runs.
+        let is_code = launch_risks::decides_what_is_loaded(name)
+            && !credential::of(name, value, FieldKind::Variable).is_credential();
+        let shown = if is_code { value.clone() } else { told(value) };
+        line(&format!("{what}{}", quoted(name)), &quoted(&shown));
+    }
     text.truncate(text.trim_end().len());
     text
 }

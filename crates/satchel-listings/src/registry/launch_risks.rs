@@ -333,7 +333,10 @@ fn docker(flags: &[Flag], env: &Map<String, Value>, chosen: &[String], risks: &m
                 let source = field(&["source", "src"]).unwrap_or_default();
                 if field(&["type"]).is_none_or(|kind| kind != "volume" && kind != "tmpfs") || is_place(source)
                 {
-                    risks.extend(mount(&format!("{source}:"), chosen));
+                    let is_read =
+                        |part: &str| matches!(part.trim(), "ro" | "readonly" | "ro=true" | "readonly=true");
+                    let mode = if value.split(',').any(is_read) { "ro" } else { "" };
+                    risks.extend(mount(&format!("{source}:/:{mode}"), chosen));
                 }
             }
             "--network" | "--net" | "--pid" | "--ipc" | "--uts" | "--userns" | "--cgroupns"
@@ -386,7 +389,8 @@ fn mount(value: &str, chosen: &[String]) -> Option<Caution> {
     let windows = value.as_bytes().get(1) == Some(&b':')
         && value.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
     let colon = value.bytes().enumerate().skip(if windows { 2 } else { 0 }).find(|(_, byte)| *byte == b':');
-    let source = &value[..colon?.0];
+    let (source, rest) = value.split_at(colon?.0);
+    let is_read = rest.rsplit_once(':').is_some_and(|(_, mode)| mode.split(',').any(|word| word == "ro"));
     if !is_place(source) || chosen.iter().any(|chosen| chosen == source) {
         return None;
     }
@@ -394,6 +398,8 @@ fn mount(value: &str, chosen: &[String]) -> Option<Caution> {
         CautionCode::HandsSocket.with([source])
     } else if source.trim_end_matches(['/', '\\', '.']).len() < 3 {
         CautionCode::MountsDisk.into()
+    } else if is_read {
+        CautionCode::ReadsPlace.with([source])
     } else {
         CautionCode::MountsPlace.with([source])
     })

@@ -147,7 +147,10 @@ impl Values for Known<'_> {
             Some(Placeholder::Home) => Some(self.environment.home()?.to_string_lossy().into_owned()),
             Some(Placeholder::Separator) => Some(MAIN_SEPARATOR_STR.to_owned()),
             Some(Placeholder::Directory) => self.cwd.map(ToOwned::to_owned),
-            Some(Placeholder::Project | Placeholder::Package | Placeholder::Setting(_)) => None,
+            Some(Placeholder::Variable(name)) => self.environment.variable(name),
+            Some(
+                Placeholder::Project | Placeholder::Package | Placeholder::Setting(_) | Placeholder::Editor,
+            ) => None,
         }
     }
     fn secret(&self, name: &str) -> Option<String> {

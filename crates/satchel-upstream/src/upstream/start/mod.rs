@@ -248,6 +248,9 @@ impl Start {
         env: BTreeMap<String, String>,
         cwd: Option<String>,
     ) -> Result<Connected, Failure> {
+        if let Some(failure) = program::joined_arguments(command, &args) {
+            return Err(failure);
+        }
         let (program, launcher) = match self.config.sandbox.as_ref().and_then(program::contained) {
             Some((sandbox, container)) => {
                 let program = self.in_container(sandbox, container, command, &args, env, cwd);

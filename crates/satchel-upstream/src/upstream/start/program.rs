@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use satchel_entry::{
+    launcher::program_name,
     launcher::starts_servers,
-    slips::{self, Meant, Slip},
+    slips::{self, Meant, Slip, Spoilt},
 };
 use satchel_reaper::watchdog::Orphan;
 
@@ -246,9 +247,35 @@ impl Start {
     }
 }
 
-/// The failure of a command that is a program with its arguments. There is no such file.
+/// The failure of a command that is a program with its arguments, or is written as no program can be called. There is no such
+/// file.
 fn whole_line(line: &str) -> Option<Failure> {
-    let (meant, _) = slips::meant(line, &[], true, |_| false)?;
+    let wrong = |message: String| Some(failure(Code::EntryWrong, message));
+    if line.contains(slips::is_curly) {
+        return wrong(format!("\"command\" is {line:?}; {}", Spoilt::CurlyQuote.advice()));
+    }
+    if line.trim() != line && !line.trim().contains(char::is_whitespace) {
+        return wrong(format!(
+            "\"command\" has a blank before or after the program; write \"{}\"",
+            line.trim()
+        ));
+    }
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_set =
+        |word: &&str| word.split_once('=').is_some_and(|(name, _)| !name.contains(['/', '\\', '.', '-']));
+    if words.len() > 1 && words.first().is_some_and(is_set) {
+        return wrong(format!(
+            "\"command\" is a line for a shell (\"{line}\"): write its variables in \"env\", the program alone in \
+             \"command\", and each of its arguments as an item of \"args\""
+        ));
+    }
+    if words.iter().any(|word| matches!(*word, "&&" | "||" | "|" | ";")) {
+        return wrong(format!(
+            "\"command\" is a line for a shell (\"{line}\"), and one program is started without one; write \"sh\" with \
+             \"-c\" and the line as \"args\" if you want it"
+        ));
+    }
+    let (meant, _) = slips::meant(line, &[], true, |path| Path::new(path).is_file())?;
     let Meant::Program { command: program, .. } = meant else { return None };
     let message = format!(
         "there is no program called \"{line}\"; \"command\" takes the program alone (\"{program}\"), and each of its arguments \
@@ -256,6 +283,15 @@ fn whole_line(line: &str) -> Option<Failure> {
     );
     let line = line.to_owned();
     Some(failure(Code::EntryWrong, message).because(FailureCause::WholeLine { line, program }))
+}
+
+/// The failure of one argument that is several, such as `-y some-server`: its launcher would take all of it for one option.
+pub(super) fn joined_arguments(command: &str, args: &[String]) -> Option<Failure> {
+    let is_launcher = matches!(program_name(command).as_str(), "npx" | "uvx" | "bunx" | "pnpx");
+    let is_joined = |arg: &&String| arg.starts_with('-') && arg.contains(' ') && !arg.contains('=');
+    let joined = args.iter().take(3).find(is_joined).filter(|_| is_launcher)?;
+    let message = format!("the argument \"{joined}\" is several: each is an item of \"args\" of its own");
+    Some(failure(Code::EntryWrong, message))
 }
 
 /// The sandbox with its container, where it is one.
@@ -291,6 +327,26 @@ mod tests {
             FailureCause::WholeLine { line: "npx -y some-server".to_owned(), program: "npx".to_owned() };
         assert_eq!((failure.code, failure.cause), (Code::EntryWrong, Some(Box::new(cause))));
         assert!(failure.message.contains("\"args\""), "{}", failure.message);
+        for (line, says) in [
+            ("API_KEY=abc npx -y x", "\"env\""),
+            ("npx -y x | tee log", "a line for a shell"),
+            ("npx ", "a blank before or after"),
+            ("\u{201c}npx\u{201d}", "curly quotes"),
+            ("/bin/sh -c x", "\"args\""),
+        ] {
+            let failure = whole_line(line).unwrap();
+            assert!(
+                failure.code == Code::EntryWrong && failure.message.contains(says),
+                "{}",
+                failure.message
+            );
+        }
+        let joined = |command: &str, args: &[&str]| {
+            let args: Vec<String> = args.iter().map(ToString::to_string).collect();
+            joined_arguments(command, &args).is_some()
+        };
+        assert!(joined("npx", &["-y some-server --stdio"]) && joined("/usr/bin/uvx", &["--from x", "y"]));
+        assert!(!joined("npx", &["-y", "x", "--say=a b"]) && !joined("python3", &["-c print(1)"]));
         for path in ["/opt/My App/run", "C:\\Program Files\\x.exe", "npx"] {
             assert_eq!(whole_line(path), None, "{path}");
         }
