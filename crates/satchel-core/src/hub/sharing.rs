@@ -68,6 +68,12 @@ const OPENS: &[&str] = &[
     "starts",
     "attach",
     "attaches",
+    "create",
+    "creates",
+    "begin",
+    "begins",
+    "connect",
+    "connects",
 ];
 /// Words for what was opened before.
 const STANDING: &[&str] = &["current", "currently", "open", "opened", "active"];
@@ -75,8 +81,17 @@ const STANDING: &[&str] = &["current", "currently", "open", "opened", "active"];
 const FAMILIES: &[Family] = &[
     Family {
         keeps: Keeps::Browser,
-        opened: &["browser", "chrome", "chromium", "firefox"],
-        parts: &["page", "tab", "tabs", "browser"],
+        opened: &[
+            "browser",
+            "chrome",
+            "chromium",
+            "firefox",
+            "puppeteer",
+            "playwright",
+            "selenium",
+            "webdriver",
+        ],
+        parts: &["page", "tab", "tabs", "browser", "puppeteer", "playwright", "selenium", "webdriver"],
         acts: &[
             "click",
             "clicks",
@@ -93,16 +108,28 @@ const FAMILIES: &[Family] = &[
     },
     Family {
         keeps: Keeps::Debugger,
-        opened: &["debugger", "debuggee", "gdb", "lldb"],
+        opened: &["debugger", "debuggee", "gdb", "lldb", "debug", "debugging"],
         parts: &["breakpoint", "breakpoints", "debugger", "stack", "frame"],
         acts: &["set", "sets", "step", "steps", "continue", "continues", "evaluate", "evaluates"],
     },
     Family {
         keeps: Keeps::Shell,
-        opened: &["terminal", "shell", "pty"],
-        parts: &["terminal", "shell", "pty"],
+        opened: &["terminal", "shell", "pty", "ssh"],
+        parts: &["terminal", "shell", "pty", "ssh"],
         acts: &[
-            "send", "sends", "write", "writes", "read", "reads", "type", "types", "kill", "close", "closes",
+            "send",
+            "sends",
+            "write",
+            "writes",
+            "read",
+            "reads",
+            "type",
+            "types",
+            "kill",
+            "close",
+            "closes",
+            "disconnect",
+            "disconnects",
         ],
     },
     Family {
@@ -110,6 +137,12 @@ const FAMILIES: &[Family] = &[
         opened: &["notebook", "kernel", "jupyter"],
         parts: &["cell", "cells", "kernel"],
         acts: &["run", "runs", "execute", "executes", "insert", "inserts", "restart", "restarts"],
+    },
+    Family {
+        keeps: Keeps::Transaction,
+        opened: &["transaction"],
+        parts: &["transaction"],
+        acts: &["commit", "commits", "rollback", "rolls", "abort", "aborts"],
     },
     Family {
         keeps: Keeps::Interpreter,
@@ -121,7 +154,13 @@ const FAMILIES: &[Family] = &[
 
 /// What tools with these names and descriptions keep open.
 fn seen<'a>(tools: impl Iterator<Item = (&'a str, &'a str)>) -> Option<Keeps> {
-    let tools: Vec<Vec<String>> = tools.map(|(name, description)| words(name, description)).collect();
+    let tools: Vec<(&str, &str)> = tools.collect();
+    // One tool is all of it.
+    let thinks = |name: &str| name_words::of(name).concat().contains("sequentialthinking");
+    if tools.iter().any(|(name, _)| thinks(name)) {
+        return Some(Keeps::Thoughts);
+    }
+    let tools: Vec<Vec<String>> = tools.iter().map(|(name, description)| words(name, description)).collect();
     let is_kept = |family: &&Family| {
         let opener = tools.iter().position(|words| has(words, OPENS) && has(words, family.opened));
         opener.is_some_and(|opener| {
@@ -177,6 +216,24 @@ mod tests {
                 &[("start_repl", "Starts a REPL."), ("run", "Runs code in the REPL.")],
                 Some(Keeps::Interpreter),
             ),
+            (
+                &[("puppeteer_navigate", "Navigate to a URL"), ("puppeteer_click", "Click an element")],
+                Some(Keeps::Browser),
+            ),
+            (
+                &[
+                    ("create_debug_session", "Create a new session"),
+                    ("set_breakpoint", "Set a breakpoint in a file"),
+                ],
+                Some(Keeps::Debugger),
+            ),
+            (&[("ssh_connect", "Connects."), ("ssh_disconnect", "Disconnects.")], Some(Keeps::Shell)),
+            (
+                &[("begin_transaction", "Begins one."), ("commit", "Commits the transaction.")],
+                Some(Keeps::Transaction),
+            ),
+            (&[("sequentialthinking", "Thinks.")], Some(Keeps::Thoughts)),
+            (&[("create_transaction", "Adds a payment."), ("list_transactions", "Lists them.")], None),
             // A browser that is opened once, and lists in pages.
             (
                 &[
