@@ -29,6 +29,8 @@ pub(in crate::upstream) struct EntryContainers<'a> {
     pub(in crate::upstream) data: &'a Path,
     /// The environment of the engine's client.
     pub(in crate::upstream) client: BTreeMap<String, String>,
+    /// The number of an instance that not all callers share: its container cannot have the name that the first one has.
+    pub(in crate::upstream) instance: Option<u64>,
 }
 
 impl EntryContainers<'_> {
@@ -48,6 +50,7 @@ impl EntryContainers<'_> {
     ) -> (Vec<String>, Vec<Orphan>) {
         let mut orphans: Vec<Orphan> = Vec::new();
         let command = program.to_string_lossy();
+        let args = &self.under_own_name(&command, args);
         let args = with_options(&command, args, |run| {
             let is_itself = !run.in_line && program_name(&run.engine) == program_name(&command);
             let engine = if is_itself { Some(program.to_owned()) } else { locate(&run.engine) };
@@ -57,6 +60,25 @@ impl EntryContainers<'_> {
             words
         });
         (args, orphans)
+    }
+
+    /// With the instance's number behind the name that the entry gives its container.
+    fn under_own_name(&self, command: &str, args: &[String]) -> Vec<String> {
+        let mut has_one = false;
+        with_options(command, args, |run| {
+            has_one |= run.name.is_some() && !run.in_line;
+            vec![]
+        });
+        let Some(number) = self.instance.filter(|_| has_one) else { return args.to_vec() };
+        let mut follows = false;
+        let own = |arg: &String| {
+            let is_name = std::mem::replace(&mut follows, arg == "--name");
+            match is_name || arg.starts_with("--name=") {
+                true => format!("{arg}-{number}"),
+                false => arg.clone(),
+            }
+        };
+        args.iter().map(own).collect()
     }
 
     fn of_one(&self, run: &ContainerRun, engine: PathBuf, number: usize) -> (Orphan, Vec<String>) {
@@ -103,7 +125,7 @@ mod tests {
 
     fn named(program: &str, args: &[&str]) -> (String, Vec<Orphan>) {
         let data = Path::new("/home/x/My Data");
-        let entry = EntryContainers { mark: "run1.2.3", data, client: BTreeMap::new() };
+        let entry = EntryContainers { mark: "run1.2.3", data, client: BTreeMap::new(), instance: None };
         let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
         let (args, orphans) =
             entry.named(Path::new(program), &args, |engine| Some(Path::new("/bin").join(engine)));
@@ -131,6 +153,23 @@ mod tests {
         let engines: Vec<&Path> = orphans.iter().map(|orphan| orphan.engine.as_path()).collect();
         assert_eq!(engines, [Path::new("/bin/podman"), Path::new("/bin/docker")]);
         assert_eq!(named("/bin/npx", &["-y", "x"]), ("-y x".to_owned(), vec![]));
+    }
+
+    #[test]
+    fn each_instance_has_a_container_with_a_name_of_its_own() {
+        let data = Path::new("/home/x");
+        let entry = EntryContainers { mark: "run1.2.3", data, client: BTreeMap::new(), instance: Some(4) };
+        for (args, expected) in [
+            (&["run", "--name", "notes", "img"][..], &["--name", "notes-4", "img"][..]),
+            (&["run", "--name=notes", "img"], &["--name=notes-4", "img"]),
+        ] {
+            let args: Vec<String> = args.iter().map(ToString::to_string).collect();
+            let (args, _) = entry.named(Path::new("/bin/docker"), &args, |_| None);
+            assert!(
+                args.ends_with(&expected.iter().map(ToString::to_string).collect::<Vec<_>>()),
+                "{args:?}"
+            );
+        }
     }
 
     #[test]
