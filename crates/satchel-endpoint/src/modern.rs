@@ -32,7 +32,7 @@ use crate::{
     notifications::{self, Follower, Told},
     observe,
     params::Params,
-    parked::{Parked, Request, Resumed},
+    parked::{AsSent, Parked, Resumed},
     reply,
     stream::{FIRST_BYTE, KEEP_ALIVE, STILL_HERE},
     surface::{FRESH, Surface, info_of},
@@ -115,7 +115,7 @@ pub(crate) async fn answer(
         }
         _ => {
             let belongs =
-                Request { client: client.to_owned(), surface: surface.clone(), method, params: as_sent };
+                AsSent { client: client.to_owned(), surface: surface.clone(), method, params: as_sent };
             let parked = match app.parked.take(&params, &belongs) {
                 Resumed::NotOurs => None,
                 Resumed::Call(mut parked) => {
@@ -172,7 +172,7 @@ struct Call {
     questions: Vec<Question>,
     /// When to ask the collected questions, and at the latest when.
     asking: Option<(Instant, Instant)>,
-    belongs: Request,
+    belongs: AsSent,
     id: Id,
     token: Option<Box<Raw>>,
     server: Box<Raw>,

@@ -43,14 +43,14 @@ pub(crate) struct Belongs {
 
 /// A request as it was sent. Only one that has to wait, or continues one that waits, is compared.
 #[derive(Debug)]
-pub(crate) struct Request {
+pub(crate) struct AsSent {
     pub(crate) client: String,
     pub(crate) surface: Surface,
     pub(crate) method: String,
     pub(crate) params: Option<Box<Raw>>,
 }
 
-impl Request {
+impl AsSent {
     /// What it has in common with its repetitions: `params` without what a retry adds and what may differ between requests.
     pub(crate) fn identity(&self) -> Belongs {
         let Self { client, surface, method, params } = self;
@@ -145,7 +145,7 @@ impl ParkedCalls {
     }
 
     /// Takes the call that a request continues.
-    pub(crate) fn take(&self, params: &Params, request: &Request) -> Resumed {
+    pub(crate) fn take(&self, params: &Params, request: &AsSent) -> Resumed {
         let state = params.text("requestState");
         let Some(state) = state.filter(|state| state.starts_with(MARK)) else { return Resumed::NotOurs };
         let belongs = request.identity();
@@ -210,7 +210,7 @@ mod tests {
         let raw = |json: &str| Raw::from_string(json.to_owned()).unwrap();
         let of = |client: &str, method: &str, params: &str| {
             let (client, method) = (client.to_owned(), method.to_owned());
-            Request { client, surface: Surface::Router, method, params: Some(raw(params)) }.identity()
+            AsSent { client, surface: Surface::Router, method, params: Some(raw(params)) }.identity()
         };
         let first = of("a", "tools/call", r#"{"name":"t","arguments":{"x":1,"y":2}}"#);
         let again =

@@ -44,7 +44,6 @@ const PROJECT: &[&str] = &[
     "relativeFileDirname",
     "selectedText",
     "lineNumber",
-    "file",
     "localWorkspaceFolder",
     "localWorkspaceFolderBasename",
     "containerWorkspaceFolder",
@@ -71,6 +70,7 @@ impl<'a> Placeholder<'a> {
             }
         }
         match plain {
+            "file" if name == plain => Some(Self::Project),
             _ if PROJECT.contains(&plain) => Some(Self::Project),
             "PWD" | "cwd" => Some(Self::Directory),
             "userHome" => Some(Self::Home),

@@ -13,7 +13,7 @@ use crate::{
         take_credentials,
     },
     config::{change, hidden::without_credentials},
-    credentials,
+    entry_secrets,
     house::House,
     model::{
         Code,
@@ -48,7 +48,7 @@ pub async fn change(house: &dyn House, change: Change) -> Result<(), Refusal> {
             let moved = take_credentials(&mut entry, &name);
             // What is refused anyway leaves nothing in the keychain.
             if replace || house.config().entry(&name).is_none() {
-                credentials::store_all(house, &mut entry, moved, &mut Vec::new()).await?;
+                entry_secrets::store_all(house, &mut entry, moved, &mut Vec::new()).await?;
             }
             Change::Put { name, entry: Value::Object(entry), replace, rules }
         }
@@ -90,7 +90,7 @@ pub async fn enter_variable(
         let message = format!("the entry of \"{server}\" does not name the variable {variable}");
         return Err(Refusal::new(Code::BadRequest, message, ""));
     }
-    let stored = credentials::store(house, &secret_name(server, variable), value).await?;
+    let stored = entry_secrets::store(house, &secret_name(server, variable), value).await?;
     let mut entry = before;
     rewrite_all(&mut entry, &instead_of(variable, &stored));
     house.change(Change::Edit { name: server.to_owned(), entry }).await

@@ -15,10 +15,9 @@ use crate::{
         machine::Machine,
     },
     config::{Config, file::RegistrySource},
-    credentials,
     described::{described, described_nothing},
+    entry_secrets,
     house::{Hand, House},
-    image,
     listings::{
         Registry, judge,
         registry_http::{self, Url},
@@ -32,7 +31,7 @@ use crate::{
         control::{Change, Refusal},
         listings::{Consent, InstallAsk, InstallPlan, Installed, MissingRuntime},
     },
-    provenance,
+    pinned_image, provenance,
     registry::{
         bundle,
         plan::{Choice, Way},
@@ -96,7 +95,7 @@ async fn prepare(house: &dyn House, ask: &InstallAsk) -> Result<Prepared, Refusa
             provenance: provenance::Provenance::default(),
         });
     };
-    let engine = image::engine(house).await;
+    let engine = pinned_image::engine(house).await;
     let answers = match &before {
         Some(before) => update::answers(before, &document, choice, &ask.answers),
         None => ask.answers.clone(),
@@ -287,7 +286,7 @@ fn consents(source: &Source, answers: &BTreeMap<String, Value>) -> Vec<Consent> 
 /// The launcher to install first, as a sentence.
 async fn runtime(house: &dyn House, needed: &[String], engine: Option<&str>) -> Option<MissingRuntime> {
     let dirs = house.search_path().dirs(house.environment()).await;
-    let is_here = |name: &str| image::is_program(dirs, name);
+    let is_here = |name: &str| pinned_image::is_program(dirs, name);
     let is_missing = |name: &&String| match name.as_str() {
         "docker" => engine.is_none(),
         other => !is_here(other),
@@ -366,7 +365,7 @@ pub async fn carry_out(house: &dyn House, ask: &InstallAsk, seen: &str) -> Resul
     let mut entry = std::mem::take(&mut prepared.entry);
     let moved = std::mem::take(&mut prepared.moved);
     let mut stored = Vec::new();
-    credentials::store_all(house, &mut entry, moved, &mut stored).await?;
+    entry_secrets::store_all(house, &mut entry, moved, &mut stored).await?;
     let stored = stored.into_iter().map(|secret| secret.name).collect();
     entry.insert(provenance::KEY.into(), json!(prepared.provenance));
     put(house, ask, &prepared.plan, entry, stored).await
@@ -380,7 +379,7 @@ async fn fetch<'a>(
 ) -> Result<Option<UnpackedBundle<'a>>, Refusal> {
     if let Some(image) = prepared.image() {
         let engine = prepared.plan.runs.first().cloned().unwrap_or_default();
-        let pinned = image::pinned(house, &engine, &image).await?;
+        let pinned = pinned_image::pinned(house, &engine, &image).await?;
         let args = prepared.entry.get_mut("args").and_then(Value::as_array_mut);
         if let Some(arg) = args.into_iter().flatten().find(|arg| arg.as_str() == Some(&image)) {
             *arg = pinned.into();

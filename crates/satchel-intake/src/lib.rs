@@ -1,21 +1,21 @@
 //! How servers come in: from other programs' files, pasted texts, bundles, descriptions and registries.
 //!
 //! `offers` and `install` read a source and say what would run; `taking`, `install` and `entering` accept exactly what was
-//! shown. `credentials` names and stores the secrets of entries, and no other file does. What the hub lends for that is
+//! shown. `entry_secrets` names and stores the secrets of entries, and no other file does. What the hub lends for that is
 //! the trait `House`, in `house`; nothing here knows the hub.
 //! A test to copy: `entering.rs::only_references_to_the_variable_are_replaced`.
 #![warn(missing_docs)]
 
 mod bundled;
 pub mod bundles;
-pub mod credentials;
 pub mod cut;
 mod described;
 pub mod entering;
+pub mod entry_secrets;
 pub mod house;
-mod image;
 pub mod install;
 pub mod offers;
+mod pinned_image;
 pub mod preview;
 pub mod provenance;
 mod remarks;

@@ -13,8 +13,8 @@ use crate::{
         machine::Machine,
         table,
     },
-    credentials,
     cut::to_take_out,
+    entry_secrets,
     files::Access,
     house::{Hand, House},
     model::{
@@ -31,7 +31,7 @@ use crate::{
 
 /// The selection to import.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct Selection {
     /// Where they are.
     pub from: From,
     /// The names of the offers to take; all without it.
@@ -59,7 +59,7 @@ pub struct Wanted {
 /// A [`Refusal`] if the source cannot be read, shows something else than before, or may not lose its entries.
 pub async fn import_servers(
     house: &dyn House,
-    wanted: Wanted,
+    wanted: Selection,
     environment: &BTreeMap<String, String>,
 ) -> Result<Imported, Refusal> {
     let client = match (&wanted.from, wanted.take_out) {
@@ -215,11 +215,11 @@ async fn import_one(
     let _unpacked = offer.bundle.as_ref().map(unpack).transpose()?;
     let (mut entry, moved, _) = into_config(&offer.candidate.server, &offer.candidate.name);
     let mut credentials = Vec::new();
-    let complete = credentials::store_all(house, &mut entry, moved, &mut credentials).await;
+    let complete = entry_secrets::store_all(house, &mut entry, moved, &mut credentials).await;
     stored.extend(credentials.iter().map(|one| one.name.clone()));
     complete?;
     if offer.candidate.server.words != Words::Own {
-        credentials::with_new_names(house, &mut entry, stored).await?;
+        entry_secrets::with_new_names(house, &mut entry, stored).await?;
     }
     if how.off {
         entry.insert("enabled".into(), false.into());
@@ -247,7 +247,7 @@ async fn keep_credentials(
     let mut credentials = Vec::new();
     for Moved { name, value } in moved {
         let (_, there) = house.secrets().names().await.map_err(Refusal::from)?;
-        let name = credentials::store(house, &name, &value).await?;
+        let name = entry_secrets::store(house, &name, &value).await?;
         stored.extend((!there.contains(&name)).then(|| name.clone()));
         credentials.push(Moved { name, value });
     }

@@ -81,7 +81,7 @@ fn without_empty(fields: &mut RawObject, objects: &[&str], values: &[&str]) -> b
 }
 
 fn tool(fields: &mut RawObject, era: Era) -> bool {
-    let mut changed = without_empty(fields, &[], &["structuredContent", "isError"]);
+    let mut changed = without_empty(fields, &[], &["isError"]);
     if !era.has_any_output() && fields.get("structuredContent").is_some_and(is_empty_list) {
         fields.put("structuredContent", &RawObject::new());
         changed = true;
@@ -233,7 +233,6 @@ mod tests {
                 r#"{"structuredContent":{"a":null}}"#,
                 r#"{"structuredContent":{"a":null},"content":[]}"#,
             ),
-            ("tools/call", r#"{"content":[],"structuredContent":null}"#, r#"{"content":[]}"#),
             (
                 "tools/call",
                 r#"{"content":[{"type":"text","text":null,"annotations":[],"_meta":null}]}"#,
@@ -274,6 +273,7 @@ mod tests {
                 r#"{"content":[{"type":"text","text":"null [] {}"}],"structuredContent":{"a":[],"b":null}}"#,
             ),
             ("tools/call", r#"{"content":7,"x":null}"#),
+            ("tools/call", r#"{"content":[],"structuredContent":null}"#),
             ("prompts/get", r#"{"messages":[{"role":"user","content":{"type":"text","text":"null"}}]}"#),
             ("tasks/get", r#"{"taskId":null}"#),
             ("tools/call", r#"{"task":{"taskId":"1"}}"#),

@@ -73,6 +73,7 @@ pub(crate) async fn run(places: &Places, caller: Connecting) -> anyhow::Result<E
         out,
         modern: HashMap::new(),
         listening: vec![],
+        invalid: 0,
     };
     tokio::select! {
         () = bridge.read(tokio::io::stdin()) => {
@@ -95,6 +96,9 @@ async fn write_lines(mut lines: mpsc::Receiver<OutLine>) {
     }
 }
 
+/// How many invalid messages of a client are told.
+const TOLD: usize = 50;
+
 struct Bridge {
     requests: TaskTracker,
     /// For requests that are not answered yet.
@@ -109,6 +113,8 @@ struct Bridge {
     modern: HashMap<Id, AbortHandle>,
     /// Requests that are never answered.
     listening: Vec<AbortHandle>,
+    /// How many messages were invalid. Only some are told: a client that does not read what is told would stop it all.
+    invalid: usize,
 }
 
 impl Bridge {
@@ -144,7 +150,12 @@ impl Bridge {
             Frame::Message(message) => self.pass(message).await,
             Frame::Departed(departure) => tracing::debug!("the client {}", departure.told()),
             Frame::Noise(text) => {
-                tracing::warn!("the client sent an invalid message: {}", shortened(&text));
+                self.invalid += 1;
+                match self.invalid {
+                    TOLD => tracing::warn!("the client sent {TOLD} invalid messages; no more are told"),
+                    ..TOLD => tracing::warn!("the client sent an invalid message: {}", shortened(&text)),
+                    _ => {}
+                }
                 if let Some(answer) = answer_to_invalid(&text) {
                     self.out.write(&answer).await;
                 }

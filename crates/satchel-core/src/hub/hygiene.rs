@@ -1,11 +1,10 @@
 //! Removes invisible characters from what servers return during and at the end of a call, because a model reads results
-//! and a terminal prints them, and corrects what strict clients reject. `exactResults` in a server's entry turns this off.
+//! and a terminal prints them. `exactResults` in a server's entry turns this off.
 
 use std::borrow::Cow;
 
 use satchel_mcp::{
     ErrorObject, Raw, RawObject,
-    era::Era,
     methods::{Cleaned, KnownMethod},
 };
 use serde_json::value::to_raw_value;
@@ -15,20 +14,8 @@ use crate::{bridge::Question, catalog::result_shapes, trust::clean};
 
 /// Cleans the texts of a result, as the table of methods says. Everything else is data and stays byte for byte.
 pub(super) fn result(registered: &Registered, method: &str, result: Box<Raw>) -> Box<Raw> {
-    if registered.config.exact_results {
-        return result;
-    }
-    let era = registered.upstream.seen().connected.map_or(Era::SESSION, |(_, hello)| hello.era);
-    let result = match result_shapes::corrected(method, era, &result) {
-        Some(corrected) => {
-            let line = format!("corrected the result of {method}, which strict clients would reject");
-            registered.upstream.log().remark(&line);
-            corrected
-        }
-        None => result,
-    };
     // Most results contain nothing to remove.
-    let Some(all) = changed(&result) else { return result };
+    let Some(all) = changed(&result).filter(|_| !registered.config.exact_results) else { return result };
     let clean = match KnownMethod::cleaned_of(method) {
         Cleaned::Nothing => None,
         Cleaned::Content => with_clean_content(&result),

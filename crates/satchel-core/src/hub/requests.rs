@@ -15,7 +15,7 @@ use super::{
 use crate::{
     intake::{
         entering, offers,
-        taking::{self, Wanted},
+        taking::{self, Selection},
     },
     model::{
         Code, Origin, ServerName,
@@ -259,7 +259,7 @@ methods! {
     };
     Undo, WINDOWS, authorize::of_undo, |hub, Undo { environment }| undo::undo(hub, &environment).await;
     ImportServers, WINDOWS, nothing, |hub, ImportServers { from, names, answers, seen, take_out, dry_run, named, replace, off, environment }| {
-        let wanted = Wanted { from, names, answers, seen, take_out, dry_run, named, replace, off };
+        let wanted = Selection { from, names, answers, seen, take_out, dry_run, named, replace, off };
         taking::import_servers(hub, wanted, &environment).await
     };
     SetSurface, WINDOWS, nothing, |hub, SetSurface { client, surface }| {

@@ -18,7 +18,7 @@ use super::{Hub, change, clients, registry};
 use crate::{
     clients::ledger::Choices,
     config::{self, Config, guarded::Guarded, profiles::PROFILES, watch::FileWatch},
-    intake::credentials,
+    intake::entry_secrets,
     model::{
         Code, Notice,
         approvals::Part,
@@ -238,7 +238,7 @@ pub(super) async fn take(
             // Plain-text values of the local entry are stored where its reference expects them.
             let own = ours.moved.iter().map(|moved| (moved.name.clone(), Secret::new(moved.value.clone())));
             let values: BTreeMap<String, Secret> = own.chain(sealed.clone()).collect();
-            if let Err(refusal) = credentials::store_named(hub, entry, &values, &mut stored).await {
+            if let Err(refusal) = entry_secrets::store_named(hub, entry, &values, &mut stored).await {
                 taken.left.push(Left::refused(id.to_string(), refusal));
                 continue;
             }
@@ -526,7 +526,7 @@ async fn with_missing(
 ) -> Result<(), Refusal> {
     for name in missing.into_iter().flatten() {
         let Some(value) = values.get(name) else { continue };
-        stored.push(credentials::store(hub, name, value.reveal()).await?);
+        stored.push(entry_secrets::store(hub, name, value.reveal()).await?);
     }
     Ok(())
 }

@@ -2,12 +2,30 @@
 
 use std::ops::Range;
 
-use super::{CredentialPart, CredentialSign, FieldKind, of, parts};
+use super::{CredentialPart, CredentialSign, FieldKind, inside, of, parts};
 
 /// Options whose value is a header of HTTP.
 const HEADERS: &[&str] = &["-H", "--header", "--headers"];
 /// Options whose value is a variable: of a container, of a wrapper.
 const VARIABLES: &[&str] = &["-e", "--env", "--set-env", "--build-arg"];
+
+/// Options whose value is code.
+const CODE: &[&str] = &[
+    "-c",
+    "-e",
+    "-p",
+    "-ec",
+    "-lc",
+    "-ic",
+    "-lic",
+    "--eval",
+    "--print",
+    "--command",
+    "-Command",
+    "-EncodedCommand",
+    "/c",
+    "/k",
+];
 
 /// A credential in an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +65,9 @@ fn in_argument(before: Option<&str>, arg: &str) -> Vec<(String, CredentialPart)>
     if start == 0 && value.starts_with('-') && !value.starts_with("-----BEGIN") {
         return vec![];
     }
+    if is_code(flag, value) {
+        return in_code(value);
+    }
     let inner =
         of_header(flag, value).or_else(|| of_variable(flag, value)).unwrap_or_else(|| of_value(flag, value));
     let shift = |(label, part): (String, CredentialPart)| {
@@ -54,6 +75,36 @@ fn in_argument(before: Option<&str>, arg: &str) -> Vec<(String, CredentialPart)>
         (label, CredentialPart { range, ..part })
     };
     inner.into_iter().map(shift).collect()
+}
+
+/// Is it several words that somebody executes? What they do is shown to a person whole, so they are no credential as a whole.
+fn is_code(flag: Option<&str>, value: &str) -> bool {
+    let of_option = flag.is_none_or(|flag| CODE.contains(&flag));
+    // `-e` sets a variable of a container, and is code for others.
+    let is_variable = flag.is_some_and(|flag| VARIABLES.contains(&flag))
+        && value.split_once('=').is_some_and(|(name, _)| is_name(name))
+        && !value.contains([';', '(', '&', '|', '\n']);
+    of_option && !is_variable && value.trim().contains(|c: char| c.is_whitespace() || c == ';')
+}
+
+/// The keys and addresses in code, and the value of a variable that it begins with.
+fn in_code(value: &str) -> Vec<(String, CredentialPart)> {
+    let mut found: Vec<(String, CredentialPart)> = inside::of_keys(value)
+        .into_iter()
+        .map(|part| (part.label.clone().unwrap_or_else(|| "key".into()), part))
+        .collect();
+    let first =
+        value.split(|c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|')).next().unwrap_or_default();
+    if let Some((name, text)) = first.split_once('=').filter(|(name, _)| is_name(name))
+        && !text.contains(['"', '\'', '(', '$'])
+        && of(name, text, FieldKind::Variable).is_credential()
+        && found.iter().all(|(_, part)| part.range.start > first.len())
+    {
+        let range = name.len() + 1..first.len();
+        let part = CredentialPart { label: Some(name.to_owned()), range, evidence: CredentialSign::Name };
+        found.insert(0, (name.to_owned(), part));
+    }
+    found
 }
 
 /// `Name: value`, behind an option for headers.

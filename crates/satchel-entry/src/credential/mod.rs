@@ -126,9 +126,25 @@ pub struct CredentialPart {
     pub evidence: CredentialSign,
 }
 
+/// Variables whose value decides what code runs, which a person sees whole.
+const CODE_VARIABLES: &[&str] = &[
+    "NODE_OPTIONS",
+    "BASH_ENV",
+    "PYTHONSTARTUP",
+    "PERL5OPT",
+    "RUBYOPT",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "LD_PRELOAD",
+    "PROMPT_COMMAND",
+];
+
 /// Is the text under this name, in this place, a credential?
 pub fn of(name: &str, value: &str, place: FieldKind) -> Verdict {
     let named = names::of(name, place);
+    if place == FieldKind::Variable && CODE_VARIABLES.contains(&name) {
+        return Verdict::Plain(Why::Name);
+    }
     if place == FieldKind::Label {
         return match named {
             NamedField::Secret { .. } | NamedField::Connection => Verdict::Credential(CredentialSign::Name),

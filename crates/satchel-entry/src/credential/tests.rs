@@ -168,3 +168,24 @@ fn credentials_among_arguments_are_found() {
         assert_eq!(found, expected, "{args:?}");
     }
 }
+
+#[test]
+fn code_is_shown_whole_but_for_the_values_in_it() {
+    let found = |args: &[&str]| {
+        let args: Vec<String> = args.iter().map(ToString::to_string).collect();
+        in_arguments(&args).into_iter().map(|one| args[one.at][one.range].to_owned()).collect::<Vec<_>>()
+    };
+    for (args, expected) in [
+        (&["-c", "API_KEY=Zq7r9xK2mPw4L33; touch x"][..], &["Zq7r9xK2mPw4L33"][..]),
+        (&["-c", "export SECRET=abcdefgh1; touch x"], &[]),
+        (&["-c", "# token: hunter2\ntouch x"], &[]),
+        (&["-e", "const token='x'; run()"], &[]),
+        (&["host", "TOKEN=abcdefgh1 run it"], &["abcdefgh1"]),
+        (&["-c", "curl https://me:pw12345678@x.example"], &["pw12345678"]),
+        (&["-e", "API_KEY=Zq7r9xK2mPw4L33"], &["Zq7r9xK2mPw4L33"]),
+        (&["--token", "a b c d1"], &["a b c d1"]),
+    ] {
+        assert_eq!(found(args), expected, "{args:?}");
+    }
+    assert!(!of("NODE_OPTIONS", "--require /tmp/x --token=abcdefgh1", FieldKind::Variable).is_credential());
+}

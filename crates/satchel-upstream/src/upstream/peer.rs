@@ -3,7 +3,8 @@
 //! Theory of operation: the kernel names the inode of the socket at the other end (`sock_diag(7)`; reading `/proc/net/tcp`
 //! takes milliseconds, and longer with every socket of the computer). Then the processes that could belong to a server are
 //! searched for it: those below the hub ([`super::ancestry`]), and those with the mark in their environment. Programs of
-//! people are not looked into. Linux only: other systems do not tell whose socket it is without privileges.
+//! people are not looked into, unless one of the others keeps its files to itself: then a connection that nobody else has is
+//! its own. Linux only: other systems do not tell whose socket it is without privileges.
 
 use std::net::SocketAddr;
 
@@ -226,8 +227,8 @@ mod linux {
             wanted.insert(inode);
             let mut marks = std::mem::take(&mut turn.marks);
             let looked = spawn_blocking(move || {
-                let found = look(&wanted, &marks.suspects(hub));
-                (marks, found)
+                let suspects = marks.suspects(hub);
+                (marks, look(&wanted, &suspects, processes, sockets_of))
             });
             let (marks, mut found) = looked.await.unwrap_or_default();
             turn.marks = marks;
@@ -241,19 +242,58 @@ mod linux {
         }
     }
 
-    /// Looks for these sockets in these processes.
-    fn look(wanted: &HashSet<u64>, suspects: &[u32]) -> HashMap<u64, Option<u32>> {
+    /// Looks for these sockets in these processes. One that nobody has whose files can be read belongs to a suspect whose files
+    /// cannot.
+    fn look(
+        wanted: &HashSet<u64>,
+        suspects: &[u32],
+        all: impl FnOnce() -> Vec<u32>,
+        sockets: impl Fn(u32) -> io::Result<Vec<u64>>,
+    ) -> HashMap<u64, Option<u32>> {
         let mut found: HashMap<u64, Option<u32>> = wanted.iter().map(|inode| (*inode, None)).collect();
+        let mut closed = None;
         for pid in suspects {
-            let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else { continue };
-            for entry in open.flatten() {
-                let socket = fs::read_link(entry.path()).ok().and_then(|link| inode_in(link.to_str()?));
-                if let Some(holder) = socket.and_then(|inode| found.get_mut(&inode)) {
-                    *holder = Some(*pid);
-                }
+            match sockets(*pid) {
+                Ok(open) => open.iter().for_each(|inode| {
+                    if let Some(holder) = found.get_mut(inode) {
+                        *holder = Some(*pid);
+                    }
+                }),
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => closed = Some(*pid),
+                // It has ended.
+                Err(_) => {}
+            }
+        }
+        let Some(closed) = closed.filter(|_| found.values().any(Option::is_none)) else { return found };
+        let others = all().into_iter().filter(|pid| !suspects.contains(pid));
+        let of_others: HashSet<u64> = others.filter_map(|pid| sockets(pid).ok()).flatten().collect();
+        for (inode, holder) in &mut found {
+            if holder.is_none() && !of_others.contains(inode) {
+                *holder = Some(closed);
             }
         }
         found
+    }
+
+    /// The sockets that a process has open.
+    fn sockets_of(pid: u32) -> io::Result<Vec<u64>> {
+        let open = fs::read_dir(format!("/proc/{pid}/fd")).map_err(|error| match has_ended(pid) {
+            // Nobody may read those of one whose parent has not looked yet.
+            true => io::ErrorKind::NotFound.into(),
+            false => error,
+        })?;
+        let socket = |entry: fs::DirEntry| inode_in(fs::read_link(entry.path()).ok()?.to_str()?);
+        Ok(open.flatten().filter_map(socket).collect())
+    }
+
+    /// Has it ended, though its parent has not looked yet?
+    fn has_ended(pid: u32) -> bool {
+        system::look_at(pid).is_none_or(|seen| seen.dead)
+    }
+
+    fn processes() -> Vec<u32> {
+        let Ok(entries) = fs::read_dir("/proc") else { return vec![] };
+        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
     }
 
     /// The inode in the name of an open socket, `socket:[7]`.
@@ -268,8 +308,7 @@ mod linux {
     impl Marks {
         /// The processes that could be a server's: all below the hub, and those with the mark.
         pub(super) fn suspects(&mut self, hub: u32) -> Vec<u32> {
-            let Ok(entries) = fs::read_dir("/proc") else { return vec![] };
-            let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+            let pids = processes().into_iter();
             let all: HashMap<u32, SeenProcess> =
                 pids.filter_map(|pid| Some((pid, system::look_at(pid)?))).collect();
             let mut marks = HashMap::with_capacity(all.len());
@@ -298,6 +337,29 @@ mod linux {
             }
         }
         false
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_connection_that_nobody_else_has_is_of_the_suspect_that_hides_its_files() {
+            let sockets = |pid: u32| match pid {
+                1 => Ok(vec![10]),
+                2 => Err(io::ErrorKind::PermissionDenied.into()),
+                3 => Ok(vec![30]),
+                _ => Err(io::ErrorKind::NotFound.into()),
+            };
+            let wanted = HashSet::from([10, 20, 30]);
+            let look = |suspects: &[u32]| {
+                let found = look(&wanted, suspects, || vec![1, 2, 3, 4], sockets);
+                [10, 20, 30].map(|inode| found[&inode])
+            };
+            assert_eq!(look(&[1, 4]), [Some(1), None, None], "all of them can be looked into");
+            assert_eq!(look(&[1, 2]), [Some(1), Some(2), None], "the last one is a program's of a person");
+            assert_eq!(look(&[2]), [None, Some(2), None]);
+        }
     }
 }
 

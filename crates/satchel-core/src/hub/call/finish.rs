@@ -1,13 +1,16 @@
 //! Finishes a result: makes all of it readable where its client is, notes what was corrected in its call, and cuts what is
 //! too long for its client.
 
-use satchel_mcp::{Raw, RawObject, meta};
+use satchel_mcp::{Raw, RawObject, era::Era, meta};
 
 use super::Attempt;
-use crate::hub::{
-    Hub,
-    failure::Failed,
-    links::{self, Goes},
+use crate::{
+    catalog::result_shapes,
+    hub::{
+        Hub,
+        failure::Failed,
+        links::{self, Goes},
+    },
 };
 
 /// The key in a result's `_meta` that lists corrections.
@@ -52,6 +55,7 @@ impl Finish {
     /// Everything in it is text too, which is all that many clients show, and every link leads back.
     fn readable(&self, hub: &Hub, client: &str, attempt: &Attempt, result: Box<Raw>) -> Box<Raw> {
         let exact = attempt.registered.config.exact_results;
+        let result = if exact { result } else { corrected(attempt, result) };
         let result = match attempt.tool.is_some() && !exact {
             true => with_text(&result).unwrap_or(result),
             false => result,
@@ -73,6 +77,21 @@ impl Finish {
         meta.put(CORRECTED, &self.corrected);
         fields.set("_meta", meta.to_raw());
         fields.to_raw()
+    }
+}
+
+/// The result without what strict clients reject. At a server's own address it goes out as it came.
+fn corrected(attempt: &Attempt, result: Box<Raw>) -> Box<Raw> {
+    let (upstream, method) = (&attempt.registered.upstream, attempt.method.as_str());
+    let era = upstream.seen().connected.map_or(Era::SESSION, |(_, hello)| hello.era);
+    match result_shapes::corrected(method, era, &result) {
+        Some(corrected) => {
+            upstream
+                .log()
+                .remark(&format!("corrected the result of {method}, which strict clients would reject"));
+            corrected
+        }
+        None => result,
     }
 }
 

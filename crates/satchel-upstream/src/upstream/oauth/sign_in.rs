@@ -434,7 +434,7 @@ impl Account {
     /// Why it cannot be used. The sign-in continues then.
     pub async fn paste(&self, text: &str) -> Result<(), String> {
         let Some(signing) = self.waiting() else { return Err("no sign-in is under way".to_owned()) };
-        let query = pasted(text).ok_or_else(|| {
+        let query = pasted(text).filter(|_| is_of(&signing.page.redirect, text)).ok_or_else(|| {
             format!(
                 "that is not the address the browser was sent to; it begins with {}",
                 signing.page.redirect
@@ -512,4 +512,13 @@ impl Account {
         }
         Some(all)
     }
+}
+/// Is a pasted address the one that the browser is sent to? The query alone may be pasted too.
+fn is_of(redirect: &str, pasted: &str) -> bool {
+    let place = |address: &str| {
+        let address = address.trim().trim_matches(['"', '\'']).split(['?', '#']).next().unwrap_or_default();
+        address.replacen("://localhost", "://127.0.0.1", 1).trim_end_matches('/').to_owned()
+    };
+    let is_address = place(pasted).starts_with("http");
+    !is_address || place(pasted) == place(redirect)
 }
