@@ -73,14 +73,14 @@ pub(crate) fn watch(window: &WebviewWindow) -> tauri::Result<()> {
     })
 }
 
-/// Watches the page of the window of questions: one that ended is opened anew with what still waits.
+/// Closes a window whose page ended. That of questions is opened anew with what still waits.
 #[cfg(target_os = "linux")]
-pub(crate) fn watch_questions(window: &WebviewWindow) -> tauri::Result<()> {
+pub(crate) fn close_with_page(window: &WebviewWindow) -> tauri::Result<()> {
     use webkit2gtk::WebViewExt;
     let own = window.clone();
     window.with_webview(move |webview| {
         webview.inner().connect_web_process_terminated(move |_, reason| {
-            tracing::warn!("the page of a question ended ({reason:?}) and is opened anew");
+            tracing::info!("the page of {} ended ({reason:?}), and its window with it", own.label());
             // An error means that it is gone already.
             let _ = own.destroy();
         });
@@ -93,7 +93,7 @@ pub(crate) fn watch(_: &WebviewWindow) -> tauri::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn watch_questions(_: &WebviewWindow) -> tauri::Result<()> {
+pub(crate) fn close_with_page(_: &WebviewWindow) -> tauri::Result<()> {
     Ok(())
 }
 

@@ -21,6 +21,7 @@ use crate::{
     clipboard::Clipboard,
     language::LanguageChanges,
     links::{self, OwnPlace, Shown},
+    page_window::{self, PageSaid, PageTold},
     pages::{AppPages, PageFrame},
     prompt,
     serving::Serving,
@@ -44,8 +45,9 @@ pub(crate) struct About {
 
 #[tauri::command]
 pub(crate) fn hub_state(app: AppHandle, serving: State<'_, Serving>) -> HubState {
-    // A page that begins anew shows no question.
+    // A page that begins anew shows no question, and no page of a server.
     prompt::forget_page(&app);
+    page_window::close_all(&app);
     serving.state().borrow().clone()
 }
 
@@ -74,15 +76,54 @@ pub(crate) fn open_page(shown: State<'_, Shown>, page: String) -> Result<(), Ref
     shown.open(&page)
 }
 
-/// Reads the page of a tool, and holds it until the window's frame fetches it.
+/// Reads the page of a tool, and shows it in a window of its own.
 #[tauri::command]
 pub(crate) async fn show_page(
+    app: AppHandle,
     serving: State<'_, Serving>,
     pages: State<'_, AppPages>,
     server: String,
     uri: String,
 ) -> Result<PageFrame, Refusal> {
-    Ok(pages.hold(serving.ask(&ReadPage { server, uri }).await?))
+    let page = serving.ask(&ReadPage { server: server.clone(), uri }).await?;
+    let frame = pages.hold(server, page);
+    page_window::open(&app, &frame).map_err(|error| Refusal::new(Code::NotOpened, error.to_string(), ""))?;
+    Ok(frame)
+}
+
+#[tauri::command]
+pub(crate) fn tell_page(app: AppHandle, id: String, told: PageTold) {
+    page_window::told(&app, &id, &told);
+}
+
+#[tauri::command]
+pub(crate) fn close_page(app: AppHandle, id: String) {
+    page_window::close(&app, &id);
+}
+
+/// Brings the window of a page to the front, or the main one.
+#[tauri::command]
+pub(crate) fn raise(app: AppHandle, page: Option<String>) {
+    match page {
+        Some(id) => page_window::raise(&app, &id),
+        None => window::show(&app, None),
+    }
+}
+
+/// What the window of a page shows.
+#[tauri::command]
+pub(crate) fn page_shown(window: WebviewWindow, pages: State<'_, AppPages>) -> Option<PageFrame> {
+    pages.frame(page_window::page_of(window.label())?)
+}
+
+#[tauri::command]
+pub(crate) fn page_says(window: WebviewWindow, said: PageSaid) {
+    page_window::said(&window, said);
+}
+
+#[tauri::command]
+pub(crate) fn fit_page(window: WebviewWindow, height: f64) {
+    page_window::fit(&window, height);
 }
 
 /// A page of the web that such a page wants opened, when a person has agreed to visit it.

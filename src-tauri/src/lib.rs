@@ -22,6 +22,7 @@ mod logging;
 mod moving;
 mod notices;
 mod opening;
+mod page_window;
 mod pages;
 mod prompt;
 mod quoted;
@@ -58,6 +59,7 @@ use crate::{
     language::{Language, LanguageChanges},
     links::Shown,
     moving::Moved,
+    page_window::{FittedPage, PageFlow},
     pages::AppPages,
     prompt::QuestionInPage,
     serving::{Options, Serving},
@@ -202,7 +204,7 @@ fn run(
             tauri_plugin_window_state::Builder::new()
                 .with_filename(places.data.join("window").join("place.json").display().to_string())
                 .with_state_flags(StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED)
-                .with_denylist(&[prompt::LABEL])
+                .with_filter(|label| label == window::LABEL)
                 .build(),
         )
         .manage(serving.clone())
@@ -219,6 +221,8 @@ fn run(
         .manage(Shown::default())
         .manage(LanguageChanges::default())
         .manage(AppPages::default())
+        .manage(FittedPage::default())
+        .manage(PageFlow::default())
         .register_uri_scheme_protocol(pages::SCHEME, |context, request| pages::serve(&context, &request))
         .manage(Chosen::in_directory(places.data.join("window")))
         .manage(Pages(places.data.join("window")))
@@ -230,22 +234,28 @@ fn run(
             commands::choices,
             commands::choose,
             commands::choose_file,
+            commands::close_page,
             commands::close_window,
             commands::copy,
             commands::fit,
+            commands::fit_page,
             commands::hub_state,
             commands::install_update,
             commands::look_for_update,
             commands::open_page,
             commands::open_page_link,
             commands::open_place,
+            commands::page_says,
+            commands::page_shown,
             commands::pictures,
             commands::question_in_page,
             commands::quit,
+            commands::raise,
             commands::request,
             commands::set_starts_at_login,
             commands::show_page,
             commands::starts_at_login,
+            commands::tell_page,
             commands::try_again,
             commands::updates,
             commands::wanted_closing,

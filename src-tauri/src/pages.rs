@@ -1,6 +1,6 @@
-//! Pages of MCP Apps (SEP-1865): held until the window's frame fetches one, and locked in by the policy they are served
-//! with. Each is served once, under a scheme of its own, from an origin that is nobody's; the window's script never has
-//! it, and it reaches neither the window nor what this program offers the window.
+//! Pages of MCP Apps (SEP-1865): held until the frame of their window fetches one, and locked in by the policy they are
+//! served with. Each is served once, under a scheme of its own, from an origin that is nobody's; no script of ours has it,
+//! and it reaches neither the windows nor what this program offers them. [`crate::page_window`] shows them.
 
 use std::{
     collections::{VecDeque, hash_map::RandomState},
@@ -22,7 +22,7 @@ use tauri::{
 
 use crate::{
     links::{self, Shown},
-    window,
+    page_window,
 };
 
 /// The scheme that they are served under.
@@ -30,12 +30,14 @@ pub(crate) const SCHEME: &str = "mcp-page";
 /// So many are held; older ones are let go.
 const HELD: usize = 4;
 
-/// What the window is told of a page: everything but the page.
+/// What windows are told of a page: everything but the page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageFrame {
     /// Names it.
     pub(crate) id: String,
+    /// The server that wrote it.
+    pub(crate) server: String,
     /// Where the frame fetches it, once.
     pub(crate) address: String,
     /// The origins that it may ask and send to.
@@ -53,26 +55,32 @@ pub(crate) struct PageFrame {
 pub(crate) struct AppPages(Mutex<VecDeque<HeldPage>>);
 
 struct HeldPage {
-    id: String,
+    frame: PageFrame,
     page: AppPage,
     served: bool,
 }
 
 impl AppPages {
-    /// Holds a page for a frame.
-    pub(crate) fn hold(&self, page: AppPage) -> PageFrame {
+    /// Holds a page of a server for a frame.
+    pub(crate) fn hold(&self, server: String, page: AppPage) -> PageFrame {
         let id = new_id();
         let PageReach { connect, load } = page.reach.clone();
         let (refused, border) = (page.refused.clone(), page.border);
-        let mut held = self.held();
-        held.truncate(HELD - 1);
-        held.push_front(HeldPage { id: id.clone(), page, served: false });
         let address = if cfg!(windows) {
             format!("http://{SCHEME}.localhost/{id}")
         } else {
             format!("{SCHEME}://localhost/{id}")
         };
-        PageFrame { id, address, connect, load, refused, border }
+        let frame = PageFrame { id, server, address, connect, load, refused, border };
+        let mut held = self.held();
+        held.truncate(HELD - 1);
+        held.push_front(HeldPage { frame: frame.clone(), page, served: false });
+        frame
+    }
+
+    /// What is known of the page with this name.
+    pub(crate) fn frame(&self, id: &str) -> Option<PageFrame> {
+        self.held().iter().find(|held| held.frame.id == id).map(|held| held.frame.clone())
     }
 
     /// Opens a page of the web for one of them, where the page itself or a result names its origin.
@@ -83,7 +91,7 @@ impl AppPages {
         let origin = links::origin_of(address);
         let named = origin.is_some_and(|origin| {
             let held = self.held();
-            let html = held.iter().find(|held| held.id == id).map(|held| held.page.html.as_str());
+            let html = held.iter().find(|held| held.frame.id == id).map(|held| held.page.html.as_str());
             html.is_some_and(|html| links::has_origin(html, origin) || shown.names(origin))
         });
         if !named {
@@ -99,7 +107,7 @@ impl AppPages {
     /// The page of this name, where it was not served before, with its policy.
     fn take(&self, id: &str) -> Option<(String, String)> {
         let mut held = self.held();
-        let held = held.iter_mut().find(|held| held.id == id && !held.served)?;
+        let held = held.iter_mut().find(|held| held.frame.id == id && !held.served)?;
         held.served = true;
         Some((held.page.html.clone(), policy(&held.page.reach)))
     }
@@ -152,8 +160,8 @@ pub(crate) fn serve<R: Runtime>(
     request: &Request<Vec<u8>>,
 ) -> Response<Vec<u8>> {
     let id = request.uri().path().trim_start_matches('/');
-    let of_the_window = context.webview_label() == window::LABEL;
-    let page = of_the_window.then(|| context.app_handle().state::<AppPages>().take(id)).flatten();
+    let of_its_window = page_window::page_of(context.webview_label()) == Some(id);
+    let page = of_its_window.then(|| context.app_handle().state::<AppPages>().take(id)).flatten();
     respond(page)
 }
 
@@ -188,7 +196,7 @@ mod tests {
     #[test]
     fn a_page_is_served_once_and_with_its_policy() {
         let pages = AppPages::default();
-        let frame = pages.hold(page("<p>"));
+        let frame = pages.hold("panel".into(), page("<p>"));
         assert!(frame.address.ends_with(&format!("/{}", frame.id)) && frame.id.len() == 32, "{frame:?}");
         let response = respond(pages.take(&frame.id));
         assert_eq!((response.status(), response.body().as_slice()), (StatusCode::OK, &b"<p>"[..]));
@@ -209,7 +217,7 @@ mod tests {
     #[test]
     fn only_the_last_few_are_held_and_only_origins_they_name_are_opened() {
         let pages = AppPages::default();
-        let first = pages.hold(page("<a href='https://example.com/a'>"));
+        let first = pages.hold("panel".into(), page("<a href='https://example.com/a'>"));
         let refused =
             |id: &str, address: &str| pages.open(&Shown::default(), id, address).unwrap_err().message;
         for address in ["https://example.co/", "https://other.example/", "javascript:alert(1)", ""] {
@@ -217,7 +225,7 @@ mod tests {
         }
         assert!(refused("another", "https://example.com/a").contains("neither the page"));
         for _ in 0..HELD {
-            pages.hold(page(""));
+            pages.hold("panel".into(), page(""));
         }
         assert!(pages.take(&first.id).is_none(), "it was long ago");
     }

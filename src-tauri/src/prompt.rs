@@ -255,7 +255,7 @@ fn open(app: &AppHandle) -> tauri::Result<()> {
         .on_new_window(|_, _| tauri::webview::NewWindowResponse::Deny)
         .build()?;
     appearance::paint(&window)?;
-    alive::watch_questions(&window)?;
+    alive::close_with_page(&window)?;
     #[cfg(target_os = "linux")]
     leave_the_keyboard(&window)?;
     window.state::<Tasks>().spawn(show_in_any_case(window.clone()));

@@ -16,7 +16,7 @@ use tauri::{
 use crate::{
     alive, appearance,
     choices::{Chosen, Closing},
-    dock, prompt,
+    dock, page_window, prompt,
     serving::Serving,
     tasks::Tasks,
     webkit,
@@ -95,8 +95,7 @@ fn open(app: &AppHandle) -> tauri::Result<WebviewWindow> {
         .background_color(appearance::first_background(app))
         .zoom_hotkeys_enabled(true)
         .data_directory(pages(app))
-        // Frames ask here, too.
-        .on_navigation(|url| is_ours(url) || crate::pages::is_one(url))
+        .on_navigation(is_ours)
         .on_permission_request(|_, _| PermissionResponse::Deny)
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .build()?;
@@ -126,6 +125,7 @@ fn hide_when_closed(window: &WebviewWindow) {
         if let WindowEvent::Destroyed = event {
             // Not only by us: any program of an X server may destroy it.
             own.state::<Tasks>().spawn(rest(own.app_handle().clone()));
+            page_window::close_all(own.app_handle());
         }
         let WindowEvent::CloseRequested { api, .. } = event else { return };
         api.prevent_close();
@@ -155,6 +155,7 @@ fn hide(window: &WebviewWindow) {
     if let Err(error) = window.hide() {
         tracing::error!("cannot hide the window: {error}");
     }
+    page_window::close_all(window.app_handle());
     // A question within its page would be out of sight.
     prompt::follow_soon(window.app_handle(), Duration::ZERO);
     dock::follows(window.app_handle(), false);

@@ -23,7 +23,7 @@ const PORT_TAKEN: &str = "Failed to start remote inspector server";
 /// The window's page. The driver starts the app under it and ends it.
 pub(crate) struct Page {
     driver: fantoccini::Client,
-    _process: Child,
+    process: Child,
 }
 
 impl Desktop {
@@ -66,7 +66,7 @@ impl Desktop {
             let before = self.ports_taken();
             tokio::select! {
                 opened = timeout(OPENING, builder.connect(&address)) => match opened {
-                    Ok(Ok(driver)) => return Page { driver, _process: process },
+                    Ok(Ok(driver)) => return Page { driver, process },
                     Ok(Err(error)) => panic!("no session: {error}; the app said: {}", self.said()),
                     Err(_) => panic!("no session in time; the app said: {}", self.said()),
                 },
@@ -231,10 +231,29 @@ impl Page {
 
     /// Switches to the prompt window, once there is one.
     pub(crate) async fn to_questions(&self) {
-        eventually("there is a window of questions", async || {
+        self.to_window("a window of questions", |place| place == Some("/ask")).await;
+    }
+
+    /// Switches to the window of a server's own page, once there is one.
+    pub(crate) async fn to_own_page(&self) {
+        self.to_window("a window of a page", |place| place == Some("/page")).await;
+    }
+
+    /// Switches to the main window.
+    pub(crate) async fn to_main(&self) {
+        self.to_window("the main window", |place| !matches!(place, Some("/ask" | "/page"))).await;
+    }
+
+    async fn to_window(&self, what: &str, is_at: impl Fn(Option<&str>) -> bool) {
+        eventually(&format!("there is {what}"), async || {
             for window in self.driver.windows().await.ok()? {
-                if self.driver.switch_to_window(window).await.is_ok()
-                    && self.driver.current_url().await.is_ok_and(|url| url.fragment() == Some("/ask"))
+                // A page that never ends answers nothing.
+                let here = async {
+                    self.driver.switch_to_window(window).await?;
+                    self.driver.current_url().await
+                };
+                if let Ok(Ok(url)) = timeout(Duration::from_secs(10), here).await
+                    && is_at(url.fragment())
                 {
                     return Some(());
                 }
@@ -291,6 +310,12 @@ impl Page {
         let asked = self.driver.execute_async(script, vec![command.into(), arguments]);
         let said = asked.await.expect("the app answers");
         said.get("error").map_or_else(|| Ok(said["ok"].clone()), |error| Err(error.clone()))
+    }
+
+    /// The processes of pages of the app that the driver started.
+    pub(crate) fn page_processes(&self) -> Vec<u32> {
+        let all = self.process.id().map(process::descendants).unwrap_or_default();
+        all.into_iter().filter(|one| one.command.contains("WebKitWebProcess")).map(|one| one.pid).collect()
     }
 
     /// Is the page still there?

@@ -1,5 +1,5 @@
-//! A server's own page for a tool (MCP Apps), in its frame of the real window: it is told what its tool was asked and
-//! answered, calls what is its own, and reaches nothing else.
+//! A server's own page for a tool (MCP Apps), in a real window of its own: it is told what its tool was asked and answered,
+//! calls what is its own, reaches nothing else, and freezes nothing but itself.
 
 use std::sync::atomic::Ordering;
 
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::{app::until_offered, desktop::Desktop, hostile::visitors, page::Page, watching::installed};
 
 const PAGE: &str = "ui://panel/main";
+const CLOSE: &str = "[data-close-page]";
 
 /// A page that tries to reach this port.
 fn attacker(port: u16) -> String {
@@ -33,8 +34,22 @@ fn official() -> String {
     )
 }
 
+/// A page that does this once it knows the tool's result, and answers nothing any more.
+fn told(then: &str) -> String {
+    format!(
+        "<!doctype html><h1>page</h1><script>
+        const say = (message) => parent.postMessage({{ jsonrpc: '2.0', ...message }}, '*');
+        addEventListener('message', ({{ data }}) => {{
+            if (data.id === 1) say({{ method: 'ui/notifications/initialized' }});
+            if (data.method === 'ui/notifications/tool-result') {{ {then} }}
+        }});
+        say({{ id: 1, method: 'ui/initialize', params: {{}} }});
+        </script>"
+    )
+}
+
 /// A server with this page.
-fn server(home: &Home, port: u16, html: &str) -> Value {
+fn server(home: &Home, name: &str, port: u16, html: &str) -> Value {
     let tool = |name: &str, ui: Value| {
         json!({ "name": name, "description": "Shows", "inputSchema": { "type": "object" },
                 "annotations": { "readOnlyHint": true }, "_meta": { "ui": ui } })
@@ -56,33 +71,43 @@ fn server(home: &Home, port: u16, html: &str) -> Value {
         { "method": "tools/call", "key": "beside", "result": said("beside it") },
         { "method": "tools/call", "key": "models_only", "result": said("never") },
     ]);
-    let file = home.file("panel.json");
+    let file = home.file(&format!("{name}.json"));
     std::fs::write(&file, answers.to_string()).expect("the home can be written to");
     json!({ "command": program("verbatim-mcp-server"), "args": [file] })
 }
 
-/// The desktop with the page shown, and the driver in the window around it.
+/// The desktop with the window of the page, and the driver in it.
 async fn shown(port: u16, html: &str) -> (Desktop, Page) {
     let home = Home::empty();
-    let entry = server(&home, port, html);
+    let entry = server(&home, "panel", port, html);
     home.write_config(&json!({ "mcpServers": { "panel": entry, "toolbox": { "command": "satchel", "args": ["toolbox"] } } }));
     let desktop = Desktop::around(home).await;
     let page = desktop.open_window(&[]).await;
     until_offered(&desktop.client("editor").await, "panel", true).await;
-    page.run("location.hash = '#/servers/panel/tools/show'").await;
-    page.click("[data-run]").await;
+    show(&page, "panel").await;
+    page.to_own_page().await;
     page.find("iframe[data-page]").await;
     (desktop, page)
+}
+
+/// Runs the tool that has the page.
+async fn show(page: &Page, server: &str) {
+    page.run(&format!("location.hash = '#/servers/{server}/tools/show'")).await;
+    page.click("[data-run]").await;
+    page.find("[data-page=shown]").await;
 }
 
 #[tokio::test]
 async fn a_page_is_shown_with_its_call_and_reaches_only_its_own_server() {
     let (desktop, page) = shown(9, &attacker(9)).await;
+    page.says("header", "Page of panel").await;
+    page.to_main().await;
     page.says(
         ".reach",
         "It can reach https://api.example.com and nothing else. Not allowed: http://127.0.0.1:9",
     )
     .await;
+    page.to_own_page().await;
     page.enter_frame_at("iframe[data-page]").await;
     page.says("#result", "shown {}").await;
     page.run("press()").await;
@@ -103,14 +128,17 @@ async fn a_page_is_shown_with_its_call_and_reaches_only_its_own_server() {
     page.out_of_frame().await;
     eventually("the frame is as high as the page says", async || {
         let height = page.run("return document.querySelector('iframe[data-page]').offsetHeight").await;
-        (height.as_u64()? >= 333).then_some(())
+        (333..=334).contains(&height.as_u64()?).then_some(())
     })
     .await;
+    // A person is asked in our own window, where the page cannot draw.
+    page.to_main().await;
     page.says("[role=group]", "https://example.com/docs").await;
     page.click("[role=group] .tail > button").await;
+    page.to_own_page().await;
     page.enter_frame_at("iframe[data-page]").await;
     page.says("#asked", "the person did not open it").await;
-    page.out_of_frame().await;
+    page.to_main().await;
     // Its calls are calls as any other.
     eventually("the call of the page is written down", async || {
         let history = desktop.home.satchel(&["history", "--json"]).await.json();
@@ -139,12 +167,18 @@ async fn a_page_reaches_neither_the_window_nor_the_network_nor_this_program() {
     assert!(found.as_object().is_some_and(|found| found.len() > 15) && reached.is_empty(), "{found:#}");
     assert_eq!(visitors.load(Ordering::Relaxed), 0, "nobody was fetched from");
     page.out_of_frame().await;
-    let here = page.run("return [location.protocol, document.querySelectorAll('iframe').length]").await;
-    assert_eq!(here, json!(["tauri:", 1]));
-    // The program is still there, and the window is its own.
+    let here = "return [location.protocol, document.querySelectorAll('iframe').length]";
+    assert_eq!(page.run(here).await, json!(["tauri:", 1]));
+    // Even our part of its window may only pass messages on.
+    for command in
+        ["request", "hub_state", "show_page", "tell_page", "raise", "quit", "copy", "plugin:event|emit"]
+    {
+        let denied = page.invoke(command, json!({})).await.expect_err("this window has no such right");
+        assert!(denied.to_string().contains("not allowed"), "{command}: {denied}");
+    }
+    // The program is still there, and its windows are its own.
     let client = desktop.client("other").await;
     until_offered(&client, "toolbox", true).await;
-    page.says("main h2", "show").await;
     // What was served once is served to nobody again.
     let again = page.run("return document.querySelector('iframe[data-page]').src").await;
     let again = format!(
@@ -154,7 +188,9 @@ async fn a_page_reaches_neither_the_window_nor_the_network_nor_this_program() {
     page.enter_frame_at("#again").await;
     page.settled().await;
     assert_eq!(page.run("return document.body.innerText.trim()").await, "");
-    page.out_of_frame().await;
+    page.to_main().await;
+    assert_eq!(page.run(here).await, json!(["tauri:", 0]));
+    page.says("main h2", "show").await;
     page.close().await;
 }
 
@@ -164,12 +200,54 @@ async fn a_page_written_with_the_official_sdk_works() {
     page.enter_frame_at("iframe[data-page]").await;
     page.says("#result", "shown").await;
     page.says("#called", "beside it Satchel").await;
-    page.out_of_frame().await;
+    page.to_main().await;
     page.says("main ol", "Called beside").await;
-    page.click(".bar button.ghost").await;
-    eventually("the page is closed", async || {
-        (page.run("return document.querySelectorAll('iframe').length").await == 0).then_some(())
-    })
-    .await;
+    page.click(CLOSE).await;
+    page.find("[data-page=closed]").await;
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_page_that_never_ends_freezes_nothing_and_can_be_closed() {
+    let pages = [
+        ("loads", "<!doctype html><h1>page</h1><script>for (;;);</script>".to_owned()),
+        ("told", told("for (;;);")),
+        // It never stops talking.
+        (
+            "talks",
+            told(
+                "const go = () => { for (let at = 0; at < 2000; at++) say({ method: 'notifications/message', \
+                 params: { level: 'info', data: 'x'.repeat(1000) } }); setTimeout(go); }; go();",
+            ),
+        ),
+    ];
+    let home = Home::empty();
+    let servers: serde_json::Map<String, Value> =
+        pages.iter().map(|(name, html)| ((*name).to_owned(), server(&home, name, 9, html))).collect();
+    home.write_config(&json!({ "mcpServers": servers }));
+    let desktop = Desktop::around(home).await;
+    let page = desktop.open_window(&[]).await;
+    let client = desktop.client("editor").await;
+    for (name, _) in &pages {
+        until_offered(&client, name, true).await;
+        show(&page, name).await;
+        eventually("the page has a process of its own", async || {
+            (page.page_processes().len() > 1).then_some(())
+        })
+        .await;
+        // The window takes clicks and draws.
+        page.click("main details.schemas > summary").await;
+        page.settled().await;
+        assert_eq!(page.run("return 1 + 1").await, json!(2), "{name}");
+        page.click(CLOSE).await;
+        page.find("[data-page=closed]").await;
+        // WebKit waits for it, but not for ever.
+        eventually("its process is ended", async || (page.page_processes().len() == 1).then_some(())).await;
+    }
+    // Going elsewhere closes it, too.
+    show(&page, "loads").await;
+    page.run("location.hash = '#/servers'").await;
+    eventually("its process is ended", async || (page.page_processes().len() == 1).then_some(())).await;
+    page.find("[data-server=loads]").await;
     page.close().await;
 }

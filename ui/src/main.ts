@@ -31,4 +31,8 @@ if (fake && location.hash.startsWith("#/prompt/")) {
   // The window of questions: small, by itself, and all that it may do is answer.
   const [{ default: Asked }, { prompts }] = await Promise.all([import("./prompt/Asked.svelte"), import("./lib/hub/client")]);
   mount(Asked, { target, props: { prompts } });
+} else if (!fake && location.hash === "#/page") {
+  // The window of a server's own page: frames it, and passes its messages on.
+  const [{ default: PageWindow }, { pageSide }] = await Promise.all([import("./tools/PageWindow.svelte"), import("./lib/hub/client")]);
+  mount(PageWindow, { target, props: { side: pageSide } });
 } else mount((await import("./Root.svelte")).default, { target, props: { hub } });

@@ -5,9 +5,12 @@ import { describe, expect, test, vi } from "vitest";
 
 import App from "../App.svelte";
 import { fakeHub, open as serve, server, snapshot } from "../lib/hub/fake";
+import type { PageTold } from "../lib/hub/generated";
+import type { PageSide } from "../lib/hub/hub";
 import type { Json } from "./json";
 import { PageHost, type PageHandlers } from "./pageHost";
 import { pageOf } from "./pageOf";
+import PageWindow from "./PageWindow.svelte";
 
 describe("which page", () => {
   test("the definition's, in both spellings, or the one that the result points to", () => {
@@ -114,32 +117,54 @@ describe("what is said", () => {
   });
 });
 
-test("a tool with a page shows it above its result, in a frame with nothing but scripts and forms", async () => {
+/** What the page of `github:board` is called by the hub of the tests. */
+const page = "github ui://github/board";
+
+/** Runs the tool, and speaks as its page. */
+async function board() {
   history.replaceState(null, "", "#/servers/github/tools/board");
   const hub = fakeHub(serve(snapshot([server("github", { state: "asleep" })])));
   const user = userEvent.setup();
   render(App, { hub });
-  expect(await screen.findByText("Has a page")).toBeTruthy();
   await user.click(await screen.findByRole("button", { name: "Run" }));
-  const frame = await screen.findByTitle<HTMLIFrameElement>("Page of board");
-  expect([frame.getAttribute("sandbox"), frame.getAttribute("allow")]).toEqual(["allow-scripts allow-forms", ""]);
+  await screen.findByRole("button", { name: "Close page" });
+  const says = (message: object, id = page) => hub.pageSays(id, { message: { jsonrpc: "2.0", ...message } });
+  return { hub, user, says };
+}
+
+test("a tool with a page shows it in a window of its own, and does what it asks for in this one", async () => {
+  const { hub, user, says } = await board();
+  expect(screen.getByText("Has a page")).toBeTruthy();
+  expect(document.querySelector("iframe"), "no page of a server is in this process").toBeNull();
   expect(screen.getByText(/It can reach https:\/\/cdn\.example\.com and nothing else/)).toBeTruthy();
-  // Messages of anybody else are not heard.
-  dispatchEvent(new MessageEvent("message", { data: { jsonrpc: "2.0", id: 1, method: "ui/initialize" }, source: window }));
-  const heard = (message: object) => dispatchEvent(new MessageEvent("message", { data: { jsonrpc: "2.0", ...message }, source: frame.contentWindow }));
-  heard({ id: 1, method: "ui/initialize", params: {} });
-  await new Promise((done) => setTimeout(done));
-  heard({ method: "ui/notifications/initialized" });
-  heard({ id: 2, method: "tools/call", params: { name: "search_issues", arguments: { query: "x" } } });
+  // Messages of another page are not heard.
+  says({ id: 1, method: "ui/initialize" }, "other ui://x");
+  says({ id: 1, method: "ui/initialize", params: {} });
+  await waitFor(() => expect(hub.pagesTold).toHaveLength(1));
+  says({ method: "ui/notifications/initialized" });
+  says({ method: "ui/notifications/size-changed", params: { height: 4000 } });
+  expect(hub.pagesTold.at(-1)!.told).toEqual({ height: 720 });
+  says({ id: 2, method: "tools/call", params: { name: "search_issues", arguments: { query: "x" } } });
   await waitFor(() => expect(hub.requests.filter((request) => request.do === "try_tool").at(-1)).toMatchObject({ tool_path: "github:search_issues", page_of: "github:board", arguments: '{"query":"x"}' }));
   expect(await screen.findByText(/^Called search_issues, /)).toBeTruthy();
-  heard({ id: 3, method: "ui/open-link", params: { url: "https://example.com/x" } });
+  says({ id: 3, method: "ui/open-link", params: { url: "https://example.com/x" } });
   expect(await screen.findByText("https://example.com/x")).toBeTruthy();
-  expect(hub.opened).toBeUndefined();
+  expect([hub.opened, hub.raised], "the question is in front").toEqual([undefined, [null]]);
   await user.click(screen.getByRole("button", { name: "Open" }));
-  expect(hub.opened).toBe("https://example.com/x");
+  expect([hub.opened, hub.raised.at(-1)]).toEqual(["https://example.com/x", page]);
+  await user.click(screen.getByRole("button", { name: "Show page" }));
   await user.click(screen.getByRole("button", { name: "Close page" }));
-  await waitFor(() => expect(screen.queryByTitle("Page of board")).toBeNull());
+  await waitFor(() => expect(hub.pagesTold.at(-1)).toEqual({ id: page, told: "closed" }));
+  expect(screen.getByText(/It is closed/)).toBeTruthy();
+});
+
+test("a page whose window is closed, or whose process ended, is said to be closed", async () => {
+  const { hub, says } = await board();
+  says({ id: 1, method: "ui/initialize", params: {} });
+  await waitFor(() => expect(hub.pagesTold).toHaveLength(1));
+  hub.pageSays(page, "closed");
+  expect(await screen.findByText(/It is closed/)).toBeTruthy();
+  expect(screen.queryByRole("button", { name: "Close page" })).toBeNull();
 });
 
 test.each([
@@ -147,19 +172,43 @@ test.each([
   ["the tool runs again", (user: ReturnType<typeof userEvent.setup>) => user.click(screen.getByRole("button", { name: "Run again" }))],
   ["a script takes its place", (user: ReturnType<typeof userEvent.setup>) => user.click(screen.getByRole("radio", { name: "Script" }))],
 ])("a page may end in order before %s", async (_, goes) => {
-  history.replaceState(null, "", "#/servers/github/tools/board");
-  const user = userEvent.setup();
-  render(App, { hub: fakeHub(serve(snapshot([server("github", { state: "asleep" })]))) });
-  const again = screen.queryByRole("button", { name: "Run again" });
-  await user.click(again ?? (await screen.findByRole("button", { name: "Run" })));
-  const frame = await screen.findByTitle<HTMLIFrameElement>("Page of board");
-  const heard = (message: object) => dispatchEvent(new MessageEvent("message", { data: { jsonrpc: "2.0", ...message }, source: frame.contentWindow }));
-  heard({ id: 1, method: "ui/initialize", params: {} });
-  await new Promise((done) => setTimeout(done));
-  const told = vi.spyOn(frame.contentWindow!, "postMessage");
+  const { hub, user, says } = await board();
+  says({ id: 1, method: "ui/initialize", params: {} });
+  await waitFor(() => expect(hub.pagesTold).toHaveLength(1));
   await goes(user);
-  await waitFor(() => expect(told.mock.calls.map(([message]) => message.method)).toEqual(["ui/resource-teardown"]));
-  expect(document.contains(frame), "it is there until it has answered").toBe(true);
-  heard({ id: told.mock.calls[0]![0].id, result: {} });
-  await waitFor(() => expect(document.contains(frame)).toBe(false));
+  const teardown = await waitFor(() => {
+    const { told } = hub.pagesTold.at(-1)!;
+    if (told === "closed" || !("message" in told)) throw new Error("it is told to end");
+    expect(told.message).toMatchObject({ method: "ui/resource-teardown" });
+    return told.message as { id: string };
+  });
+  says({ id: teardown.id, result: {} });
+  await waitFor(() => expect(hub.pagesTold).toContainEqual({ id: page, told: "closed" }));
+});
+
+describe("the window of a page", () => {
+  test("frames it with nothing but scripts and forms, and passes messages on without deciding", async () => {
+    const said: unknown[] = [];
+    const fitted: number[] = [];
+    let tell: (told: PageTold) => void = () => undefined;
+    const side: PageSide = {
+      shown: () => Promise.resolve({ id: "x", server: "panel", address: "about:blank", connect: [], load: [], refused: ["http://127.0.0.1:9"], border: null }),
+      onTold: (heard) => ((tell = heard), Promise.resolve(() => undefined)),
+      says: (one) => Promise.resolve(void said.push(one)),
+      fit: (height) => fitted.push(height),
+    };
+    render(PageWindow, { side });
+    const frame = await screen.findByTitle<HTMLIFrameElement>("Page of panel");
+    expect([frame.getAttribute("sandbox"), frame.getAttribute("allow")]).toEqual(["allow-scripts allow-forms", ""]);
+    expect(screen.getByText(/It cannot reach the network. Not allowed: http:\/\/127\.0\.0\.1:9/)).toBeTruthy();
+    dispatchEvent(new MessageEvent("message", { data: "another's", source: window }));
+    for (let at = 0; at < 1000; at++) dispatchEvent(new MessageEvent("message", { data: at, source: frame.contentWindow }));
+    await waitFor(() => expect(said).toContainEqual({ message: 255 }));
+    const told = vi.spyOn(frame.contentWindow!, "postMessage");
+    tell({ message: { jsonrpc: "2.0" } });
+    tell({ height: 300 });
+    expect([told.mock.calls.map(([message]) => message), fitted]).toEqual([[{ jsonrpc: "2.0" }], [300]]);
+    expect(said, "what is said in a loop is lost").not.toContainEqual({ message: 999 });
+    expect(said).not.toContainEqual({ message: "another's" });
+  });
 });

@@ -1,5 +1,8 @@
 // How the window looks, in the names that pages of MCP Apps know. They fall back on their own where a name is missing, so all
 // colours are told or none.
+import type { PageFrame } from "../lib/hub/generated";
+import { visible } from "../lib/plain";
+import { words } from "../words";
 
 const colours: Record<string, string> = {
   "background-primary": "surface", "background-secondary": "sunken", "background-tertiary": "hover", "background-inverse": "ink", "background-ghost": "surface",
@@ -30,4 +33,12 @@ export function look(width: number, maxHeight: number): Record<string, unknown> 
     locale: root.lang || "en",
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   };
+}
+
+/** What a page may reach, and what it wants and may not, for people. */
+export function reached(page: PageFrame): string {
+  const w = words.trying.page;
+  const list = (origins: string[]) => [...new Set(origins)].map(visible).join(", ");
+  const all = list([...page.connect, ...page.load]);
+  return [all ? w.reaches(all) : w.reachesNothing, page.refused.length > 0 && w.kept(list(page.refused))].filter(Boolean).join(" ");
 }

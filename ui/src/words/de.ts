@@ -1105,7 +1105,10 @@ export const de: Words = {
     cancelled: "Abgebrochen. Möglicherweise hatte es schon begonnen.",
     page: {
       title: (server) => `Seite von ${server}`,
-      of: (tool) => `Seite von ${tool}`,
+      window: "Seite eines Servers",
+      shown: "Sie hat ein eigenes Fenster.",
+      closed: "Sie ist geschlossen.",
+      raise: "Seite zeigen",
       close: "Seite schließen",
       reaches: (origins) => `Vom Server geschrieben. Sie erreicht ${origins} und sonst nichts.`,
       reachesNothing: "Vom Server geschrieben. Sie erreicht das Netz nicht.",

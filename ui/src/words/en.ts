@@ -938,7 +938,10 @@ export const en = {
     cancelled: "Cancelled. It may already have started.",
     page: {
       title: (server: string) => `Page of ${server}`,
-      of: (tool: string) => `Page of ${tool}`,
+      window: "Page of a server",
+      shown: "It is shown in a window of its own.",
+      closed: "It is closed.",
+      raise: "Show page",
       close: "Close page",
       reaches: (origins: string) => `Written by the server. It can reach ${origins} and nothing else.`,
       reachesNothing: "Written by the server. It cannot reach the network.",

@@ -2,8 +2,8 @@
 import { invoke } from "@tauri-apps/api/core";
 import { listen } from "@tauri-apps/api/event";
 
-import type { Ask, HubState, ServerIcons } from "./generated";
-import type { Hub, Prompts } from "./hub";
+import type { Ask, HubState, PageEvent, PageTold, ServerIcons } from "./generated";
+import type { Hub, PageSide, Prompts } from "./hub";
 
 export const hub: Hub = {
   state: () => invoke("hub_state"),
@@ -25,6 +25,10 @@ export const hub: Hub = {
   copy: (text) => invoke("copy", { text }),
   openPage: (page) => invoke("open_page", { page }),
   showPage: (server, uri) => invoke("show_page", { server, uri }),
+  onPage: (heard) => listen<PageEvent>("page-said", (event) => heard(event.payload)),
+  tellPage: (id, told) => invoke("tell_page", { id, told }),
+  closePage: (id) => invoke("close_page", { id }),
+  raise: (page) => invoke("raise", { page }),
   openPageLink: (id, address) => invoke("open_page_link", { id, address }),
   openPlace: (place) => invoke("open_place", { place }),
   chooseFile: (wanted) => invoke("choose_file", { wanted }),
@@ -47,4 +51,12 @@ export const prompts: Prompts = {
   answer: (request) => invoke("answer", { request }),
   fit: (height) => void invoke("fit", { height }),
   pictures: async () => (await invoke<ServerIcons>("pictures")).icons,
+};
+
+/** And as far as the window of a server's own page reaches it. */
+export const pageSide: PageSide = {
+  shown: () => invoke("page_shown"),
+  onTold: (heard) => listen<PageTold>("page-told", (event) => heard(event.payload)),
+  says: (said) => invoke("page_says", { said }),
+  fit: (height) => void invoke("fit_page", { height }),
 };

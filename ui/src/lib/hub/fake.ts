@@ -1,5 +1,5 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
-import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, Findings, FollowedSetup, HubState, Imported, Installed, InstalledServer, InstallPlan, KnownClient, Left, OwnPlace, PackageView, Permit, Pinned, ProfilesView, Refusal, Refused, Remark, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, TakenSetup, Target, ToolList, Tried, TryProgress, UpdatesView, WrittenSetup } from "./generated";
+import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, Findings, FollowedSetup, HubState, Imported, Installed, InstalledServer, InstallPlan, KnownClient, Left, OwnPlace, PackageView, PageEvent, PageSaid, PageTold, Permit, Pinned, ProfilesView, Refusal, Refused, Remark, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, TakenSetup, Target, ToolList, Tried, TryProgress, UpdatesView, WrittenSetup } from "./generated";
 import type { Hub } from "./hub";
 import * as pretend from "./pretend";
 import * as tools from "./pretendTools";
@@ -21,6 +21,12 @@ export interface FakeHub extends Hub {
   readonly copied: string | undefined;
   /** The page that was opened last. */
   readonly opened: string | undefined;
+  /** What pages of servers were told, in order. */
+  readonly pagesTold: { id: string; told: PageTold | "closed" }[];
+  /** The windows that were brought to the front, in order. */
+  readonly raised: (string | null)[];
+  /** The window of a page says something. */
+  pageSays(id: string, said: PageSaid): void;
   /** The file or folder of Satchel's that was opened last. */
   readonly openedPlace: OwnPlace | undefined;
   /** The answer of the system's file dialog from now on. */
@@ -140,6 +146,9 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   const heardState = new Set<(state: HubState) => void>();
   const permits = new Map<string, Permit>();
   let hidden = false;
+  const heardPages = new Set<(event: PageEvent) => void>();
+  const pagesTold: FakeHub["pagesTold"] = [];
+  const raised: (string | null)[] = [];
   const heardClosing = new Set<() => void>();
   const heardGo = new Set<(path: string) => void>();
 
@@ -528,6 +537,13 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       return Promise.resolve();
     },
     showPage: (server, uri) => Promise.resolve(tools.page(server, uri)),
+    onPage: (heard) => {
+      heardPages.add(heard);
+      return Promise.resolve(() => heardPages.delete(heard));
+    },
+    tellPage: (id, told) => Promise.resolve(void pagesTold.push({ id, told })),
+    closePage: (id) => Promise.resolve(void pagesTold.push({ id, told: "closed" })),
+    raise: (page) => Promise.resolve(void raised.push(page)),
     openPageLink: (_, address) => {
       opened = address;
       return Promise.resolve();
@@ -546,6 +562,9 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
     become,
     change,
     go: (path) => heardGo.forEach((heard) => heard(path)),
+    pagesTold,
+    raised,
+    pageSays: (id, said) => heardPages.forEach((heard) => heard({ id, said })),
     close: () => heardClosing.forEach((heard) => heard()),
     get hidden() {
       return hidden;

@@ -1,5 +1,5 @@
 // The hub, as the window reaches it: one snapshot in, requests out.
-import type { About, Answer, Ask, Choices, HubState, OwnPlace, PageFrame, Request, UpdatesView, WantedFile } from "./generated";
+import type { About, Answer, Ask, Choices, HubState, OwnPlace, PageEvent, PageFrame, PageSaid, PageTold, Request, UpdatesView, WantedFile } from "./generated";
 
 /** The requests that the window of questions may make. */
 export type QuestionRequest = Extract<Request, { do: "answer_ask" | "answer_question" | "answer_secret" | "reading_ask" }>;
@@ -16,6 +16,18 @@ export interface Prompts {
   fit(height: number): void;
   /** The pictures of the servers that ask, where a person allowed pictures. */
   pictures(): Promise<Record<string, string>>;
+}
+
+/** The actions that the window of a server's own page may take, and no others. */
+export interface PageSide {
+  /** What it shows; `null` where it is not known any more. */
+  shown(): Promise<PageFrame | null>;
+  /** Calls back with what the main window tells it. */
+  onTold(heard: (told: PageTold) => void): Promise<() => void>;
+  /** Passes something on to the main window. */
+  says(said: PageSaid): Promise<void>;
+  /** Fits the window's height to its content. */
+  fit(height: number): void;
 }
 
 export interface Hub {
@@ -49,8 +61,15 @@ export interface Hub {
   copy(text: string): Promise<void>;
   /** Opens a page in the browser that a tool's result names; rejects with a `Refusal` for any other. */
   openPage(page: string): Promise<void>;
-  /** Reads a server's page for a tool, which a frame then fetches once from `address`; rejects with a `Refusal`. */
+  /** Reads a server's page for a tool, and shows it in a window of its own; rejects with a `Refusal`. */
   showPage(server: string, uri: string): Promise<PageFrame>;
+  /** Calls back with what such pages say. */
+  onPage(heard: (event: PageEvent) => void): Promise<() => void>;
+  tellPage(id: string, told: PageTold): Promise<void>;
+  /** Ends a page and closes its window, whatever it does. */
+  closePage(id: string): Promise<void>;
+  /** Brings the window of a page to the front, or this one. */
+  raise(page: string | null): Promise<void>;
   /** Opens an address that such a page wants opened; rejects with a `Refusal` for one that nothing names. */
   openPageLink(id: string, address: string): Promise<void>;
   /** Opens a file or folder of Satchel's own with the desktop's program for it; rejects with a `Refusal`. */

@@ -84,7 +84,7 @@ function content(name: string): object {
 export const result = (path: string, _arguments: string) => JSON.stringify(content(path.slice(path.indexOf(":") + 1)));
 
 /** A page in a browser without Tauri is empty; what it would fetch from is named. */
-export const page = (server: string, uri: string): PageFrame => ({ id: `${server} ${uri}`, address: "about:blank", connect: [], load: ["https://cdn.example.com"], refused: [], border: null });
+export const page = (server: string, uri: string): PageFrame => ({ id: `${server} ${uri}`, server, address: "about:blank", connect: [], load: ["https://cdn.example.com"], refused: [], border: null });
 
 const readme = "# Acme web\n\nHow it is built, tested and shipped.";
 

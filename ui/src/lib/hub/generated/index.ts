@@ -29,9 +29,24 @@ export type OwnPlace = "configuration" | "logs" | { "server_log": string };
 export type WantedFile = { "kind": "open", endings: Array<string>, } | { "kind": "save", name: string, } | { "kind": "folder" };
 
 /**
- * What the window is told of a page: everything but the page.
+ * What windows are told of a page: everything but the page.
  */
-export type PageFrame = { id: string, address: string, connect: Array<string>, load: Array<string>, refused: Array<string>, border: boolean | null, };
+export type PageFrame = { id: string, server: string, address: string, connect: Array<string>, load: Array<string>, refused: Array<string>, border: boolean | null, };
+
+/**
+ * One of them, and which page it is about.
+ */
+export type PageEvent = { id: string, said: PageSaid, };
+
+/**
+ * What the main window hears of a page.
+ */
+export type PageSaid = { "message": unknown } | { "width": number } | "closed";
+
+/**
+ * What the main window tells the window of a page.
+ */
+export type PageTold = { "message": unknown } | { "height": number };
 
 /**
  * All choices. Missing ones have their defaults.
