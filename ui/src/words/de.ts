@@ -279,7 +279,9 @@ const after: Record<string, string> = {
   "Start a new copilot session.": "Beginne eine neue Sitzung mit copilot.",
   "Start a new q chat; custom agents need useLegacyMcpJson: true.": "Beginne einen neuen q chat; eigene Agenten brauchen useLegacyMcpJson: true.",
   "Start a new session or thread (CLI, IDE extension and ChatGPT desktop read the same file).": "Beginne eine neue Sitzung (CLI, IDE und ChatGPT lesen dieselbe Datei).",
+  "Restart Hermes. Without the Python package mcp it has no servers.": "Starte Hermes neu. Ohne das Python-Paket mcp hat es keine Server.",
   "Start a new session.": "Beginne eine neue Sitzung.",
+  'Start a new session; "enabled" under [mcp] in its file has to be true.': "Beginne eine neue Sitzung; „enabled“ unter [mcp] in seiner Datei muss true sein.",
 };
 
 export const de: Words = {
