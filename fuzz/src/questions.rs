@@ -28,7 +28,7 @@ pub(crate) fn run(data: &[u8]) {
             for field in fields {
                 let open =
                     matches!(field.input, FieldInput::Text { format: None, .. } | FieldInput::Number { .. });
-                assert!(!open || !secret::is_named(&field.name), "the form asks for {:?}", field.name);
+                assert!(!open || !secret::is_labelled(&field.name), "the form asks for {:?}", field.name);
             }
             let content: Map<String, Value> = serde_json::from_str(answer).unwrap_or_default();
             if let Ok(checked) = form::checked(&question.wants, content.clone()) {

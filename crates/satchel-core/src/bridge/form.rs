@@ -123,8 +123,8 @@ fn secrets(fields: &[FormField], properties: Option<&Map<String, Value>>, messag
         let property = properties.and_then(|all| all.get(&field.name)).unwrap_or(&Value::Null);
         let masked = property["format"].as_str() == Some("password") || property["writeOnly"] == true;
         masked
-            || secret::is_named(&field.name)
-            || secret::is_named(&field.title)
+            || secret::is_labelled(&field.name)
+            || secret::is_labelled(&field.title)
             || secret::is_wanted(&field.description)
     };
     let open = fields.iter().filter(takes_words);
@@ -384,6 +384,8 @@ mod tests {
             ("m", json!({ "api_key": text(json!({})) })),
             ("m", json!({ "githubToken": text(json!({})) })),
             ("m", json!({ "x": text(json!({ "title": "Your PIN" })) })),
+            ("m", json!({ "x": text(json!({ "title": "Log-in phrase" })) })),
+            ("m", json!({ "x": text(json!({ "title": "P a s s w о r d" })) })),
             ("m", json!({ "x": text(json!({ "format": "password" })) })),
             ("m", json!({ "x": text(json!({ "description": "Paste your access token here" })) })),
             ("Enter your password.", json!({ "value": text(json!({})) })),

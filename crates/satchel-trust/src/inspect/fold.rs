@@ -192,9 +192,38 @@ pub(super) fn skeleton(name: &str) -> String {
         .collect()
 }
 
+/// A short label as it is read: in plain letters, whatever stands for them, and with letters that stand alone as one word.
+pub(crate) fn label(text: &str) -> String {
+    let letters: String = Folded::of(text).text.chars().map(|c| letter_of(c).unwrap_or(c)).collect();
+    let mut read = String::with_capacity(letters.len());
+    let mut alone = false;
+    for word in letters.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        let is_one = word.chars().nth(1).is_none();
+        if !read.is_empty() && !(alone && is_one) {
+            read.push(' ');
+        }
+        read.push_str(word);
+        alone = is_one;
+    }
+    read
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_label_is_read_whatever_stands_for_its_letters() {
+        for (text, read) in [
+            ("Pаsswоrd", "password"),
+            ("P a s s w 0 r d", "password"),
+            ("Your P.I.N.", "your pin"),
+            ("pa\u{200b}ss", "pass"),
+            ("Number of seats", "number of seats"),
+        ] {
+            assert_eq!(label(text), read, "{text}");
+        }
+    }
 
     #[test]
     fn other_letters_fold_to_the_ones_they_look_like() {

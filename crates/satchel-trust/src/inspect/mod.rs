@@ -19,6 +19,7 @@ use std::{collections::BTreeSet, ops::Range};
 
 use super::{clean, fingerprint::Tree};
 use crate::model::approvals::{Finding, Odd};
+pub(crate) use fold::label;
 use fold::skeleton;
 
 /// Maximum number of findings per definition.
