@@ -190,11 +190,9 @@ function cure(one: DoctorFinding, remedy?: string): string {
   if (!one.action) return "";
   switch (one.code) {
     case "search_without_model":
-      return "Es kommt mit den Installationsprogrammen; `make model` erzeugt es für einen eigenen Bau.";
+      return "Satchels Installationsprogramme bringen es mit.";
     case "search_without_multilingual":
-      return "Lege die Datei dieses Namens dort ab. `make model MODEL=multilingual` im Quelltext von Satchel erzeugt sie.";
-    case "port_other":
-      return "Clients, die an einem anderen Port verbunden wurden, müssen neu verbunden werden.";
+      return "Lege die Datei dieses Namens dort ab. Jedes Release hat sie.";
     case "runtime":
       return one.install ? `Installiere ${one.install.part_of}${one.install.command ? ` mit \`${one.install.command}\`, oder sieh nach unter ${one.install.page}` : ` von ${one.install.page}`}.` : one.action;
     case "client_waits":

@@ -22,7 +22,7 @@ use crate::{
     files::Places,
     meaning::{MODEL_VARIABLE, ModelFile, model_file, model_place},
     model::{
-        Code, ServerConfig, ServerState, ServerView, Snapshot, TransportConfig,
+        Code, Notice, ServerConfig, ServerState, ServerView, Snapshot, TransportConfig,
         clients::{ClientState, KnownClient},
         control::Refusal,
         doctor::{Diagnosis, DoctorFinding, Examination, Examined, Health, ServerAside, Whereabouts},
@@ -81,15 +81,16 @@ fn look(
     let model = model_file(hub.places(), config.search_model());
     findings.push(look_at_search(&config, &model, hub.places()));
     findings.push(look_at_hub(&snapshot, hub.inner.options.passive));
-    // Faults of the configuration were found in the file itself.
-    let in_the_file = [Code::ConfigInvalid, Code::RuleInvalid, Code::SettingInvalid];
-    for notice in snapshot.notices.iter().filter(|notice| !in_the_file.contains(&notice.code)) {
+    // Faults of the configuration were found in the file itself, and the port has a finding of its own.
+    let said_elsewhere = [Code::ConfigInvalid, Code::RuleInvalid, Code::SettingInvalid, Code::PortTaken];
+    for notice in snapshot.notices.iter().filter(|notice| !said_elsewhere.contains(&notice.code)) {
         let what = Diagnosis::Noticed { notice: notice.code, why: notice.message.clone() };
         let finding = DoctorFinding::new(Examined::Hub, "hub", Health::Note, what);
         findings.push(finding.with_action(&notice.action));
     }
     if !hub.inner.options.passive {
-        findings.push(look_at_port(snapshot.endpoint.as_deref()));
+        let taken = snapshot.notices.iter().find(|notice| notice.code == Code::PortTaken);
+        findings.push(look_at_port(snapshot.endpoint.as_deref(), taken));
     }
     let looking = SearchContext { dirs, environment: &hub.inner.around.environment };
     findings.push(search_path(dirs));
@@ -143,17 +144,21 @@ fn look_at_hub(snapshot: &Snapshot, passive: bool) -> DoctorFinding {
     DoctorFinding::new(Examined::Hub, "hub", verdict, what)
 }
 
-/// Checks the port. Clients' entries contain the default port, unless it was taken when they were written.
-fn look_at_port(endpoint: Option<&str>) -> DoctorFinding {
+/// Checks the port. Another one than the usual is a note where it was not chosen: where clients were told another one, their
+/// own findings say so.
+fn look_at_port(endpoint: Option<&str>, taken: Option<&Notice>) -> DoctorFinding {
     let of_port = |verdict, what| DoctorFinding::new(Examined::Port, "port", verdict, what);
     let Some(url) = endpoint else {
         return of_port(Health::Wrong, Diagnosis::PortClosed).with_action(Code::PortTaken.action());
     };
     let (usual, url) = (USUAL_PORT, url.to_owned());
-    match url.contains(&format!(":{usual}/")) {
-        true => of_port(Health::Fine, Diagnosis::PortUsual { port: usual, url }),
-        false => of_port(Health::Note, Diagnosis::PortOther { usual, url })
-            .with_action("Clients that were connected at another port must be connected again."),
+    match (url.contains(&format!(":{usual}/")), taken) {
+        (true, _) => of_port(Health::Fine, Diagnosis::PortUsual { port: usual, url }),
+        (false, None) => of_port(Health::Fine, Diagnosis::PortOther { usual, url }),
+        (false, Some(notice)) => {
+            let what = Diagnosis::Noticed { notice: notice.code, why: notice.message.clone() };
+            of_port(Health::Note, what).with_action(&notice.action)
+        }
     }
 }
 
@@ -279,12 +284,12 @@ fn look_at_search(config: &Config, model: &ModelFile, places: &Places) -> Doctor
         (true, None, ModelFile::Off) => Diagnosis::SearchByWordsHere { variable: MODEL_VARIABLE.to_owned() },
         (true, None, ModelFile::Missing) if config.search_model() == SearchModel::Multilingual => {
             let file = model_place(places, SearchModel::Multilingual).display().to_string();
-            let way = "Put the file of that name there. `make model MODEL=multilingual` in Satchel's source makes it.";
+            let way = "Put the file of that name there. It is among the files of each release.";
             let what = Diagnosis::SearchWithoutMultilingual { file };
             return DoctorFinding::new(Examined::Search, "search", Health::Note, what).with_action(way);
         }
         (true, None, ModelFile::Missing) => {
-            let way = "The installers include it; `make model` adds it to a build of your own.";
+            let way = "Satchel's installers include it.";
             let what = Diagnosis::SearchWithoutModel;
             return DoctorFinding::new(Examined::Search, "search", Health::Note, what).with_action(way);
         }
@@ -844,13 +849,17 @@ mod tests {
     }
 
     #[test]
-    fn another_port_and_none_are_told() {
-        for (endpoint, verdict) in [
-            (Some("http://127.0.0.1:7411/mcp"), Health::Fine),
-            (Some("http://127.0.0.1:7412/mcp"), Health::Note),
-            (None, Health::Wrong),
+    fn another_port_and_none_are_told_and_a_taken_one_once() {
+        let taken = Notice::new(Code::PortTaken, "port 7411 is taken by another program".to_owned());
+        for (endpoint, taken, verdict, part) in [
+            (Some("http://127.0.0.1:7411/mcp"), None, Health::Fine, "7411"),
+            (Some("http://127.0.0.1:7412/mcp"), None, Health::Fine, "the usual port is 7411"),
+            (Some("http://127.0.0.1:7412/mcp"), Some(&taken), Health::Note, "taken by another program"),
+            (None, None, Health::Wrong, "reach"),
         ] {
-            assert_eq!(look_at_port(endpoint).verdict, verdict, "{endpoint:?}");
+            let found = look_at_port(endpoint, taken);
+            assert!(found.verdict == verdict && found.message.contains(part), "{endpoint:?}: {found:?}");
+            assert_eq!(found.action.is_empty(), verdict == Health::Fine, "{found:?}");
         }
     }
 }
