@@ -108,7 +108,7 @@ test("one that was never started is told from one that sleeps after use", () => 
 });
 
 test("the ring empties over the idle time", () => {
-  expect(sentence(server("x", { state: "ready", in_flight: 0, sleeps_at_ms: now + 90_000 }), now).left).toBe(0.5);
+  expect(sentence(server("x", { state: "ready", in_flight: 0, sleeps_at_ms: now + 60_000 }), now).left).toBe(1 / 3);
 });
 
 test("an entry that waits for approval says so, whatever happened to the one before it", () => {

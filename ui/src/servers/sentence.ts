@@ -81,8 +81,9 @@ export function sentence(server: ServerView, now: number): Sentence {
       if (server.in_flight > 0) return say(w.calls(running, server.in_flight), "ring", "ok");
       if (server.sleeps_at_ms === null) return say(running, "ring", "ok");
       const rest = Math.max(0, server.sleeps_at_ms - now);
-      // In steps of half a minute: what moves all the time is drawn all the time.
-      const left = Math.min(1, (Math.ceil(rest / 30_000) * 30_000) / (server.idle_timeout_seconds * 1000));
+      // By the minute, as the words: what moves by itself is drawn by itself.
+      const minutes = rest < 60_000 ? 0.5 : Math.round(rest / 60_000);
+      const left = Math.min(1, (minutes * 60) / server.idle_timeout_seconds);
       return say(w.sleepsIn(running, about(rest)), "ring", "ok", { spoken: running, left });
     }
     case "stopping":
