@@ -5,6 +5,7 @@
 mod alive;
 mod app;
 mod asking;
+mod attacks;
 mod browser;
 mod calls;
 mod careless;
