@@ -58,6 +58,10 @@ export const known: Record<string, string> = {
   pi: "Pi",
   mcporter: "MCPorter",
   augment: "Augment / Auggie CLI",
+  "mistral-vibe": "Mistral Vibe",
+  hermes: "Hermes Agent",
+  gptme: "gptme",
+  "grok-cli": "Grok CLI",
 };
 
 /** What is to be done in an app after it was connected, where anything is. */
