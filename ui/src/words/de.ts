@@ -1229,6 +1229,9 @@ export const de: Words = {
     movedAgain: (count) => (count === 1 ? "Neu verbinden" : `${count} neu verbinden`),
     movedDone: (count) => `${count} ${some(count, "Client ist", "Clients sind")} mit der neuen Adresse verbunden.`,
     unreadable: "Seine Einstellungen sind nicht lesbar",
+    // The place helps; what the parser calls the fault is English.
+    fault: (why) => why.replace(/line (\d+), column (\d+): .*/s, "Zeile $1, Spalte $2"),
+    line: (written) => written.replace("made when you connect", "entsteht beim Verbinden"),
     unreadableText: "Berichtige die Datei und verbinde ihn dann hier. In die Datei wurde nichts geschrieben.",
     found: "Auf diesem Computer gefunden",
     twice: (count) => `${count} doppelt geladen`,

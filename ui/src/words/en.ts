@@ -1066,6 +1066,8 @@ export const en = {
     movedAgain: (count: number) => (count === 1 ? "Connect it again" : `Connect ${count} again`),
     movedDone: (count: number) => `${count} ${some(count, "client is", "clients are")} connected at the new address.`,
     unreadable: "Its settings file cannot be read",
+    fault: (why: string) => why,
+    line: (written: string) => written,
     unreadableText: "Correct the file, then connect it here. Nothing was written to it.",
     found: "Found on this computer",
     twice: (count: number) => `${count} loaded twice`,

@@ -61,6 +61,11 @@ test("what to do after connecting is said in both languages", () => {
   expect(said.filter((text) => de.clients.after(text) === text || en.clients.after(text) !== text)).toEqual([]);
 });
 
+test("a fault in a client's file is said by its place, and a token to come in German", () => {
+  expect(de.clients.fault("/a.json: line 1, column 17: Unterminated object")).toBe("/a.json: Zeile 1, Spalte 17");
+  expect(de.clients.line('+  "Bearer sat_(made when you connect)"')).toBe('+  "Bearer sat_(entsteht beim Verbinden)"');
+});
+
 test("what to do at a provider is said in both languages", () => {
   const said = (JSON.parse(providers) as { hint: string }[]).map(({ hint }) => hint);
   expect(said.length).toBeGreaterThan(9);
