@@ -185,6 +185,7 @@ async fn the_icon_changes_its_shape_when_something_needs_a_person() {
     let _app = desktop.start(&["--hidden"]).await;
     let icon = panel.icon().await;
     icon.line("Satchel is on").await;
+    assert_eq!(icon.title().await, "Satchel");
     let at_rest = icon.picture().await;
     let broken = json!({ "command": "satchel-test-no-such-program", "startup": "eager" });
     desktop.home.edit_config(|config| config["mcpServers"]["broken"] = broken);

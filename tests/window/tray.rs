@@ -85,6 +85,8 @@ trait StatusNotifierItem {
     fn status(&self) -> zbus::Result<String>;
     #[zbus(property)]
     fn icon_name(&self) -> zbus::Result<String>;
+    #[zbus(property)]
+    fn title(&self) -> zbus::Result<String>;
 }
 
 /// An item's id, its properties, and its children, which are layouts again.
@@ -155,6 +157,11 @@ impl Icon {
     /// `Active` if a panel should show it, `Passive` if not.
     pub(crate) async fn status(&self) -> String {
         self.item.status().await.expect("the icon says how it stands")
+    }
+
+    /// What panels show where somebody points at it.
+    pub(crate) async fn title(&self) -> String {
+        self.item.title().await.expect("the icon has a title")
     }
 
     /// The current menu from top to bottom; a submenu comes after its line.
