@@ -136,7 +136,7 @@ pub(super) struct SeenProcess {
     pub(super) parent: u32,
     /// In the system's own unit.
     pub(super) started: u64,
-    dead: bool,
+    pub(super) dead: bool,
 }
 
 #[cfg(target_os = "linux")]
