@@ -32,6 +32,12 @@ async fn a_page_whose_process_is_killed_is_made_anew() {
     let _manager = desktop.start_window_manager().await;
     let app = desktop.start(&[]).await;
     let first = page_process(app.pid).await;
+    // WebKit ends the whole program where a process of its dies before it has said its number. A page that was drawn has told
+    // the app its language.
+    eventually("the page is there", async || {
+        desktop.home.file("data/window/choices.json").exists().then_some(())
+    })
+    .await;
     process::signal(first, Signal::KILL);
     eventually("another process has the page", async || {
         let found = process::descendants(app.pid);
