@@ -628,7 +628,7 @@ impl ServerState {
             }
             (ServerState::Broken { message, failures, .. }, _) => {
                 let starts = if *failures == 1 { "start" } else { "starts" };
-                format!("Stopped after {failures} failed {starts}: {message}")
+                format!("Paused after {failures} failed {starts}: {message}")
             }
             (ServerState::NeedsCredential { names, message, .. }, _) => match names.as_slice() {
                 [] => format!("Needs a sign-in or a credential: {message}"),
