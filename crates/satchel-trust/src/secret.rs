@@ -43,7 +43,7 @@ const ASKING: [&str; 20] = [
 
 /// What stands before one of [`PROOFS`] where both are another word for a secret: `log-in phrase`.
 const OF_PROOFS: &str = "login logon signin pass access security secret memorable unlock backup recovery verification \
-    authentication authenticator auth authorisation authorization onetime sms fa tfa mfa factor";
+    authentication authenticator auth authorisation authorization onetime sms 2fa fa tfa mfa factor";
 /// What a person knows or was sent.
 const PROOFS: &str = "phrase code codes word words digits answer sentence combination";
 /// The same in one word, or in other languages.
