@@ -147,7 +147,7 @@ async fn prompts_resources_templates_completions_icons_and_apps_are_on_every_sur
                         .iter()
                         .any(|prompt| prompt["name"] == format!("{server}test_prompt_with_arguments"))
                 };
-                servers.iter().all(|server| is_listed(server)).then_some(())
+                servers.iter().all(is_listed).then_some(())
             })
             .await;
 

@@ -159,7 +159,7 @@ async fn lacking(house: &dyn House, name: &str) -> Vec<RemarkKind> {
     // If the names cannot be read, the first start reports what is missing.
     let Ok((_, stored)) = house.secrets().names().await else { return vec![] };
     let secrets = upstream::secrets_of(&server.transport);
-    let missing = upstream::unset(&server.transport, &house.environment(), &stored);
+    let missing = upstream::unset(&server.transport, house.environment(), &stored);
     let kind = |name: String| match secrets.contains(&name) {
         true => RemarkKind::NeedsSecret { name },
         false => RemarkKind::NeedsVariable { name },

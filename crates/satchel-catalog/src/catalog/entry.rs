@@ -87,10 +87,10 @@ impl Offer {
 
     /// A prompt by its name, as the server wrote it.
     pub fn prompt(&self, name: &str) -> Option<&Raw> {
-        let is_it = |raw: &&Box<Raw>| {
+        let is_it = |raw: &&Raw| {
             RawObject::parse(raw).is_ok_and(|fields| fields.text("name").as_deref() == Some(name))
         };
-        self.prompts.iter().find(is_it).map(|raw| &**raw)
+        self.prompts.iter().map(|raw| &**raw).find(is_it)
     }
 
     /// Does it declare skills? They may be many, one or none.

@@ -73,11 +73,11 @@ fn skill(skill: &SkillEntry) -> Option<ToolEntry> {
 /// The names of a prompt's arguments, and whether each is required.
 fn arguments(prompt: &RawObject) -> Vec<(String, bool)> {
     let listed: Vec<Box<Raw>> = prompt.read("arguments").unwrap_or_default();
-    let read = |raw: &Box<Raw>| {
+    let read = |raw: &Raw| {
         let fields = RawObject::parse(raw).ok()?;
         Some((fields.text("name")?, fields.read("required") == Some(true)))
     };
-    listed.iter().filter_map(read).collect()
+    listed.iter().filter_map(|raw| read(raw)).collect()
 }
 
 impl Catalog {

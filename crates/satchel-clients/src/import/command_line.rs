@@ -380,7 +380,7 @@ fn only_installs(words: &[&str]) -> bool {
     let by_system =
         words.first().is_some_and(|first| installers.contains(first)) && verb.is_some_and(is_verb);
     let of_others = words.iter().position(|word| of_servers.contains(&plain(word).as_str()));
-    by_system || of_others.is_some_and(|at| words[at + 1..].iter().any(|word| is_verb(&word)))
+    by_system || of_others.is_some_and(|at| words[at + 1..].iter().any(is_verb))
 }
 
 /// The address that a single word is without its scheme: `mcp.example.com/mcp`.

@@ -478,8 +478,8 @@ pub(super) fn any_format(text: &str) -> Result<Value, SyntaxError> {
         }
         return Format::Json.read(&braces);
     }
-    if start.starts_with('[') {
-        let is_list = start[1..].trim_start().starts_with(['{', '[', '"', ']']);
+    if let Some(rest) = start.strip_prefix('[') {
+        let is_list = rest.trim_start().starts_with(['{', '[', '"', ']']);
         return match Format::Toml.read(text) {
             Err(_) if is_list => Format::Json.read(text),
             read => read,

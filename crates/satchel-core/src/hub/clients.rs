@@ -521,7 +521,7 @@ fn without_tokens(hub: &Hub, client: &str, name: &str, dry_run: bool) -> Result<
 
 /// Revokes the client's tokens: requests with them are rejected, and open sessions end.
 fn revoke_tokens(hub: &Hub, client: &str) -> Result<(), Refusal> {
-    hub.inner.clients.tokens.revoke(client).map_err(|error| Refusal::unwritable(error))?;
+    hub.inner.clients.tokens.revoke(client).map_err(Refusal::unwritable)?;
     hub.did_here(AuditKind::Access, client, "its tokens were revoked");
     hub.inner.clients.chosen();
     hub.inner.faces.changed();

@@ -213,8 +213,8 @@ struct ListReader {
     emptied: Arc<AtomicU64>,
 }
 
-/// How long a server that had tools may take after its start until it has some again.
-const FILLING: Duration = Duration::from_secs(5);
+/// When a server whose first list of tools is empty is asked again: one that had tools, and one that says that it has some.
+const FILLING: (&[u64], &[u64]) = (&[5], &[2, 5, 15]);
 
 impl ListReader {
     fn of(hub: &Hub, name: &ServerName, upstream: &Upstream, setup: String) -> Self {
@@ -222,25 +222,31 @@ impl ListReader {
         Self { hub, name, upstream, setup, emptied: Arc::default() }
     }
 
-    /// Is this the first list after a start, empty, of a server that had tools? Some find theirs after they have said that they
-    /// are ready. Then it is read once more.
-    fn fills_later(&self, known: Option<&Offer>, now: &Offer) -> bool {
+    /// Does the known list stay for now, because this first one after a start is empty? Some servers find their tools after they
+    /// have said that they are ready, and do not announce them. Then the list is read again.
+    fn fills_later(&self, known: Option<&Offer>, now: &Offer, declared: bool) -> bool {
         let starts = self.upstream.seen().starts;
-        let is_empty = now.tools.is_empty() && known.is_some_and(|known| !known.tools.is_empty());
-        if !is_empty || self.emptied.swap(starts, Ordering::Relaxed) == starts {
+        let had_some = known.is_some_and(|known| !known.tools.is_empty());
+        let may_fill = now.tools.is_empty() && (had_some || declared);
+        if !may_fill || self.emptied.swap(starts, Ordering::Relaxed) == starts {
             return false;
         }
-        self.upstream
-            .log()
-            .remark("its first list of tools is empty; the known one stays until it is read again");
+        if had_some {
+            self.upstream
+                .log()
+                .remark("its first list of tools is empty; the known one stays until it is read again");
+        }
+        let pauses = if had_some { FILLING.0 } else { FILLING.1 };
         let (upstream, end) = (self.upstream.clone(), self.hub.inner.life.end().clone());
         self.hub.inner.life.spawn(async move {
-            tokio::select! {
-                () = tokio::time::sleep(FILLING) => upstream.dirty().mark(Dirty::bit("tools")),
-                () = end.cancelled() => {}
+            for pause in pauses {
+                tokio::select! {
+                    () = tokio::time::sleep(Duration::from_secs(*pause)) => upstream.dirty().mark(Dirty::bit("tools")),
+                    () = end.cancelled() => return,
+                }
             }
         });
-        true
+        had_some
     }
 
     async fn run(self) {
@@ -382,7 +388,10 @@ impl ListReader {
                 }
             };
             match read {
-                Ok(()) if list == "tools" && self.fills_later(known.as_deref(), &offer) => {
+                Ok(())
+                    if list == "tools"
+                        && self.fills_later(known.as_deref(), &offer, hello.offers("tools")) =>
+                {
                     offer = Offer {
                         hello: offer.hello,
                         title: offer.title,

@@ -101,14 +101,14 @@ pub(super) async fn directory(
     let mut list = RawObject::parse(&answer)
         .map_err(|_| NoSkill::Unknown("its server's answer is not a directory".to_owned()))?;
     let children: Vec<Box<Raw>> = list.read("resources").unwrap_or_default();
-    let is_shown = |child: &Box<Raw>| {
+    let is_shown = |child: &Raw| {
         let address = RawObject::parse(child).ok().and_then(|fields| fields.text("uri")).unwrap_or_default();
         match seen.skills.reading(&whole.skills, &address) {
             SkillAddress::Ordinary | SkillAddress::File(..) | SkillAddress::Dynamic(_) => true,
             SkillAddress::Unlisted => seen.skills.has_below(&address),
         }
     };
-    let children: Vec<Box<Raw>> = children.into_iter().filter(is_shown).collect();
+    let children: Vec<Box<Raw>> = children.into_iter().filter(|child| is_shown(child)).collect();
     if children.is_empty() && whole.skills.cover(&uri) {
         return Err(NoSkill::Unknown(clean::visible(&format!(
             "{uri} is not a directory of an approved skill"

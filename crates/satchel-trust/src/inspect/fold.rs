@@ -199,7 +199,8 @@ pub(crate) fn label(text: &str) -> String {
     let mut alone = false;
     for word in letters.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
         let is_one = word.chars().nth(1).is_none();
-        if !read.is_empty() && !(alone && is_one) {
+        let belongs_to_last = alone && is_one;
+        if !read.is_empty() && !belongs_to_last {
             read.push(' ');
         }
         read.push_str(word);

@@ -116,8 +116,9 @@ pub(super) async fn discover(link: &Link, wait: Duration) -> Result<Hello, Hands
     let result = match answer {
         Ok(result) => result,
         Err(error) => {
+            // A gateway with a list of methods forbids one that it does not know.
             let unauthorized =
-                matches!(answered_status(&error), Some(401 | 403)) || matches!(error, CallError::SignIn(_));
+                matches!(answered_status(&error), Some(401)) || matches!(error, CallError::SignIn(_));
             let unreachable = matches!(&error, CallError::Ended(_, super::Outcome::NotSent));
             let failure = match &error {
                 CallError::Answered(_)

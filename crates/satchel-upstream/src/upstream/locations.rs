@@ -129,8 +129,7 @@ fn has_credential(name: &str, value: &str) -> bool {
     let login = value.split("://").skip(1).any(|rest| {
         let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
         // `ssh://me@host` says who asks there, and has no password.
-        host.contains('@')
-            && !(value.starts_with("ssh://") && !host.split('@').next().unwrap_or("").contains(':'))
+        host.rsplit_once('@').is_some_and(|(login, _)| !value.starts_with("ssh://") || login.contains(':'))
     });
     login || credential::of(name, value, FieldKind::Variable).is_credential()
 }
