@@ -297,6 +297,9 @@ async fn a_server_is_given_its_own_environment_and_nothing_of_the_hubs() {
         "NODE_EXTRA_CA_CERTS",
         "REQUESTS_CA_BUNDLE",
         "CURL_CA_BUNDLE",
+        "AWS_CA_BUNDLE",
+        "GIT_SSL_CAINFO",
+        "NIX_SSL_CERT_FILE",
     ];
     let foreign: Vec<&String> = environment
         .keys()

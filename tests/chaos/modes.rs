@@ -100,7 +100,7 @@ const TABLE: &[Row] = &[
     row("no_final_newline", Ends, All(GOOD)),
     // Lifecycle.
     row("silent_discover", Answers, All(GOOD)),
-    row("exit_on_start", Unusable(&["exited_early"]), Tools::None),
+    row("exit_on_start", Unusable(&["dependency_broken"]), Tools::None),
     row("exit_after_init", Fails, Tools::None),
     row("exit_mid_call", FailsUnknown, All(GOOD)),
     row("exit_before_exec", FailsUnknown, All(GOOD)),

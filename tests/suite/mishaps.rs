@@ -1,7 +1,7 @@
 //! What goes wrong is said in words that name the server and what to do; nothing hangs.
 
-use satchel_tests::{Fake, Home, eventually};
-use serde_json::json;
+use satchel_tests::{Fake, Home, eventually, program};
+use serde_json::{Value, json};
 
 use crate::offered;
 
@@ -85,6 +85,40 @@ async fn a_servers_standard_error_is_in_its_own_log() {
             name.contains("fake") && String::from_utf8_lossy(&bytes).contains("fake server fake started")
         })
         .then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn tools_that_come_later_and_unannounced_are_found() {
+    let home = Home::empty();
+    let (file, fresh) = (home.file("late.json"), home.file("late.json.new"));
+    let write = |tools: Value| {
+        let answers = json!([
+            { "method": "initialize", "key": null, "result": {
+                "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
+                "serverInfo": { "name": "late", "version": "1" },
+            } },
+            { "method": "tools/list", "key": null, "result": { "tools": tools } },
+            { "method": "tools/call", "key": "scene", "result": { "content": [{ "type": "text", "text": "cube" }] } },
+        ]);
+        std::fs::write(&fresh, answers.to_string()).expect("the home can be written to");
+        std::fs::rename(&fresh, &file).expect("the home can be written to");
+    };
+    write(json!([]));
+    home.write_config(&json!({ "mcpServers": {
+        "late": { "command": program("verbatim-mcp-server"), "args": [file] },
+    } }));
+    let hub = home.start_hub().await;
+    let client = hub.client("one").await;
+    let complaint = client.execute("late:scene", json!({})).await.complaint();
+    assert!(complaint.contains("has no tool"), "{complaint}");
+    write(
+        json!([{ "name": "scene", "inputSchema": { "type": "object" }, "annotations": { "readOnlyHint": true } }]),
+    );
+    eventually("its tool is there", async || {
+        let answer = client.execute("late:scene", json!({})).await;
+        (answer.outcome.is_ok_and(|result| result.get().contains("cube"))).then_some(())
     })
     .await;
 }

@@ -332,7 +332,7 @@ impl Ledger {
 
     /// Stores a copy of a file.
     pub fn keep(&self, client: &str, path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
-        files::create_private_dir(&self.copies)?;
+        files::create_own_dir(&self.copies)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let name = files::file_stem(&format!("{client}.{}.{name}", now_ms()));
         let mut copy = self.copies.join(&name);

@@ -165,7 +165,9 @@ pub(crate) fn open(
     use std::os::unix::fs::PermissionsExt;
     let path = socket_path(&hub.places().data).map_err(|error| control_error(&hub.places().data, error))?;
     // The data directory is locked, so an existing socket belongs to a hub that is gone.
-    let _ = std::fs::remove_file(&path);
+    if std::fs::remove_file(&path).is_err() && path.is_dir() {
+        let _ = satchel_core::files::set_aside(&path);
+    }
     let listener = tokio::net::UnixListener::bind(&path)
         .and_then(|listener| {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;

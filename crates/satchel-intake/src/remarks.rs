@@ -82,6 +82,7 @@ fn renamed(given: &str, name: &str, fault: &NameFault) -> Caution {
         NameFault::Path => (CautionCode::RenamedPath, String::new()),
         NameFault::Control => (CautionCode::RenamedControl, String::new()),
         NameFault::Blank => (CautionCode::RenamedBlank, String::new()),
+        NameFault::Option => (CautionCode::RenamedOption, String::new()),
         NameFault::Unseen => (CautionCode::RenamedUnseen, String::new()),
         NameFault::Nothing => (CautionCode::RenamedNothing, String::new()),
         NameFault::Long(most) => (CautionCode::RenamedLong, most.to_string()),

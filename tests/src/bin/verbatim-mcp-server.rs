@@ -1,7 +1,8 @@
 //! An MCP server that answers from a file, each answer with exactly the bytes that are written there.
 //!
 //! The file is a list of `{"method", "key", "result"}` or `{"method", "key", "error"}`; `key` is the name, address or
-//! cursor that was asked for, and `null` for whatever else. What is not in the file is an unknown method.
+//! cursor that was asked for, and `null` for whatever else. What is not in the file is an unknown method. The file is read for
+//! each request.
 
 use std::{
     fs,
@@ -49,13 +50,13 @@ fn main() -> ExitCode {
         eprintln!("verbatim-mcp-server FILE");
         return ExitCode::from(2);
     };
-    let text = fs::read_to_string(file).expect("the answers can be read");
-    let answers: Vec<Answer<'_>> = serde_json::from_str(&text).expect("the answers are a list");
     for line in io::stdin().lock().lines() {
         let line = line.expect("standard input is UTF-8");
         let Ok(Request { id: Some(id), method: Some(method), params }) = serde_json::from_str(&line) else {
             continue;
         };
+        let text = fs::read_to_string(&file).expect("the answers can be read");
+        let answers: Vec<Answer<'_>> = serde_json::from_str(&text).expect("the answers are a list");
         let key = params.key();
         let found = answers.iter().find(|answer| answer.method == method && answer.key.as_deref() == key);
         let answer = match found {

@@ -6,6 +6,7 @@ const told = new Set<CautionCode>([
   "renamed_path",
   "renamed_control",
   "renamed_blank",
+  "renamed_option",
   "renamed_unseen",
   "renamed_nothing",
   "renamed_long",

@@ -81,6 +81,7 @@ const templates: Record<CautionCode, string> = {
   renamed_path: "der Name „{0}“ wurde zu „{1}“, denn er ist ein Pfad",
   renamed_control: "der Name „{0}“ wurde zu „{1}“, denn er hat Steuerzeichen",
   renamed_blank: "der Name „{0}“ wurde zu „{1}“, denn er beginnt oder endet mit einem Leerzeichen",
+  renamed_option: "der Name „{0}“ wurde zu „{1}“, denn er beginnt wie eine Option eines Befehls",
   renamed_unseen: "der Name „{0}“ wurde zu „{1}“, denn er hat unsichtbare Zeichen",
   renamed_nothing: "der Name „{0}“ wurde zu „{1}“, denn kein anderer Teil davon kann ein Name sein",
   renamed_long: "der Name „{0}“ wurde zu „{1}“, denn er ist länger als {2} Zeichen",

@@ -22,20 +22,38 @@ pub fn without_credentials(mut entry: Value) -> Value {
     }
     for key in ADDRESSES {
         if let Some(Value::String(url)) = entry.get_mut(key) {
-            for part in credential::parts(key, url, FieldKind::Field).into_iter().rev() {
-                url.replace_range(part.range, HIDDEN);
-            }
+            *url = address(key, url);
         }
     }
     if let Some(Value::Array(items)) = entry.get_mut("args") {
         let args: Vec<String> = items.iter().map(|item| item.as_str().unwrap_or_default().into()).collect();
-        for found in in_arguments(&args).into_iter().rev() {
-            if let Some(Value::String(arg)) = items.get_mut(found.at) {
-                arg.replace_range(found.range, HIDDEN);
+        for (item, shown) in items.iter_mut().zip(arguments(&args)) {
+            if item.is_string() {
+                *item = shown.into();
             }
         }
     }
     entry
+}
+
+/// The address under this key of an entry, with [`HIDDEN`] in place of every credential.
+pub fn address(key: &str, url: &str) -> String {
+    let mut shown = url.to_owned();
+    for part in credential::parts(key, url, FieldKind::Field).into_iter().rev() {
+        shown.replace_range(part.range, HIDDEN);
+    }
+    shown
+}
+
+/// The arguments of a program, with [`HIDDEN`] in place of every credential.
+pub fn arguments(args: &[String]) -> Vec<String> {
+    let mut shown = args.to_vec();
+    for found in in_arguments(args).into_iter().rev() {
+        if let Some(arg) = shown.get_mut(found.at) {
+            arg.replace_range(found.range, HIDDEN);
+        }
+    }
+    shown
 }
 
 /// Replaces [`HIDDEN`] in an edited entry by what it hid in the old one.

@@ -36,6 +36,21 @@ pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     builder.create(dir)
 }
 
+/// Creates a directory of Satchel's own below another, as [`create_private_dir`] does. Whatever else stands in its place is moved
+/// aside.
+///
+/// # Errors
+/// Any I/O error.
+pub fn create_own_dir(dir: &Path) -> io::Result<()> {
+    match create_private_dir(dir) {
+        Err(_) if fs::symlink_metadata(dir).is_ok() && !dir.is_dir() => {
+            set_aside(dir)?;
+            create_private_dir(dir)
+        }
+        created => created,
+    }
+}
+
 /// Encodes a name for a file name: letters, digits, `.`, `-` and `_` stay, everything else becomes `%XX`. Distinct
 /// names never share a file, even on case-insensitive file systems.
 pub fn file_stem(name: &str) -> String {
@@ -88,15 +103,28 @@ pub fn read_data(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Moves aside what stands in the place of a file and is neither one nor a link to one. Returns the new path, if so.
+/// Moves aside what stands in the place of a file and is neither one nor a link that leads, or may lead, to one. Returns the new
+/// path, if so.
 ///
 /// # Errors
 /// Any I/O error.
 pub fn set_odd_aside(path: &Path) -> io::Result<Option<PathBuf>> {
     match fs::metadata(path) {
         Ok(about) if !about.is_file() => set_aside(path).map(Some),
+        // A link to itself.
+        Err(error) if is_endless(&error) => set_aside(path).map(Some),
         _ => Ok(None),
     }
+}
+
+#[cfg(unix)]
+fn is_endless(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(nix::libc::ELOOP)
+}
+
+#[cfg(not(unix))]
+fn is_endless(_: &io::Error) -> bool {
+    false
 }
 
 /// Opens a regular file for reading. Anything else is refused without blocking.
@@ -104,12 +132,10 @@ pub fn set_odd_aside(path: &Path) -> io::Result<Option<PathBuf>> {
 /// # Errors
 /// Any I/O error; [`io::ErrorKind::Unsupported`] for anything but a regular file.
 pub fn open_plain(path: &Path) -> io::Result<File> {
-    let plain = |about: fs::Metadata| match about.is_file() {
-        false => Err(io::Error::new(io::ErrorKind::Unsupported, "it is not a regular file")),
-        true => Ok(()),
-    };
+    let odd = || io::Error::new(io::ErrorKind::Unsupported, "it is not a regular file");
+    let plain = |about: fs::Metadata| if about.is_file() { Ok(()) } else { Err(odd()) };
     // Opening a device may have side effects.
-    plain(fs::metadata(path)?)?;
+    plain(fs::metadata(path).map_err(|error| if is_endless(&error) { odd() } else { error })?)?;
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -188,10 +214,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("data.json");
         let there = || fs::symlink_metadata(&path).is_ok();
-        for odd in ["pipe", "directory", "link"] {
+        for odd in ["pipe", "directory", "link", "itself"] {
             match odd {
                 "pipe" => nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap(),
                 "directory" => fs::create_dir(&path).unwrap(),
+                "itself" => std::os::unix::fs::symlink(&path, &path).unwrap(),
                 _ => std::os::unix::fs::symlink("/dev/zero", &path).unwrap(),
             }
             let error = read_data(&path).unwrap_err();
@@ -205,7 +232,22 @@ mod tests {
         std::os::unix::fs::symlink("elsewhere", &path).unwrap();
         assert_eq!(read_data(&path).unwrap(), b"kept", "a link to a file is one");
         assert!(set_odd_aside(&path).unwrap().is_none() && there());
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 5, "nothing is lost");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 6, "nothing is lost");
+    }
+
+    #[test]
+    fn what_stands_in_the_place_of_a_directory_is_moved_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("approvals");
+        fs::write(&path, "kept").unwrap();
+        create_own_dir(&path).unwrap();
+        fs::write(path.join("one.json"), "{}").unwrap();
+        create_own_dir(&path).unwrap();
+        assert!(path.join("one.json").is_file(), "a directory stays");
+        let kept = fs::read_dir(dir.path())
+            .unwrap()
+            .filter(|entry| fs::read(entry.as_ref().unwrap().path()).is_ok());
+        assert_eq!(kept.count(), 1, "nothing is lost");
     }
 
     #[test]

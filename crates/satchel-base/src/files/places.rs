@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{create_private_dir, file_stem};
+use super::{create_own_dir, create_private_dir, file_stem};
 
 /// The directories of a Satchel installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,21 +48,14 @@ impl Places {
     /// Creates the directories, accessible to this user only.
     pub fn create(&self) -> io::Result<()> {
         let config = self.config_file.parent().map(ToOwned::to_owned);
-        for dir in [
-            config.as_deref(),
-            Some(&self.data),
-            Some(&self.logs),
-            Some(&self.catalogs()),
-            Some(&self.approvals()),
-            Some(&self.failures()),
-            Some(&self.server_logs()),
-        ]
-        .into_iter()
-        .flatten()
-        {
-            create_private_dir(dir).map_err(|error| {
-                io::Error::new(error.kind(), format!("cannot create {}: {error}", dir.display()))
-            })?;
+        let told = |dir: &Path, error: io::Error| {
+            io::Error::new(error.kind(), format!("cannot create {}: {error}", dir.display()))
+        };
+        for dir in [config.as_deref(), Some(&self.data), Some(&self.logs)].into_iter().flatten() {
+            create_private_dir(dir).map_err(|error| told(dir, error))?;
+        }
+        for dir in [self.catalogs(), self.approvals(), self.failures(), self.server_logs()] {
+            create_own_dir(&dir).map_err(|error| told(&dir, error))?;
         }
         Ok(())
     }

@@ -178,6 +178,7 @@ cautions! {
     RenamedPath: "the name \"{0}\" was changed to \"{1}\" because it is a path",
     RenamedControl: "the name \"{0}\" was changed to \"{1}\" because it has control characters",
     RenamedBlank: "the name \"{0}\" was changed to \"{1}\" because it begins or ends with a blank",
+    RenamedOption: "the name \"{0}\" was changed to \"{1}\" because it begins as an option of a command does",
     RenamedUnseen: "the name \"{0}\" was changed to \"{1}\" because it has invisible characters",
     RenamedNothing: "the name \"{0}\" was changed to \"{1}\" because no other part of it can be a name",
     RenamedLong: "the name \"{0}\" was changed to \"{1}\" because it is longer than {2} characters",

@@ -12,7 +12,7 @@ use super::characters::{is_format, is_selector};
 /// The byte ranges of characters that a text for models may not have.
 pub fn ranges(text: &str) -> Vec<Range<usize>> {
     let rtl = text.chars().any(is_right_to_left);
-    found(text, |chars, at| {
+    found(text, is_doubtful, |chars, at| {
         // Line ends, and a byte order mark at the start, hide nothing.
         let plain = matches!(chars[at], '\r' | '\u{2028}' | '\u{2029}' | '\u{85}');
         plain || (chars[at] == '\u{feff}' && at == 0) || stays(chars, at, rtl)
@@ -22,7 +22,14 @@ pub fn ranges(text: &str) -> Vec<Range<usize>> {
 /// The byte ranges of characters that a person would not see, or not as what they are. Line feeds and tabs are not
 /// among them.
 pub fn unseen(text: &str) -> Vec<Range<usize>> {
-    found(text, is_needed)
+    found(text, |c| is_doubtful(c) || has_no_form(c), is_needed)
+}
+
+/// Is it drawn as nothing, or as whatever a font likes? Private use, noncharacters, the object replacement character, and
+/// signs without ink.
+fn has_no_form(c: char) -> bool {
+    matches!(u32::from(c), 0xe000..=0xf8ff | 0xf_0000.. | 0xfffc | 0xfdd0..=0xfdef | 0x1_d159 | 0x1_3440..=0x1_3455)
+        || u32::from(c) & 0xfffe == 0xfffe
 }
 
 /// The text with each of these characters written out: `⟨U+202E⟩`.
@@ -50,8 +57,12 @@ pub fn code_point(c: char) -> String {
     format!("⟨U+{:04X}⟩", u32::from(c))
 }
 
-fn found(text: &str, may_stay: impl Fn(&[char], usize) -> bool) -> Vec<Range<usize>> {
-    if !text.chars().any(is_doubtful) {
+fn found(
+    text: &str,
+    is_suspect: impl Fn(char) -> bool,
+    may_stay: impl Fn(&[char], usize) -> bool,
+) -> Vec<Range<usize>> {
+    if !text.chars().any(is_suspect) {
         return Vec::new();
     }
     let places: Vec<(usize, char)> = text.char_indices().collect();
@@ -81,6 +92,7 @@ fn is_needed(chars: &[char], at: usize) -> bool {
     match chars[at] {
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{200e}'..='\u{200f}' => false,
         '\u{fe00}'..='\u{fe0d}' | '\u{e0100}'..='\u{e01ef}' => false,
+        c if has_no_form(c) => false,
         // Behind a digit it changes nothing, except in the symbol of a key.
         '\u{fe0e}' | '\u{fe0f}' => {
             before.is_some_and(is_emoji) || chars.get(at + 1) == Some(&'\u{20e3}') && stays(chars, at, false)
@@ -202,6 +214,7 @@ mod tests {
             ("1\u{fe0f}", "1⟨U+FE0F⟩"),
             ("葛\u{e0100}", "葛⟨U+E0100⟩"),
             ("a\u{1b}[2J\r\u{9b}", "a⟨U+001B⟩[2J⟨U+000D⟩⟨U+009B⟩"),
+            ("a\u{e000}\u{1d159}\u{fffc}\u{fffe}b", "a⟨U+E000⟩⟨U+1D159⟩⟨U+FFFC⟩⟨U+FFFE⟩b"),
             ("x\u{e0041}\u{2028}\u{3164}\u{feff}", "x⟨U+E0041⟩⟨U+2028⟩⟨U+3164⟩⟨U+FEFF⟩"),
         ] {
             assert_eq!(shown(text), seen, "{text:?}");

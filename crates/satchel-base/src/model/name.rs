@@ -47,6 +47,9 @@ pub enum NameError {
     /// The name begins or ends with whitespace.
     #[error("the server name {0:?} begins or ends with a blank")]
     Blank(String),
+    /// The name begins with a hyphen: in a command that advice quotes, it would be an option.
+    #[error("the server name {0:?} begins with a hyphen, as options of commands do; write it without")]
+    Option(String),
     /// The path has no separator.
     #[error("\"{path}\" is not of the form {form}")]
     Form {
@@ -58,7 +61,7 @@ pub enum NameError {
 }
 
 /// The name of a configured server: 1 to 255 characters, no control characters, nothing that cannot be seen, no word in
-/// which another alphabet imitates Latin, no whitespace at its ends. So two names that look the same are the same. Allows
+/// which another alphabet imitates Latin, no whitespace at its ends, no hyphen before it. So two names that look the same are the same. Allows
 /// names such as `@scope/package` and `io.github.user/server`, which are in common use.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -140,6 +143,9 @@ impl FromStr for ServerName {
         }
         if name.trim() != name {
             return Err(NameError::Blank(name.to_owned()));
+        }
+        if name.starts_with('-') {
+            return Err(NameError::Option(name.to_owned()));
         }
         if characters::hides(name) {
             return Err(NameError::Unseen(name.to_owned()));
@@ -266,7 +272,7 @@ mod tests {
 
     #[test]
     fn names_as_people_have_them_are_accepted_and_lead_back_from_every_path() {
-        for bad in ["", "  ", "a\nb", "a\u{7f}", " a", "a ", &"x".repeat(256)] {
+        for bad in ["", "  ", "a\nb", "a\u{7f}", " a", "a ", "-", "--all", &"x".repeat(256)] {
             assert!(bad.parse::<ServerName>().is_err(), "{bad:?}");
         }
         for (name, path) in [

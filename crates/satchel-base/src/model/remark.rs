@@ -121,6 +121,8 @@ pub enum NameFault {
     Control,
     /// It begins or ends with whitespace.
     Blank,
+    /// It begins with a hyphen, as options of commands do.
+    Option,
     /// It has invisible characters.
     Unseen,
     /// No other part of it can be a name.
@@ -212,6 +214,7 @@ impl fmt::Display for NameFault {
             Self::Path => f.write_str("it is a path"),
             Self::Control => f.write_str("it has control characters"),
             Self::Blank => f.write_str("it begins or ends with a blank"),
+            Self::Option => f.write_str("it begins as an option of a command does"),
             Self::Unseen => f.write_str("it has invisible characters"),
             Self::Nothing => f.write_str("no other part of it can be a name"),
             Self::Long(most) => write!(f, "it is longer than {most} characters"),

@@ -136,7 +136,7 @@ pub struct ServerView {
     /// Set while nobody has reviewed what it offers.
     #[serde(default)]
     pub unseen: Option<Unseen>,
-    /// Its command line or address, with references instead of secrets.
+    /// Its command line or address, with references instead of secrets, and dots in place of credentials that stand there plainly.
     pub runs: String,
     /// Idle time after which it is stopped, in seconds.
     pub idle_timeout_seconds: u64,

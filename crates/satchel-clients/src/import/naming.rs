@@ -26,7 +26,14 @@ pub(super) fn plain(given: &str, words: Words) -> (String, Vec<NameFault>) {
     if name.trim() != name {
         why.push(NameFault::Blank);
     }
-    let name = name.trim();
+    // Advice quotes names in commands, where this one would say something else.
+    let name = match name.trim().strip_prefix('-') {
+        Some(rest) => {
+            why.push(NameFault::Option);
+            rest.trim_start_matches(|c: char| c == '-' || c.is_whitespace())
+        }
+        None => name.trim(),
+    };
     if name.chars().count() > LONGEST {
         why.push(NameFault::Long(LONGEST));
     }
@@ -108,6 +115,10 @@ mod tests {
         check(Pasted, "git\u{200b}hub", "github", Some("it has invisible characters"));
         check(Pasted, "a\nb", "a-b", Some("it has control characters"));
         check(Pasted, " a", "a", Some("it begins or ends with a blank"));
+        let option = "it begins as an option of a command does";
+        check(Pasted, "--all", "all", Some(option));
+        check(Described, "io.x/-- -y", "y", Some(option));
+        check(Pasted, "-", "server", Some(&format!("{option} and no other part of it can be a name")));
         for kept in ["@scope/package", "東京天気", "погода", "größe", "погода weather"] {
             check(Pasted, kept, kept, None);
         }

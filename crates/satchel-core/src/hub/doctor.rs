@@ -482,7 +482,7 @@ fn program_of(server: &ServerView, wanted: Option<&ServerConfig>, looking: Searc
                 Some((Meant::Address(_), _)) | None => look_for(command, cwd.as_deref(), looking),
             }
         }
-        Some(TransportConfig::Http { url, .. }) => Whereabouts::At(url.clone()),
+        Some(transport @ TransportConfig::Http { .. }) => Whereabouts::At(view::runs(transport)),
         None => Whereabouts::At(server.runs.clone()),
     }
 }

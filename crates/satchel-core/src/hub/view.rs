@@ -9,7 +9,7 @@ use std::{
 use super::{Hub, instances::Instance, profiles, servers::Registered, sharing::Sharing, state::state, usage};
 use crate::{
     catalog::Offer,
-    config::{Config, ConfigError},
+    config::{Config, ConfigError, hidden},
     model::{
         Code, Notice, Place, ServerName, ServerState, ServerView, Snapshot, Startup, TransportConfig, Usage,
         oauth::SignInView,
@@ -228,10 +228,11 @@ fn place(transport: &TransportConfig) -> Place {
     }
 }
 
-/// As configured, with references instead of secrets.
-fn runs(transport: &TransportConfig) -> String {
+/// As configured, with references instead of secrets. What stands there in plain text is hidden: this is shown, and pasted into
+/// reports.
+pub(super) fn runs(transport: &TransportConfig) -> String {
     match transport {
-        TransportConfig::Http { url, .. } => url.clone(),
+        TransportConfig::Http { url, .. } => hidden::address("url", url),
         TransportConfig::Stdio { command, args, .. } => {
             let quote = |word: &String| {
                 if word.is_empty() || word.contains(char::is_whitespace) {
@@ -240,7 +241,8 @@ fn runs(transport: &TransportConfig) -> String {
                     word.clone()
                 }
             };
-            [command].into_iter().chain(args).map(quote).collect::<Vec<_>>().join(" ")
+            let args = hidden::arguments(args);
+            [command].into_iter().chain(&args).map(quote).collect::<Vec<_>>().join(" ")
         }
     }
 }
@@ -249,4 +251,23 @@ fn median(wakes: &[Duration]) -> Option<u64> {
     let mut sorted = wakes.to_vec();
     sorted.sort();
     sorted.get(sorted.len() / 2).map(|wake| u64::try_from(wake.as_millis()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_credential_that_stands_in_an_entry_is_not_shown() {
+        let config = Config::parse(
+            r#"{"mcpServers": {
+                "args": {"command": "notes", "args": ["--db-pass", "argpass-4411", "a b", "${secret:kept}"]},
+                "url": {"url": "https://x.example/mcp?key=urlkey-7744abcd&page=2"}
+            }}"#,
+        )
+        .unwrap();
+        let shown = |name: &str| runs(&config.servers()[name].transport);
+        assert_eq!(shown("args"), "notes --db-pass •••••••• \"a b\" ${secret:kept}");
+        assert_eq!(shown("url"), "https://x.example/mcp?key=••••••••&page=2");
+    }
 }

@@ -142,7 +142,7 @@ impl Icons {
             if drawn.len() as u64 > KEPT {
                 return Err("it is too large after re-encoding".to_owned());
             }
-            let keep = files::create_private_dir(&dir).and_then(|()| files::replace(&file, &drawn));
+            let keep = files::create_own_dir(&dir).and_then(|()| files::replace(&file, &drawn));
             if let Err(error) = keep {
                 tracing::warn!(%error, "cannot store an icon");
             }

@@ -79,7 +79,7 @@ impl Known {
     /// Any I/O error.
     pub fn save(&self, file: &Path) -> io::Result<()> {
         if let Some(directory) = file.parent() {
-            files::create_private_dir(directory)?;
+            files::create_own_dir(directory)?;
         }
         files::replace(file, serde_json::to_string(self).map_err(io::Error::other)?.as_bytes())
     }

@@ -171,7 +171,7 @@ impl Listings {
         }
         let fresh = now.keys().filter(|server| !before.contains_key(*server)).cloned().collect();
         let text = serde_json::to_string(&now).unwrap_or_default();
-        let kept = files::create_private_dir(&self.directory)
+        let kept = files::create_own_dir(&self.directory)
             .and_then(|()| files::replace(&self.withdrawn_file(), text.as_bytes()));
         if let Err(error) = kept {
             tracing::warn!(%error, "cannot store which servers a registry has deleted");

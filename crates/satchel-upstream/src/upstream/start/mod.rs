@@ -147,7 +147,7 @@ impl Start {
     }
 
     /// A list of tools that is empty in one family of revisions is asked for in the other one before it is believed: a
-    /// proxy of the newer family may not understand an older server behind it.
+    /// proxy of the newer family may not understand an older server behind it. One that declares no tools is believed.
     async fn with_tools(
         &self,
         started: Box<(Connection, Hello)>,
@@ -156,7 +156,8 @@ impl Start {
     ) -> (Box<(Connection, Hello)>, Way) {
         let hosted = matches!(filled.reveal(), TransportConfig::Http { .. });
         let is_known = self.way.lock().is_some();
-        let is_in_doubt = way == Way::Modern && hosted && !is_known && self.may_speak(Way::Legacy);
+        let may_doubt = way == Way::Modern && hosted && !is_known && self.may_speak(Way::Legacy);
+        let is_in_doubt = may_doubt && started.1.offers("tools");
         if !is_in_doubt || self.has_tools(&started.0).await != Some(false) {
             return (started, way);
         }
