@@ -16,6 +16,7 @@ function nameFault(fault: NameFault): string {
       path: "er ist ein Pfad",
       control: "er enthält Steuerzeichen",
       blank: "er beginnt oder endet mit einem Leerzeichen",
+      option: "er beginnt wie eine Option eines Befehls",
       unseen: "er enthält unsichtbare Zeichen",
       nothing: "sonst kann nichts davon ein Name sein",
     }[fault];
