@@ -1,4 +1,4 @@
-//! The parameters of a request, read once at the border: whoever needs a field or the metadata looks here.
+//! The parameters of a request, read once at the border; every handler that needs a field or the metadata takes it from here.
 
 use satchel_mcp::{Raw, RawObject, meta as metadata};
 

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::model::{ServerName, name::TOOL_SEPARATOR, nature::Permit};
 
-/// The lists by their keys. A list that allows all tools is none.
+/// The lists by their keys. A list that allows all tools counts as absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct ToolLists(BTreeMap<String, BTreeSet<String>>);

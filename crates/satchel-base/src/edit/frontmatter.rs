@@ -1,4 +1,4 @@
-//! Compares the frontmatter of a Markdown file with the values that somebody says are in it. Readers of YAML 1.1 and 1.2
+//! Compares the frontmatter of a Markdown file with the values that a server states for it. Readers of YAML 1.1 and 1.2
 //! differ in what an unquoted word means (`no`, `010`, a date), so both meanings count. Refuses what readers may take for
 //! different things: a key that occurs twice, tags. Edits nothing.
 

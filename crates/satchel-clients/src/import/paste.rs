@@ -119,7 +119,7 @@ pub fn read_text(text: &str) -> Result<Contents, PasteError> {
     found(servers_in(&document))
 }
 
-/// A command line, or a block within a text that is none: a sentence around it, or a command that writes it into a file.
+/// A command line, or a block that stands in other text: in a sentence, or in a command that writes it into a file.
 fn line_or_inner_block(text: &str) -> Result<Contents, PasteError> {
     let fault = match command_line::entries_of(text) {
         Ok(entries) => return found(entries),

@@ -728,7 +728,7 @@ impl Hub {
     /// The skill with this address of its server.
     ///
     /// # Errors
-    /// [`NoSkill`] if there is none that can be used.
+    /// [`NoSkill`] if no skill has this address, or the skill cannot be used.
     pub async fn skill(&self, server: &ServerName, uri: &str) -> Result<SkillEntry, NoSkill> {
         skill_entries::skill(self, server, uri).await
     }

@@ -24,7 +24,7 @@ const UNLISTED: usize = 256;
 /// Why there is no skill to give.
 #[derive(Debug)]
 pub enum NoSkill {
-    /// There is none of this address, or it cannot be used: why.
+    /// No skill has this address, or the skill cannot be used: why.
     Unknown(String),
     /// Its server refuses.
     Answered(ErrorObject),
