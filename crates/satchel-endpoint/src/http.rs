@@ -363,6 +363,8 @@ async fn post(app: &Arc<App>, client: String, place: Place, parts: &Parts, body:
         }
     };
     may_fail_here("request");
+    // The body may be large, and the answer may take minutes.
+    drop(bytes);
     let params = Params::of(message.params());
     if modern::speaks(&message, &params, &parts.headers) {
         return Box::pin(modern::answer(app, &client, place, message, params, &parts.headers)).await;
@@ -374,7 +376,7 @@ async fn post(app: &Arc<App>, client: String, place: Place, parts: &Parts, body:
         message => match session(app, &client, &place, &parts.headers) {
             Ok(session) => {
                 let events = accepts_events(&parts.headers);
-                Box::pin(deliver(app, &session, message, params, events)).await
+                Box::pin(deliver(app, &session, message.without_params(), params, events)).await
             }
             Err(refusal) => refusal.with_id(&message),
         },
@@ -601,9 +603,6 @@ async fn batch(
             return reply::error(status, id_alone(text), ErrorObject::new(code, message));
         }
     };
-    if !session.era.has_batches() {
-        return refuse("an array of messages is not supported by this protocol revision");
-    }
     let items: Vec<&Raw> = match serde_json::from_str(text) {
         Ok(items) => items,
         Err(error) => {
@@ -611,6 +610,11 @@ async fn batch(
             return reply::error(StatusCode::BAD_REQUEST, None, error);
         }
     };
+    // An answer in a list of one is that answer.
+    let is_answer = |item: &&Raw| matches!(Message::parse_bounded(item.get()), Ok(Message::Response { .. }));
+    if !session.era.has_batches() && !(items.len() == 1 && items.iter().all(is_answer)) {
+        return refuse("an array of messages is not supported by this protocol revision");
+    }
     if items.is_empty() || items.len() > BATCH {
         return refuse("an array must have 1 to 64 messages");
     }

@@ -16,23 +16,27 @@ struct Facts {
     stateless: bool,
     batches: bool,
     primes_streams: bool,
+    tasks: bool,
+    links: bool,
+    audio: bool,
 }
 
 /// Every supported revision, newest first.
 const ALL: &[Facts] = &[
     stateless("2026-07-28"),
-    Facts { primes_streams: true, ..with_sessions("2025-11-25") },
+    Facts { primes_streams: true, tasks: true, ..with_sessions("2025-11-25") },
     with_sessions("2025-06-18"),
-    Facts { batches: true, ..with_sessions("2025-03-26") },
-    with_sessions("2024-11-05"),
+    Facts { batches: true, links: false, ..with_sessions("2025-03-26") },
+    Facts { links: false, audio: false, ..with_sessions("2024-11-05") },
 ];
 
 const fn stateless(revision: &'static str) -> Facts {
-    Facts { stateless: true, ..with_sessions(revision) }
+    Facts { stateless: true, tasks: true, ..with_sessions(revision) }
 }
 
 const fn with_sessions(revision: &'static str) -> Facts {
-    Facts { revision, stateless: false, batches: false, primes_streams: false }
+    let (stateless, batches, primes_streams, tasks) = (false, false, false, false);
+    Facts { revision, stateless, batches, primes_streams, tasks, links: true, audio: true }
 }
 
 /// The newest revision of this kind.
@@ -102,6 +106,21 @@ impl Era {
     /// revisions have objects only.
     pub fn has_any_output(self) -> bool {
         self.0.stateless
+    }
+
+    /// Are there tasks, of either kind (`2025-11-25/basic/utilities/tasks.mdx`)?
+    pub fn has_tasks(self) -> bool {
+        self.0.tasks
+    }
+
+    /// Can a result have links to resources (`2025-06-18/server/tools.mdx#resource-links`)?
+    pub fn has_links(self) -> bool {
+        self.0.links
+    }
+
+    /// Can a result have sound (`2025-03-26/server/tools.mdx#audio-content`)?
+    pub fn has_audio(self) -> bool {
+        self.0.audio
     }
 
     /// Have both the same tasks? Those with sessions and those without have nothing but the name in common.

@@ -147,6 +147,16 @@ impl Message {
         }
     }
 
+    /// Without its parameters, where they have been read: large ones would be kept twice while it is answered.
+    #[must_use]
+    pub fn without_params(self) -> Self {
+        match self {
+            Message::Request { id, method, .. } => Message::Request { id, method, params: None },
+            Message::Notification { method, .. } => Message::Notification { method, params: None },
+            response @ Message::Response { .. } => response,
+        }
+    }
+
     /// Creates a request.
     pub fn request(id: impl Into<Id>, method: &str, params: Option<Box<RawValue>>) -> Self {
         Message::Request { id: id.into(), method: method.to_owned(), params }

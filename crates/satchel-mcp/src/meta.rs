@@ -78,6 +78,62 @@ pub fn result_between(result: Box<Raw>, server: Era, client: Era) -> Box<Raw> {
     }
 }
 
+/// A result without kinds of blocks that this revision does not have, for which its clients reject the whole of it: a link
+/// becomes a text, and sound a file.
+pub fn blocks_for(client: Era, result: Box<Raw>) -> Box<Raw> {
+    match client.has_links() && client.has_audio() {
+        true => result,
+        false => with_older_blocks(&result, client).unwrap_or(result),
+    }
+}
+
+fn with_older_blocks(result: &Raw, client: Era) -> Option<Box<Raw>> {
+    let older = |block: &Raw| {
+        let fields = RawObject::parse(block).ok()?;
+        let text = |key: &str| fields.text(key).unwrap_or_default();
+        match text("type").as_str() {
+            "resource_link" if !client.has_links() => {
+                let name = [text("title"), text("name")].into_iter().find(|name| !name.is_empty());
+                let about = [name.unwrap_or_default(), text("uri"), text("description")];
+                let about: Vec<String> = about.into_iter().filter(|text| !text.is_empty()).collect();
+                to_raw_value(&json!({ "type": "text", "text": about.join("\n") })).ok()
+            }
+            "audio" if !client.has_audio() => {
+                let file = json!({ "uri": "audio:", "mimeType": text("mimeType"), "blob": text("data") });
+                to_raw_value(&json!({ "type": "resource", "resource": file })).ok()
+            }
+            _ => None,
+        }
+    };
+    let text = result.get();
+    if !text.contains("\"resource_link\"") && !text.contains("\"audio\"") {
+        return None;
+    }
+    let mut fields = RawObject::parse(result).ok()?;
+    let mut changed = false;
+    let mut replaced = |block: &mut Box<Raw>| {
+        if let Some(older) = older(block) {
+            *block = older;
+            changed = true;
+        }
+    };
+    if let Some(mut blocks) = fields.read::<Vec<Box<Raw>>>("content") {
+        blocks.iter_mut().for_each(&mut replaced);
+        fields.put("content", &blocks);
+    }
+    if let Some(mut messages) = fields.read::<Vec<Box<Raw>>>("messages") {
+        for message in &mut messages {
+            let Ok(mut inside) = RawObject::parse(message) else { continue };
+            let Some(mut block) = inside.get("content").map(ToOwned::to_owned) else { continue };
+            replaced(&mut block);
+            inside.set("content", block);
+            *message = inside.to_raw();
+        }
+        fields.put("messages", &messages);
+    }
+    changed.then(|| fields.to_raw())
+}
+
 /// A server's error for a client of another revision.
 pub fn error_between(method: &str, error: ErrorObject, server: Era, client: Era) -> ErrorObject {
     match (server.is_stateless(), client.is_stateless()) {
@@ -222,6 +278,25 @@ mod tests {
             let fields = RawObject::parse(&raw).unwrap_or_default();
             assert_eq!(of(&fields).get("x").map(Raw::get), expected, "{params}");
         }
+    }
+
+    #[test]
+    fn a_revision_gets_only_blocks_that_it_has() {
+        let link = r#"{"type":"resource_link","uri":"a:b","name":"B"}"#;
+        let sound = r#"{"type":"audio","data":"AA==","mimeType":"audio/wav"}"#;
+        let result = format!(r#"{{"content":[{link},{sound}],"n":1.0}}"#);
+        let for_revision =
+            |revision: &str| blocks_for(Era::of(revision).unwrap(), raw(&result)).get().to_owned();
+        assert_eq!(for_revision("2025-06-18"), result);
+        let text = r#"{"type":"text","text":"B\na:b"}"#;
+        assert_eq!(for_revision("2025-03-26"), format!(r#"{{"content":[{text},{sound}],"n":1.0}}"#));
+        let file = r#"{"type":"resource","resource":{"uri":"audio:","mimeType":"audio/wav","blob":"AA=="}}"#;
+        assert_eq!(for_revision("2024-11-05"), format!(r#"{{"content":[{text},{file}],"n":1.0}}"#));
+        let prompt = raw(&format!(r#"{{"messages":[{{"role":"user","content":{sound}}}]}}"#));
+        let older = blocks_for(Era::FIRST, prompt);
+        assert_eq!(older.get(), format!(r#"{{"messages":[{{"role":"user","content":{file}}}]}}"#));
+        let plain = r#"{"content":[{"type":"text","text":"\"audio\""}]}"#;
+        assert_eq!(blocks_for(Era::FIRST, raw(plain)).get(), plain);
     }
 
     #[test]

@@ -25,6 +25,10 @@ enum MessageKind {
 enum Revisions {
     All,
     WithSessions,
+    /// Those with tasks of either kind.
+    WithTasks,
+    /// Those with tasks and sessions.
+    WithOlderTasks,
     Stateless,
 }
 
@@ -127,10 +131,10 @@ const ALL: &[KnownMethod] = &[
     passed(Request, "prompts/list", &[Client]).cleaned(Cleaned::All),
     passed(Request, "prompts/get", &[Client]).pinned(Pinned::Prompt).cleaned(Cleaned::Messages),
     passed(Request, "completion/complete", &[Client]).pinned(Pinned::Reference),
-    passed(Request, "tasks/get", &[Client]).by_one_server().cleaned(Cleaned::Content),
-    passed(Request, "tasks/cancel", &[Client]).by_one_server().cleaned(Cleaned::Content),
-    passed(Request, "tasks/list", &[Client]).by_one_server().with_sessions().cleaned(Cleaned::Content),
-    passed(Request, "tasks/result", &[Client]).by_one_server().with_sessions().cleaned(Cleaned::Content),
+    passed(Request, "tasks/get", &[Client]).by_one_server().with_tasks().cleaned(Cleaned::All),
+    passed(Request, "tasks/cancel", &[Client]).by_one_server().with_tasks().cleaned(Cleaned::All),
+    passed(Request, "tasks/list", &[Client]).by_one_server().with_older_tasks().cleaned(Cleaned::All),
+    passed(Request, "tasks/result", &[Client]).by_one_server().with_older_tasks().cleaned(Cleaned::Content),
     passed(Request, "tasks/update", &[Client]).by_one_server().stateless().cleaned(Cleaned::Content),
     // Requests of servers; stateless ones send them in results.
     passed(Request, "elicitation/create", &[Server]).cleaned(Cleaned::All),
@@ -147,7 +151,7 @@ const ALL: &[KnownMethod] = &[
     passed(Notification, "notifications/elicitation/complete", &[Server])
         .with_sessions()
         .cleaned(Cleaned::All),
-    passed(Notification, "notifications/tasks/status", &[Server]).with_sessions().cleaned(Cleaned::All),
+    passed(Notification, "notifications/tasks/status", &[Server]).with_older_tasks().cleaned(Cleaned::All),
     passed(Notification, "notifications/tasks", &[Server]).stateless().cleaned(Cleaned::All),
     ours(Notification, "notifications/subscriptions/acknowledged", &[Server]).stateless(),
     // The hub reads the list again, and tells clients when it differs.
@@ -201,6 +205,8 @@ impl KnownMethod {
         match self.revisions {
             Revisions::All => true,
             Revisions::WithSessions => !era.is_stateless(),
+            Revisions::WithTasks => era.has_tasks(),
+            Revisions::WithOlderTasks => era.has_tasks() && !era.is_stateless(),
             Revisions::Stateless => era.is_stateless(),
         }
     }
@@ -215,6 +221,14 @@ impl KnownMethod {
 
     const fn with_sessions(self) -> Self {
         Self { revisions: Revisions::WithSessions, ..self }
+    }
+
+    const fn with_tasks(self) -> Self {
+        Self { revisions: Revisions::WithTasks, ..self }
+    }
+
+    const fn with_older_tasks(self) -> Self {
+        Self { revisions: Revisions::WithOlderTasks, ..self }
     }
 
     const fn stateless(self) -> Self {
@@ -250,6 +264,10 @@ mod tests {
             (Client, sessions, "tasks/update", false),
             (Client, stateless, "tasks/update", true),
             (Client, stateless, "tasks/list", false),
+            (Client, stateless, "tasks/get", true),
+            (Client, Era::of("2025-06-18").unwrap(), "tasks/get", false),
+            (Client, Era::of("2025-03-26").unwrap(), "tasks/result", false),
+            (Client, sessions, "tasks/result", true),
             (Server, sessions, "roots/list", true),
             (Client, sessions, "roots/list", false),
             (Client, sessions, "notifications/initialized", false),
