@@ -55,6 +55,13 @@ pub fn is_address(command: &str) -> bool {
     rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace))
 }
 
+/// Does this begin at a drive of Windows: `C:\x`?
+pub fn is_path_of_windows(text: &str) -> bool {
+    let mut chars = text.chars();
+    let begins = chars.next().is_some_and(|letter| letter.is_ascii_alphabetic()) && chars.next() == Some(':');
+    begins && chars.next() == Some('\\')
+}
+
 /// The program and the arguments of a text that is no path of a program as a whole. A path may have blanks in it.
 fn whole_line(text: &str, is_file: &impl Fn(&str) -> bool) -> Option<(String, Vec<String>)> {
     if !text.contains(char::is_whitespace) || is_file(text) {

@@ -28,6 +28,8 @@ fn zone_v4(four: Ipv4Addr) -> Zone {
     let benchmark = first == 198 && second & 0xfe == 18;
     let protocol = first == 192 && second == 0 && third == 0;
     let documents = matches!((first, second, third), (192, 0, 2) | (198, 51, 100) | (203, 0, 113));
+    // Nothing public answers there any more (RFC 7526).
+    let relay = (first, second, third) == (192, 88, 99);
     if four.is_loopback() {
         Zone::Loopback
     } else if first == 0
@@ -35,6 +37,7 @@ fn zone_v4(four: Ipv4Addr) -> Zone {
         || benchmark
         || protocol
         || documents
+        || relay
         || first >= 240
         || four.is_private()
         || four.is_link_local()
@@ -63,6 +66,9 @@ fn zone_v6(six: Ipv6Addr) -> Zone {
         [0x2002, high, low, ..] if zone_v4(four(high, low)) == Zone::Loopback => Zone::Loopback,
         [0x2002, ..] => Zone::Private,
         [0x2001, 0 | 0xdb8, ..] | [0x100, 0, 0, 0, ..] => Zone::Private,
+        // For documents (RFC 9637), and routes within one network (RFC 9602).
+        [0x3fff, second, ..] if second < 0x1000 => Zone::Private,
+        [0x5f00, ..] => Zone::Private,
         [first, ..] if first & 0xfe00 == 0xfc00 || first & 0xff80 == 0xfe80 || first & 0xff00 == 0xff00 => {
             Zone::Private
         }
@@ -95,6 +101,11 @@ mod tests {
             ("64:ff9b::7f00:1", Zone::Loopback),
             ("64:ff9b:1::808:808", Zone::Private),
             ("2001:0:4136:e378::1", Zone::Private),
+            ("192.88.99.1", Zone::Private),
+            ("192.88.98.1", Zone::Public),
+            ("3fff:fff::1", Zone::Private),
+            ("3fff:1000::1", Zone::Public),
+            ("5f00::1", Zone::Private),
             ("198.18.0.1", Zone::Private),
             ("198.19.255.255", Zone::Private),
             ("0.1.2.3", Zone::Private),

@@ -9,6 +9,10 @@ const HEADERS: &[&str] = &["-H", "--header", "--headers"];
 /// Options whose value is a variable: of a container, of a wrapper.
 const VARIABLES: &[&str] = &["-e", "--env", "--set-env", "--build-arg"];
 
+/// Options whose value is a name with a password.
+const LOGINS: &[&str] =
+    &["-u", "--user", "--auth", "--basic-auth", "--login", "--credentials", "--proxy-user"];
+
 /// Options whose value is code.
 const CODE: &[&str] = &[
     "-c",
@@ -68,8 +72,11 @@ fn in_argument(before: Option<&str>, arg: &str) -> Vec<(String, CredentialPart)>
     if is_code(flag, value) {
         return in_code(value);
     }
-    let inner =
-        of_header(flag, value).or_else(|| of_variable(flag, value)).unwrap_or_else(|| of_value(flag, value));
+    let inner = of_header(flag, value)
+        .or_else(|| of_variable(flag, value))
+        .or_else(|| of_login(flag, value))
+        .or_else(|| of_windows(value))
+        .unwrap_or_else(|| of_value(flag, value));
     let shift = |(label, part): (String, CredentialPart)| {
         let range = part.range.start + start..part.range.end + start;
         (label, CredentialPart { range, ..part })
@@ -123,6 +130,24 @@ fn of_variable(flag: Option<&str>, value: &str) -> Option<Vec<(String, Credentia
     let is_variable = flag.is_none_or(|flag| VARIABLES.contains(&flag)) || !of_option;
     let found = labelled(name, text, FieldKind::Variable, name.len() + 1);
     (is_variable && !found.is_empty()).then_some(found)
+}
+
+/// `-u name:password`. The user and group of a container have neither digits beside letters nor signs.
+fn of_login(flag: Option<&str>, value: &str) -> Option<Vec<(String, CredentialPart)>> {
+    flag.filter(|flag| LOGINS.contains(flag))?;
+    let (user, password) = value.split_once(':').filter(|(user, _)| is_name(user))?;
+    let of_kind = |kind: fn(char) -> bool| password.contains(kind);
+    let is_odd = of_kind(|c| c.is_ascii_alphabetic())
+        && of_kind(|c| c.is_ascii_digit() || c.is_ascii_punctuation() && !matches!(c, '-' | '_' | '.'));
+    (password.len() >= 6 && is_odd && !password.contains(['$', '{', '/']))
+        .then(|| labelled("password", password, FieldKind::Flag, user.len() + 1))
+}
+
+/// `/password:value`, as programs of Windows take it.
+fn of_windows(value: &str) -> Option<Vec<(String, CredentialPart)>> {
+    let (name, text) = value.strip_prefix('/')?.split_once(':').filter(|(name, _)| is_name(name))?;
+    let found = labelled(name, text, FieldKind::Flag, name.len() + 2);
+    (!found.is_empty()).then_some(found)
 }
 
 fn of_value(flag: Option<&str>, value: &str) -> Vec<(String, CredentialPart)> {

@@ -31,6 +31,10 @@ const SECRET_PATHS: &[&str] = &[
     "open.feishu.cn/open-apis/bot/",
     "qyapi.weixin.qq.com/cgi-bin/webhook",
     "oapi.dingtalk.com/robot/",
+    "mcp.zapier.com/api/mcp/s/",
+    "mcp.composio.dev/",
+    "mcp.pipedream.net/",
+    "mcp.supermemory.ai/",
 ];
 /// What stands before a colon and an `@` without being a login.
 const NO_LOGINS: &[&str] = &[

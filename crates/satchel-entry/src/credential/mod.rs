@@ -249,6 +249,26 @@ pub fn is_named(name: &str) -> bool {
     of(name, "", FieldKind::Label).is_credential()
 }
 
+/// A name and a value, and whether that is a credential: what each room that answers this is tested with.
+#[derive(Debug, Clone, Copy)]
+pub struct CredentialExample {
+    /// The name.
+    pub name: &'static str,
+    /// The value.
+    pub value: &'static str,
+    /// The right answer.
+    pub is_credential: bool,
+}
+
+/// The examples, more than 120.
+pub fn examples() -> impl Iterator<Item = CredentialExample> {
+    include_str!("table.tsv").lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
+        let mut fields = line.split('\t');
+        let (verdict, name, value) = (fields.next()?, fields.next()?, fields.next()?);
+        Some(CredentialExample { name, value, is_credential: verdict == "yes" })
+    })
+}
+
 /// Does a name denote a secret and nothing else? A connection may have none.
 pub fn is_of_a_secret(name: &str) -> bool {
     matches!(names::of(name, FieldKind::Field), NamedField::Secret { .. })

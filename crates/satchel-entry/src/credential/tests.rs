@@ -2,15 +2,8 @@
 
 use super::*;
 
-/// Name, value, and whether it is a credential.
 fn table() -> Vec<(&'static str, &'static str, bool)> {
-    let mut all = Vec::new();
-    for line in include_str!("table.tsv").lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
-        let mut fields = line.split('\t');
-        let (verdict, name, value) = (fields.next(), fields.next(), fields.next());
-        all.push((name.unwrap(), value.unwrap(), verdict == Some("yes")));
-    }
-    all
+    examples().map(|one| (one.name, one.value, one.is_credential)).collect()
 }
 
 #[test]
@@ -159,6 +152,11 @@ fn credentials_among_arguments_are_found() {
         (&["https://u:pw@h/x?key=k"], &["password=pw", "key=k"]),
         (&["pg", "postgresql://me:${env:PW}@h"], &[]),
         (&["mcp:1.0@latest", "npm:@scope/pkg@1.0"], &[]),
+        (&["-u", "me:hunter22"], &["password=hunter22"]),
+        (&["--user=me:correct!horse"], &["password=correct!horse"]),
+        (&["run", "--user", "1000:1000", "-u", "node:node", "--user", "app:www-data"], &[]),
+        (&["/password:hunter22", "/server:db"], &["password=hunter22"]),
+        (&["https://mcp.zapier.com/api/mcp/s/MjA1ZTQ0/mcp"], &["path=api/mcp/s/MjA1ZTQ0/mcp"]),
     ] {
         let args: Vec<String> = args.iter().map(ToString::to_string).collect();
         let found: Vec<String> = in_arguments(&args)

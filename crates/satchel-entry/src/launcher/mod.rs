@@ -277,7 +277,10 @@ impl Launcher {
                     _ => None,
                 };
                 let named = values(module).into_iter().next().map(|(module, _)| Runs::Module(module));
-                let jar = values(&["-jar"]).into_iter().next().map(|(jar, _)| Runs::File(jar));
+                let jar = values(&["-jar"]).into_iter().next().map(|(jar, _)| match jar.contains("://") {
+                    true => Runs::Address(jar),
+                    false => Runs::File(jar),
+                });
                 if code.is_some() || named.is_some() || jar.is_some() {
                     return (code.or(named).or(jar).unwrap_or(Runs::Nothing), texts(rest));
                 }

@@ -112,6 +112,9 @@ const LOADER_VARIABLES: &[&str] = &[
     "COMPLUS_",
     "NUGET_",
     "DOCKER_",
+    "COMPOSE_FILE=",
+    "JULIA_LOAD_PATH=",
+    "TS_NODE_",
     "CONTAINER_HOST=",
     "CONTAINERS_",
     "HTTP_PROXY=",
@@ -166,6 +169,10 @@ const UV_RUN: &[&str] = &[
     "-f",
     "-w",
 ];
+
+/// The same for Node.js.
+const NODE_LOADS: &[&str] =
+    &["-r", "--require", "--import", "--loader", "--experimental-loader", "--env-file", "--preload"];
 
 /// The side effects of a launch, as sentences without a subject: "mounts …". `chosen` are values that the user gave: a
 /// directory that they chose themselves is not a risk of the description.
@@ -227,11 +234,18 @@ fn is_inside(host: &str) -> bool {
     if let Ok(address) = name.split('%').next().unwrap_or_default().parse() {
         return zone(address) != Zone::Public;
     }
-    let inner = ["localhost", "local", "internal", "lan", "home", "intranet"];
+    let inner = ["localhost", "local", "internal", "lan", "home", "intranet", "corp", "private", "test"];
+    // Public names that lead to an address which stands in them, or to this computer.
+    let leading = ["home.arpa", "nip.io", "sslip.io", "xip.io", "localtest.me", "lvh.me", "traefik.me"];
+    let is_below =
+        |known: &str| name.strip_suffix(known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
     // Some programs accept numbers in other notations (`0x7f.1`, `2130706433`) as addresses.
     let number =
         name.split('.').next_back().is_some_and(|last| last.starts_with(|c: char| c.is_ascii_digit()));
-    number || name.split('.').next_back().is_some_and(|last| inner.contains(&last)) || !name.contains('.')
+    number
+        || leading.into_iter().any(is_below)
+        || name.split('.').next_back().is_some_and(|last| inner.contains(&last))
+        || !name.contains('.')
 }
 
 fn variable(name: &str) -> Option<Caution> {
@@ -295,10 +309,14 @@ fn of_launch(launch: &Launch, env: &Map<String, Value>, chosen: &[String], risks
                 flags().filter(brings).map(|flag| CautionCode::BringsOtherCode.with([name, &shown(flag)])),
             );
         }
+        Some(Launcher::Node | Launcher::Bun) => {
+            let brings = |flag: &&Flag| NODE_LOADS.contains(&flag.name.as_str());
+            risks.extend(
+                flags().filter(brings).map(|flag| CautionCode::BringsOtherCode.with([name, &shown(flag)])),
+            );
+        }
         Some(
             Launcher::Deno
-            | Launcher::Node
-            | Launcher::Bun
             | Launcher::Python
             | Launcher::GoRun
             | Launcher::Java
@@ -505,6 +523,7 @@ mod tests {
             "uvx --with evil good",
             "uv tool run --from evil good",
             "uv run --with evil server.py",
+            "node -r /tmp/x.js server.js",
             "pipx run --spec evil good",
             "dnx --source https://evil good",
             "env LD_PRELOAD=/x node server.js",
@@ -586,6 +605,9 @@ mod tests {
             "http://2130706433/",
             "http://0x7f.1/",
             "https://router.lan/",
+            "https://nas.home.arpa/",
+            "http://127.0.0.1.nip.io/mcp",
+            "http://app.localtest.me/",
             "https://user:pass@evil.example/",
             "https://intranet/mcp",
         ] {

