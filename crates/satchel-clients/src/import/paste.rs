@@ -61,6 +61,7 @@ fn anybody() -> &'static Client {
                 "url": ["httpUrl", "serverUrl", "url", "uri"], "httpUrlKey": "httpUrl", "nestedCommand": true,
                 "headers": ["headers", "http_headers", "requestInit.headers", "requestOptions.headers"],
                 "bearerEnv": "bearer_token_env_var", "envHeaders": "env_http_headers", "envVars": "env_vars",
+                "keychainEnv": "env_keys",
                 "disabledField": "disabled", "enabledField": "enabled", "nestedTransport": "transport",
                 "nameField": "name",
             },
