@@ -132,12 +132,16 @@ impl Switches {
             | ServerKey::ToolTimeoutSec
             | ServerKey::ToolTimeouts
             | ServerKey::Environment
+            | ServerKey::Envs
             // Compared with all other rules.
             | ServerKey::IncludeTools
             | ServerKey::EnabledTools
             | ServerKey::AllowedTools
+            | ServerKey::AvailableTools
+            | ServerKey::Tools
             | ServerKey::ExcludeTools
-            | ServerKey::DisabledTools => None,
+            | ServerKey::DisabledTools
+            | ServerKey::ToolsDisabled => None,
         }
     }
 
@@ -799,6 +803,9 @@ mod tests {
                 server(json!({ "excludeTools": ["x"] })),
             ),
             ("mcpServers.*.disabled_tools", server(json!({ "disabled_tools": ["x"] })), server(json!({}))),
+            ("mcpServers.*.disabledTools", server(json!({ "disabledTools": ["x"] })), server(json!({}))),
+            ("mcpServers.*.available_tools", server(json!({ "available_tools": ["x"] })), server(json!({}))),
+            ("mcpServers.*.tools", server(json!({ "tools": ["x"] })), server(json!({ "tools": ["*"] }))),
             ("activeProfile", json!({ "profiles": { "p": p() }, "activeProfile": "p" }), profile(p())),
             (
                 "folderProfiles",

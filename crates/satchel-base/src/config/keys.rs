@@ -136,6 +136,7 @@ keys! {
         Env = "env" => Entry,
         // Other programs' words, in blocks that people copy from their documentation.
         Environment = "environment" => Entry,
+        Envs = "envs" => Entry,
         Cwd = "cwd" => Entry,
         Url = "url" => Entry,
         // Other programs' documentation also uses these.
@@ -159,8 +160,11 @@ keys! {
         IncludeTools = "includeTools" => Rules,
         EnabledTools = "enabled_tools" => Rules,
         AllowedTools = "allowedTools" => Rules,
+        AvailableTools = "available_tools" => Rules,
+        Tools = "tools" => Rules,
         ExcludeTools = "excludeTools" => Rules,
         DisabledTools = "disabled_tools" => Rules,
+        ToolsDisabled = "disabledTools" => Rules,
         ToolTimeouts = "toolTimeouts" => Never,
         KeepCalls = "keepCalls" => Either,
         ExactResults = "exactResults" => More,

@@ -26,6 +26,8 @@ use crate::model::{
 
 type Servers = (BTreeMap<ServerName, ServerConfig>, BTreeMap<String, ConfigError>, Vec<ToolRule>);
 
+/// Maximum number of servers. Each has a task, a log and files of its own; people have some dozens.
+const MOST_SERVERS: usize = 5_000;
 /// A larger number is in milliseconds.
 const LARGEST_IN_SECONDS: Duration = Duration::from_secs(3600);
 
@@ -38,7 +40,16 @@ impl<'a> ConfigReader<'a> {
         })?;
         let (mut servers, mut faults, mut spots) = (BTreeMap::new(), BTreeMap::new(), HashMap::new());
         let mut rules = Vec::new();
-        for (name, entry) in all {
+        let count = all.len();
+        for (at, (name, entry)) in all.into_iter().enumerate() {
+            if at == MOST_SERVERS {
+                let left = count - at;
+                let message = format!(
+                    "at most {MOST_SERVERS} servers are used; this one and those behind it ({left} in all) are not"
+                );
+                faults.insert(name, self.at(entry.get(), message));
+                break;
+            }
             // Parsers disagree on which duplicate counts.
             if servers.remove(name.as_str()).is_some() || faults.contains_key(&name) {
                 let message = format!("\"{name}\" occurs twice; keep one of them");
@@ -137,7 +148,8 @@ impl<'a> ConfigReader<'a> {
             (Some(command), None) => {
                 let args =
                     field(&[ServerKey::Args]).map_or(Ok(Vec::new()), |(key, value)| self.list(key, value))?;
-                let env = field(&[ServerKey::Env]).or_else(|| field(&[ServerKey::Environment]));
+                let env =
+                    field(&[ServerKey::Env]).or_else(|| field(&[ServerKey::Environment, ServerKey::Envs]));
                 TransportConfig::Stdio {
                     command,
                     args: line.into_iter().chain(args).collect(),
@@ -233,7 +245,12 @@ impl<'a> ConfigReader<'a> {
     fn tools_of(&self, name: &ServerName, entry: &'a Raw) -> Result<Vec<ToolRule>, ConfigError> {
         let mut lists = ToolLists::default();
         for (key, value) in self.object(entry.get(), "the entry")? {
-            if let Some(known) = ServerKey::of(&key).filter(|known| ToolLists::KEYS.contains(known)) {
+            let known = ServerKey::of(&key).filter(|known| ToolLists::KEYS.contains(known));
+            // Under that word, other programs also write what is no list of names.
+            let is_list =
+                value.get().strip_prefix('[').is_some_and(|items| items.trim_start().starts_with('"'));
+            let is_other = |known: &ServerKey| *known == ServerKey::Tools && !is_list;
+            if let Some(known) = known.filter(|known| !is_other(known)) {
                 lists.add(known, self.list(&key, value)?.iter().map(String::as_str));
             }
         }
@@ -503,6 +520,19 @@ mod tests {
     }
 
     #[test]
+    fn more_servers_than_anybody_has_are_left_out_with_one_fault() {
+        let entry = |at: usize| format!(r#""s{at}": {{"command": "x"}}"#);
+        let text = |count: usize| {
+            format!(r#"{{"mcpServers": {{{}}}}}"#, (0..count).map(entry).collect::<Vec<_>>().join(","))
+        };
+        let all = Config::parse(&text(MOST_SERVERS)).unwrap();
+        assert_eq!((all.servers().len(), all.faults().len()), (MOST_SERVERS, 0));
+        let more = Config::parse(&text(MOST_SERVERS + 3)).unwrap();
+        assert_eq!((more.servers().len(), more.faults().len()), (MOST_SERVERS, 1));
+        assert!(more.faults()["s5000"].to_string().contains("3 in all"), "{}", more.faults()["s5000"]);
+    }
+
+    #[test]
     fn lists_of_tools_in_an_entry_are_rules_and_the_persons_own_come_last() {
         let rules = |entry: &str| {
             let text = format!(
@@ -522,6 +552,12 @@ mod tests {
         assert_eq!(rules(r#"{"command": "y", "includeTools": ["a", "b"]}"#), ["x:* but x:a,x:b"]);
         assert_eq!(rules(r#"{"command": "y", "enabled_tools": ["a,b"]}"#), ["x:* but x:a,x:b"]);
         assert_eq!(rules(r#"{"command": "y", "excludeTools": ["a"]}"#), ["x:a but "]);
+        assert_eq!(rules(r#"{"command": "y", "disabledTools": ["a"]}"#), ["x:a but "]);
+        assert_eq!(rules(r#"{"command": "y", "available_tools": ["a"]}"#), ["x:* but x:a"]);
+        assert_eq!(rules(r#"{"command": "y", "tools": [ "a"]}"#), ["x:* but x:a"]);
+        for none in [r#"["*"]"#, "[]", r#"{"a": {}}"#, r#"[{"name": "a"}]"#, "true"] {
+            assert!(rules(&format!(r#"{{"command": "y", "tools": {none}}}"#)).is_empty(), "{none}");
+        }
         assert_eq!(rules(r#"{"command": "y", "allowedTools": ["*"]}"#), [""; 0]);
         assert_eq!(rules(r#"{"command": "y"}"#), [""; 0]);
     }

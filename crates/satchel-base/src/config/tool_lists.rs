@@ -17,12 +17,26 @@ use crate::model::{ServerName, name::TOOL_SEPARATOR, nature::Permit};
 #[serde(transparent)]
 pub(super) struct ToolLists(BTreeMap<String, BTreeSet<String>>);
 
-const ALLOW: [ServerKey; 3] = [ServerKey::IncludeTools, ServerKey::EnabledTools, ServerKey::AllowedTools];
+const ALLOW: [ServerKey; 5] = [
+    ServerKey::IncludeTools,
+    ServerKey::EnabledTools,
+    ServerKey::AllowedTools,
+    ServerKey::AvailableTools,
+    ServerKey::Tools,
+];
 
 impl ToolLists {
     /// Their keys.
-    pub(super) const KEYS: [ServerKey; 5] =
-        [ALLOW[0], ALLOW[1], ALLOW[2], ServerKey::ExcludeTools, ServerKey::DisabledTools];
+    pub(super) const KEYS: [ServerKey; 8] = [
+        ALLOW[0],
+        ALLOW[1],
+        ALLOW[2],
+        ALLOW[3],
+        ALLOW[4],
+        ServerKey::ExcludeTools,
+        ServerKey::DisabledTools,
+        ServerKey::ToolsDisabled,
+    ];
 
     /// Adds a list. Some programs write several names into one.
     pub(super) fn add<'a>(&mut self, key: ServerKey, names: impl Iterator<Item = &'a str>) {
