@@ -113,6 +113,8 @@ pub struct Discovery<'a> {
     challenged: Vec<String>,
     resource: Option<ProtectedResource>,
     stage: DiscoveryStage,
+    /// Where the server says that its document is.
+    named: Option<Url>,
     /// Why a document of this stage that is there cannot be read.
     unreadable: Option<String>,
 }
@@ -126,7 +128,8 @@ impl<'a> Discovery<'a> {
         allowed: Allowed,
     ) -> Self {
         let named = challenge.and_then(|challenge| challenge.resource_metadata.as_deref());
-        let places = resource_places(server, named).into();
+        let places: VecDeque<Url> = resource_places(server, named).into();
+        let named = named.and_then(|_| places.front().cloned());
         let challenged = challenge.map(|challenge| challenge.scopes.clone()).unwrap_or_default();
         Self {
             server,
@@ -135,6 +138,7 @@ impl<'a> Discovery<'a> {
             challenged,
             resource: None,
             stage: DiscoveryStage::Resource { places },
+            named,
             unreadable: None,
         }
     }
@@ -154,13 +158,17 @@ impl<'a> Discovery<'a> {
         }
     }
 
-    fn next(&self) -> Next {
-        let place = match &self.stage {
+    /// Where the next document may be.
+    fn place(&self) -> Option<&Url> {
+        match &self.stage {
             DiscoveryStage::Resource { places }
             | DiscoveryStage::Server { places, .. }
             | DiscoveryStage::Origin { places } => places.front(),
-        };
-        match place {
+        }
+    }
+
+    fn next(&self) -> Next {
+        match self.place() {
             None => Next::Ended(Trouble::Refused("it could not be found out where to sign in".to_owned())),
             Some(place) => match self.allowed.check(place) {
                 Ok(()) => Next::Read(place.clone()),
@@ -172,6 +180,10 @@ impl<'a> Discovery<'a> {
     fn take(&mut self, text: &str) -> Next {
         match &self.stage {
             DiscoveryStage::Resource { .. } => match ProtectedResource::read(text) {
+                // Elsewhere, pages that answer everything are no document.
+                Document::Another if self.place() == self.named.as_ref() => self.pass_over_unreadable(
+                    "it is something else than such a document (RFC 9728, section 3.2)",
+                ),
                 Document::Another => self.pass_over(),
                 Document::Unreadable(why) => self.pass_over_unreadable(&why),
                 Document::Read(document) if !document.is_of(self.server) => Next::Ended(Trouble::Refused(
@@ -195,12 +207,16 @@ impl<'a> Discovery<'a> {
                 }
             },
             DiscoveryStage::Server { issuer, .. } => {
+                let issuer = issuer.clone();
                 let metadata = match ServerMetadata::read(text) {
                     Document::Read(metadata) => metadata,
-                    Document::Another => return self.pass_over(),
+                    Document::Another => {
+                        return self.pass_over_unreadable(
+                            "it is something else than such a document (RFC 8414, section 3.2)",
+                        );
+                    }
                     Document::Unreadable(why) => return self.pass_over_unreadable(&why),
                 };
-                let issuer = issuer.clone();
                 match metadata.checked(
                     &issuer,
                     self.allowed,
@@ -233,11 +249,7 @@ impl<'a> Discovery<'a> {
 
     /// The document is there, but cannot be read. Another place may have a better one.
     fn pass_over_unreadable(&mut self, why: &str) -> Next {
-        let place = match &self.stage {
-            DiscoveryStage::Resource { places }
-            | DiscoveryStage::Server { places, .. }
-            | DiscoveryStage::Origin { places } => places.front().map(Url::as_str).unwrap_or_default(),
-        };
+        let place = self.place().map(Url::as_str).unwrap_or_default();
         let told = format!("the document at {} cannot be read: {why}", shown(place));
         self.unreadable.get_or_insert(told);
         self.pass_over()
@@ -438,6 +450,14 @@ mod tests {
         assert_eq!(found(next).provider.issuer, "https://i.example", "another place has a better one");
         let why = refused(play(&[(PRM, DOCUMENT)], None, &settings).0);
         assert!(why.contains("publishes no metadata"), "{why}");
+        let cut = &DOCUMENT[..40];
+        let why = refused(play(&[(PRM, cut)], None, &settings).0);
+        assert!(why.contains("it is not valid JSON") && why.contains(PRM), "{why}");
+        let why = refused(play(&[(PRM, DOCUMENT), (META, "<html>")], None, &settings).0);
+        assert!(why.contains("something else") && why.contains(META), "{why}");
+        let named = Challenge { resource_metadata: Some(PRM.to_owned()), ..Challenge::default() };
+        let why = refused(play(&[(PRM, "<html>")], Some(&named), &settings).0);
+        assert!(why.contains("something else") && why.contains(PRM), "{why}");
     }
 
     #[test]

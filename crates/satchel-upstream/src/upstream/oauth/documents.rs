@@ -24,6 +24,14 @@ pub enum Document<T> {
 }
 
 impl<T> Document<T> {
+    /// What a text is that has no members.
+    fn without_members(text: &str) -> Self {
+        match text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).starts_with('{') {
+            true => Document::Unreadable("it is not valid JSON".to_owned()),
+            false => Document::Another,
+        }
+    }
+
     fn of(read: Result<T, Unreadable>) -> Self {
         read.map_or_else(|why| Document::Unreadable(why.to_string()), Document::Read)
     }
@@ -43,7 +51,7 @@ pub struct ProtectedResource {
 impl ProtectedResource {
     /// Parses it.
     pub fn read(text: &str) -> Document<Self> {
-        let Some(members) = Members::of(text) else { return Document::Another };
+        let Some(members) = Members::of(text) else { return Document::without_members(text) };
         if !members.has("resource") {
             return match members.has("authorization_servers") {
                 true => Document::Unreadable("it has no \"resource\" (RFC 9728, section 2)".to_owned()),
@@ -145,7 +153,7 @@ pub struct Provider {
 impl ServerMetadata {
     /// Parses it.
     pub fn read(text: &str) -> Document<Self> {
-        let Some(members) = Members::of(text) else { return Document::Another };
+        let Some(members) = Members::of(text) else { return Document::without_members(text) };
         if !members.has("issuer") && !members.has("token_endpoint") {
             return Document::Another;
         }
