@@ -1762,7 +1762,7 @@ export const de: Words = {
     tool_paused: "Warte die genannte Zeit und rufe es dann wieder auf. Das Log sagt, was geschah.",
     needs_credential: "Speichere den Wert, oder setze die Variable.",
     unreachable: "Prüfe die Adresse und das Netz.",
-    tls: "Prüfe die Adresse sowie Zertifikate und Uhr dieses Computers.",
+    tls: "Prüfe die Adresse und die Uhr dieses Computers; NODE_EXTRA_CA_CERTS nennt eine Datei mit weiteren Stammzertifikaten, etwa denen einer Firma.",
     http_401: "Setze ein Token in die Kopfzeilen, zum Beispiel Bearer ${secret:NAME}.",
     http_403: "Bitte den Betreiber, es deinem Konto oder dem Token in den Kopfzeilen zu erlauben.",
     http_404: "Prüfe den Pfad der Adresse. Viele Server antworten unter /mcp.",

@@ -28,7 +28,7 @@ const remedy: Partial<Record<Code, string>> = {
   tool_paused: "Wait for the time named, then call it again. Its log says what happened.",
   needs_credential: "Save the value, or define the variable.",
   unreachable: "Check the address and the network.",
-  tls: "Check the address, and this computer’s certificates and clock.",
+  tls: "Check the address and this computer’s clock; NODE_EXTRA_CA_CERTS names a file with further root certificates, such as a company’s.",
   http_401: "Set a token in its headers, for example Bearer ${secret:NAME}.",
   http_403: "Ask whoever runs it to allow this to your account, or to the token in its headers.",
   http_404: "Check the path of its address. Many servers answer at /mcp.",

@@ -379,7 +379,9 @@ impl Code {
             }
             Code::NeedsCredential => "Set it with `satchel secrets set NAME`, or define the variable.",
             Code::Unreachable => "Check the address and the network.",
-            Code::Tls => "Check the address and this computer's certificates and clock.",
+            Code::Tls => {
+                "Check the address and this computer's clock; NODE_EXTRA_CA_CERTS names a file with further root certificates, such as a company's."
+            }
             Code::Http401 => "Set a token in its \"headers\", for example \"Bearer ${secret:NAME}\".",
             Code::Http403 => {
                 "Ask whoever runs it to allow this to your account, or to the token in its \"headers\"."

@@ -93,6 +93,10 @@ fn look(
         findings.push(look_at_port(snapshot.endpoint.as_deref(), taken));
     }
     let looking = SearchContext { dirs, environment: &hub.inner.around.environment };
+    findings.extend(upstream::outgoing::faulty_roots(looking.environment).map(|why| {
+        let what = Diagnosis::Noticed { notice: Code::Tls, why };
+        DoctorFinding::new(Examined::Hub, "certificates", Health::Note, what)
+    }));
     findings.push(search_path(dirs));
     findings.extend(runtimes::USUAL.iter().map(|program| look_at_runtime(program, looking)));
     findings.push(secrets);

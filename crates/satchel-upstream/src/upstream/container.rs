@@ -47,8 +47,18 @@ const PROCESSES: &str = "256";
 const RUN: &str = "satchel";
 const HOME: &str = "satchel.home";
 /// Variables by which engines find their settings, sockets and programs, besides those that every server gets.
-pub(super) const OF_ENGINES: [&str; 8] =
-    ["DOCKER_", "CONTAINER_", "CONTAINERS_", "PODMAN_", "STORAGE_", "BUILDAH_", "REGISTRY_", "_CONTAINERS_"];
+pub(super) const OF_ENGINES: [&str; 10] = [
+    "DOCKER_",
+    "CONTAINER_",
+    "CONTAINERS_",
+    "PODMAN_",
+    "STORAGE_",
+    "BUILDAH_",
+    "REGISTRY_",
+    "_CONTAINERS_",
+    "CONTAINERD_",
+    "NERDCTL_",
+];
 /// The same by whole names, and by beginnings of names that any program obeys.
 const STEERING: [&str; 14] = [
     "PATH",

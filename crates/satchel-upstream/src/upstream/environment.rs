@@ -104,7 +104,7 @@ const PROXIES: [&str; 3] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 /// a systemd unit has a minimal PATH.
 const USUAL_DIRS: [&str; 4] =
     ["/usr/local/bin", "/opt/homebrew/bin", "/home/linuxbrew/.linuxbrew/bin", "/usr/bin"];
-const USUAL_HOME_DIRS: [&str; 10] = [
+const USUAL_HOME_DIRS: [&str; 13] = [
     ".local/bin",
     ".cargo/bin",
     ".bun/bin",
@@ -115,6 +115,9 @@ const USUAL_HOME_DIRS: [&str; 10] = [
     ".pyenv/shims",
     ".local/share/fnm/aliases/default/bin",
     ".local/share/pnpm",
+    "go/bin",
+    ".npm-global/bin",
+    ".dotnet/tools",
 ];
 /// The same on Windows: a variable and a directory below it. This also finds programs that were installed after the
 /// hub started.
@@ -136,9 +139,9 @@ const USUAL_DIRS_ON_WINDOWS: [(&str, &str); 14] = [
 ];
 /// Node versions of nvm, which has no directory for the current one.
 const NVM: &str = ".nvm/versions/node";
-/// Timeout of the login shell, whose start-up files may do anything.
+/// Timeout of the login shell, whose start-up files may do anything; on a computer that has just started, also slowly.
 #[cfg(unix)]
-const SHELL_TIME: Duration = Duration::from_secs(5);
+const SHELL_TIME: Duration = Duration::from_secs(8);
 
 /// The part of `ours` that every server gets. The SSH agent and the password of a proxy are for servers whose entry names
 /// them: `"env": {"SSH_AUTH_SOCK": "${env:SSH_AUTH_SOCK}"}`.
@@ -263,6 +266,12 @@ async fn shell_path(environment: &Environment, options: &[&str]) -> Option<Strin
     if output.is_err()
         && let Some(group) = group
     {
+        tracing::warn!(
+            shell,
+            ?options,
+            "the shell did not say within {} s where programs are; those that only it knows are not found",
+            SHELL_TIME.as_secs()
+        );
         super::watchdog::kill_group(group);
     }
     path_in(&String::from_utf8_lossy(&output.ok()?.ok()?.stdout))

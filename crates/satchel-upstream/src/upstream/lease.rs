@@ -19,6 +19,13 @@ pub struct Lease {
     mail: mpsc::UnboundedSender<Mail>,
 }
 
+/// When a server last began with nothing open: a start, or a new session of a server that had forgotten the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Beginning {
+    generation: u64,
+    renewals: u64,
+}
+
 /// Why a server is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LeaseError {
@@ -68,6 +75,11 @@ impl Lease {
     /// The generation of the server that it belongs to.
     pub fn generation(&self) -> u64 {
         self.hold.generation
+    }
+
+    /// How far the server has come: this grows whenever what callers had open in it is lost.
+    pub fn beginning(&self) -> Beginning {
+        Beginning { generation: self.generation(), renewals: self.link().renewals() }
     }
 
     /// Records that the server answered a call.

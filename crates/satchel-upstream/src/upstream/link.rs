@@ -279,6 +279,8 @@ struct LinkInner {
     dialect: RwLock<Option<Arc<Dialect>>>,
     /// The lowest severity that the server was asked to log; above all severities if it was not asked.
     logs_from: AtomicU8,
+    /// How often its session was opened again.
+    renewals: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -335,6 +337,7 @@ impl Link {
             log,
             dialect: RwLock::default(),
             logs_from: AtomicU8::new(u8::MAX),
+            renewals: AtomicU64::new(0),
         };
         (Self { inner: Arc::new(inner) }, queue)
     }
@@ -494,6 +497,16 @@ impl Link {
     /// Requests log messages from this severity on. Returns whether the server has to be asked for more than before.
     pub fn lower_log(&self, from: u8) -> bool {
         self.inner.logs_from.fetch_min(from, Ordering::Relaxed) > from
+    }
+
+    /// Its server had forgotten the session, and has opened another.
+    pub(super) fn renewed(&self) {
+        self.inner.renewals.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often its server has forgotten the session, and what was open in it.
+    pub fn renewals(&self) -> u64 {
+        self.inner.renewals.load(Ordering::Relaxed)
     }
 
     /// Why the connection ended; `None` while it is open.

@@ -46,7 +46,7 @@ pub use fill::{Filled, fill, secrets_of, unset};
 pub use handle::{Seen, Upstream};
 pub use handshake::Hello;
 pub use handshake::{answered_status, declared_apart, in_stateless_words};
-pub use lease::{Lease, LeaseError};
+pub use lease::{Beginning, Lease, LeaseError};
 pub use link::{CallError, EndReason, Event, Link, Outcome};
 pub use preflight::Preflight;
 pub use setup::setup_of;

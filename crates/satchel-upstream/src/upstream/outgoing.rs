@@ -59,20 +59,68 @@ pub fn is_local(url: &Url) -> bool {
     zone_of(url) == Some(Zone::Loopback)
 }
 
-/// The certificates in that file. Like Node.js, Satchel goes on without a file that it cannot read.
+/// The certificates in that file. Like Node.js, Satchel goes on without a file that it cannot read; a block that is none takes
+/// no other with it.
 fn more_roots(path: &str) -> Vec<Certificate> {
-    let read = files::read_plain(Path::new(path), LARGEST).map_err(|error| error.to_string());
-    read.and_then(|pem| Certificate::from_pem_bundle(&pem).map_err(|error| error.to_string())).unwrap_or_else(
-        |error| {
-            tracing::warn!(path, error, "cannot read the certificates that {MORE_ROOTS} names");
-            Vec::new()
-        },
-    )
+    let (roots, faults) = roots_in(path);
+    for fault in faults {
+        tracing::warn!(path, fault, "cannot read all certificates that {MORE_ROOTS} names");
+    }
+    roots
+}
+
+/// What is wrong with the certificates that the environment names, in a sentence; `None` if all can be read.
+pub fn faulty_roots(environment: &Environment) -> Option<String> {
+    let path = environment.variable(MORE_ROOTS)?;
+    let (roots, faults) = roots_in(&path);
+    let fault = faults.first()?;
+    let rest = match roots.len() {
+        0 => "so none of its certificates is trusted".to_owned(),
+        read => format!("the other {read} of its certificates are trusted"),
+    };
+    Some(format!("{MORE_ROOTS} names {path}: {fault}; {rest}"))
+}
+
+fn roots_in(path: &str) -> (Vec<Certificate>, Vec<String>) {
+    const BEGIN: &str = "-----BEGIN ";
+    let pem = match files::read_plain(Path::new(path), LARGEST) {
+        Ok(pem) => String::from_utf8_lossy(&pem).into_owned(),
+        Err(error) => return (Vec::new(), vec![error.to_string()]),
+    };
+    let (mut roots, mut faults) = (Vec::new(), Vec::new());
+    for (at, _) in pem.match_indices(BEGIN) {
+        let block = &pem[at..];
+        let end = block[BEGIN.len()..].find(BEGIN).map_or(block.len(), |end| BEGIN.len() + end);
+        match Certificate::from_pem_bundle(&block.as_bytes()[..end]) {
+            Ok(read) => roots.extend(read),
+            Err(_) => {
+                let line = pem[..at].lines().count() + 1;
+                faults.push(format!("the block at line {line} is no certificate"));
+            }
+        }
+    }
+    if roots.is_empty() && faults.is_empty() {
+        faults.push("it has no certificates in PEM (\"-----BEGIN CERTIFICATE-----\")".to_owned());
+    }
+    (roots, faults)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A root that signs nothing.
+    const ROOT: &str = "-----BEGIN CERTIFICATE-----\n\
+        MIIBhTCCASugAwIBAgIUT2NIxxaSnKgQHJPqYX4Z/+KjTOUwCgYIKoZIzj0EAwIw\n\
+        FzEVMBMGA1UEAwwMRXhhbXBsZSBSb290MCAXDTI2MTEyOTA5MjUyNVoYDzIxMjYx\n\
+        MTA1MDkyNTI1WjAXMRUwEwYDVQQDDAxFeGFtcGxlIFJvb3QwWTATBgcqhkjOPQIB\n\
+        BggqhkjOPQMBBwNCAAT6eKyv+BcFkePBLjS76L/RJr65AwfAw/8rLr3iA4O1xcxR\n\
+        YEyN7/JzRyRLsEXzHkkVYKC2OArZCvakZuA1zf6No1MwUTAdBgNVHQ4EFgQUR7cg\n\
+        ub87VxM/7Xlt0W3QELuxlyowHwYDVR0jBBgwFoAUR7cgub87VxM/7Xlt0W3QELux\n\
+        lyowDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiBLRk55nATMUYzs\n\
+        FIjbJGUxYLf5Cwe3LeJfVvKnOHk/hAIhAPXevSBYHr+kFCGxmLPeSad3UUn9FkNx\n\
+        ljCLumEzTXD0\n\
+        -----END CERTIFICATE-----\n";
 
     #[test]
     fn this_computer_has_many_names() {
@@ -118,5 +166,15 @@ mod tests {
         assert!(more_roots(path.to_str().unwrap()).is_empty(), "it is not there");
         std::fs::write(&path, "no certificate").unwrap();
         assert!(more_roots(path.to_str().unwrap()).is_empty());
+    }
+
+    #[test]
+    fn one_block_that_is_no_certificate_takes_no_other_with_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("roots.pem");
+        let bad = "-----BEGIN CERTIFICATE-----\nnot base64!\n-----END CERTIFICATE-----\n";
+        std::fs::write(&path, format!("# ours\n{bad}{ROOT}")).unwrap();
+        let (roots, faults) = roots_in(path.to_str().unwrap());
+        assert_eq!((roots.len(), faults), (1, vec!["the block at line 2 is no certificate".to_owned()]));
     }
 }

@@ -285,6 +285,7 @@ impl Http {
             Ok(None) | Err(_) => return false,
         };
         *self.session.lock() = Some(session);
+        self.link.renewed();
         self.log.hub("it no longer knew its session; opened a new one");
         let initialized = Message::notification("notifications/initialized", None).to_json();
         let told =
@@ -392,7 +393,7 @@ impl Http {
     }
 
     async fn answer_body(&self, id: u64, body: AnswerBody) -> Result<(), String> {
-        let mut messages = body.messages().await?;
+        let mut messages = body.messages().await.map_err(|error| error + &self.through_a_proxy())?;
         // A body that is one answer is the answer to its request.
         if let [Read { message: Message::Response { id: none @ None, .. }, .. }] = &mut messages[..] {
             *none = Some(Id::from(id));
@@ -505,6 +506,18 @@ impl Http {
         Some(EndReason::new(message, FailureCause::Unreached { trouble: Reach::Other, error }))
     }
 
+    /// A word for whoever reads an answer that is none of a server's, where a proxy may have written it.
+    fn through_a_proxy(&self) -> String {
+        // Behind an encrypted tunnel, only the server answers.
+        let is_plain = self.url.scheme() == "http";
+        let proxy = outgoing::proxy_of(&self.url, &Environment::of_this_process()).filter(|_| is_plain);
+        proxy.map_or_else(String::new, |proxy| {
+            format!(
+                " (the proxy {proxy} stands between, and may have written this; HTTP_PROXY and NO_PROXY say what goes there)"
+            )
+        })
+    }
+
     fn refusal(&self, id: u64, refused: HttpRefusal) {
         let HttpRefusal { status, later, elsewhere, kind, bytes } = refused;
         let text = String::from_utf8_lossy(&bytes);
@@ -552,6 +565,7 @@ impl Http {
             Some(seconds) => format!("{message} (it asks to retry in {seconds} s)"),
             None => message,
         };
+        let message = message + &self.through_a_proxy();
         self.link.fail(
             id,
             match status {

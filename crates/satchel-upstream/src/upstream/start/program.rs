@@ -146,6 +146,11 @@ impl Start {
     /// Away from Windows, `cmd /c npx` is `npx`.
     fn on_this_system(&self, command: &str, args: Vec<String>) -> (String, Vec<String>) {
         let windows = self.around.environment.platform() == Platform::Windows;
+        if let Some(path) = args.iter().find(|arg| !windows && slips::is_path_of_windows(arg)) {
+            self.log.remark(&format!(
+                "its argument {path} is a path of Windows, which this computer does not have"
+            ));
+        }
         match slips::meant(command, &args, windows, |_| true) {
             Some((Meant::Program { command, args }, Slip::OfWindows)) => {
                 self.log.hub(&format!("runs {command} without the wrapper of Windows in its entry"));
@@ -174,7 +179,8 @@ impl Start {
             }
             Located::Nowhere => {
                 let program = command.display().to_string();
-                if let Some(failure) = whole_line(&program) {
+                let misread = whole_line(&program).or_else(|| of_elsewhere(&program, ours.platform()));
+                if let Some(failure) = misread {
                     return Err(failure);
                 }
                 let searched = !environment::is_path(&command.to_string_lossy());
@@ -286,6 +292,32 @@ fn whole_line(line: &str) -> Option<Failure> {
     Some(failure(Code::EntryWrong, message).because(FailureCause::WholeLine { line, program }))
 }
 
+/// The failure of a command that only a shell, or only Windows, can start.
+fn of_elsewhere(program: &str, platform: Platform) -> Option<Failure> {
+    let wrong = |message: String| Some(failure(Code::EntryWrong, message));
+    let variable = program.strip_prefix('$').filter(|name| !name.starts_with('{'));
+    if let Some(name) = variable {
+        let name: String = name.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+        return wrong(format!(
+            "\"command\" is \"{program}\", and a variable of the environment is written with braces: ${{{name}}}"
+        ));
+    }
+    if platform == Platform::Windows {
+        return None;
+    }
+    let name = program_name(program);
+    let lower = program.to_ascii_lowercase();
+    let is_shell = matches!(name.as_str(), "cmd" | "powershell" | "wsl" | "%comspec%");
+    let is_file = [".exe", ".bat", ".cmd", ".ps1"].iter().any(|end| lower.ends_with(end));
+    let has_variable = lower.starts_with('%');
+    (is_shell || is_file || has_variable || slips::is_path_of_windows(program)).then(|| {
+        failure(
+            Code::EntryWrong,
+            format!("\"{program}\" is a command of Windows, and this computer has another system; write its command here"),
+        )
+    })
+}
+
 /// The failure of one argument that is several, such as `-y some-server`: its launcher would take all of it for one option.
 pub(super) fn joined_arguments(command: &str, args: &[String]) -> Option<Failure> {
     let is_launcher = matches!(program_name(command).as_str(), "npx" | "uvx" | "bunx" | "pnpx");
@@ -350,6 +382,20 @@ mod tests {
         assert!(!joined("npx", &["-y", "x", "--say=a b"]) && !joined("python3", &["-c print(1)"]));
         for path in ["/opt/My App/run", "C:\\Program Files\\x.exe", "npx"] {
             assert_eq!(whole_line(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_command_of_another_system_or_of_a_shell_is_said_to_be_that() {
+        let told = |program: &str, platform| of_elsewhere(program, platform).map(|failure| failure.message);
+        for program in ["powershell.exe", "wsl", "start.bat", "%COMSPEC%", "C:\\tools\\run", "cmd"] {
+            let message = told(program, Platform::Linux).unwrap();
+            assert!(message.contains("a command of Windows"), "{message}");
+            assert_eq!(told(program, Platform::Windows), None, "{program}");
+        }
+        assert!(told("$HOME/bin/x", Platform::Windows).unwrap().ends_with("${HOME}"));
+        for program in ["my-server", "/opt/x", "pwsh", "commander"] {
+            assert_eq!(told(program, Platform::MacOs), None, "{program}");
         }
     }
 
