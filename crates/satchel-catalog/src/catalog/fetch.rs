@@ -3,6 +3,7 @@
 use std::{collections::HashSet, time::Duration};
 
 use satchel_mcp::{Raw, RawObject, errors, limits, meta};
+use tokio::time::Instant;
 
 use super::{
     Offer, ResourceEntry, Said, Skills, repair,
@@ -103,16 +104,33 @@ pub async fn read(
         offer.lists.insert(list.to_owned());
         return Ok(());
     }
+    let began = Instant::now();
     let read = read_list(link, hello, list, (wait, hosted), offer).await;
     // With resources, it is asked for skills.
     let was_tried = !declared || list == "resources";
-    if was_tried && !hosted && !offer.fragile && has_exited(link).await {
-        link.log().remark(&format!(
-            "its program ended when it was asked for {list}; from now on it is asked for what it declares alone"
-        ));
-        offer.fragile = true;
+    if !was_tried || hosted || offer.fragile {
+        return read;
     }
+    let what = if has_exited(link).await {
+        "its program ended"
+    } else if began.elapsed() >= UNDECLARED && is_stuck(link, hello).await {
+        link.end(format!("it has said nothing since it was asked for {list}, which it does not declare"));
+        "it fell silent"
+    } else {
+        return read;
+    };
+    link.log().remark(&format!(
+        "{what} when it was asked for {list}; from now on it is asked for what it declares alone"
+    ));
+    offer.fragile = true;
     read
+}
+
+/// Does it no longer answer anything? In the stateless revisions there is nothing to ask that costs nothing.
+async fn is_stuck(link: &Link, hello: &Hello) -> bool {
+    !hello.era.is_stateless()
+        && !link.is_ending()
+        && matches!(link.request("ping", None, UNDECLARED).await, Err(CallError::TimedOut(..)))
 }
 
 /// Did its program end by itself?
@@ -156,13 +174,19 @@ async fn read_list(
             offer.skipped.extend(list.skipped.into_iter().chain(skipped));
         }
         "resources" => {
+            let began = Instant::now();
             let list = link.list("resources/list", "resources").await?;
+            let is_silent = !declared && began.elapsed() >= UNDECLARED;
             // Templates were introduced after resources; many servers do not know the method.
             let templates = match link.declared || !list.items.is_empty() {
                 true => link.list("resources/templates/list", "resourceTemplates").await?,
                 false => List::default(),
             };
-            read_skills(link, hello, hosted, offer).await;
+            match is_silent {
+                // It may be stuck in that question.
+                true => forget_skills(offer),
+                false => read_skills(link, hello, hosted, offer).await,
+            }
             offer.resources = resources(list.unframed("resources/list", offer), "uri");
             offer.templates = resources(templates.unframed("resources/templates/list", offer), "uriTemplate");
             tell(repair::resources(&mut offer.resources));
@@ -245,8 +269,8 @@ struct ListAsking<'a> {
     only: bool,
 }
 
-/// How long a server may take to answer for a list that it did not declare.
-const UNDECLARED: Duration = Duration::from_secs(5);
+/// How long a server may take to answer for a list that it did not declare, and again to show that it is still there.
+pub const UNDECLARED: Duration = Duration::from_secs(5);
 
 impl ListAsking<'_> {
     /// A whole list. It is empty if the server does not know the method; also if it did not declare the list and does

@@ -42,8 +42,10 @@ use crate::{
 
 /// Maximum pause before reading the lists of a server that changes them constantly.
 const SLOWEST: Duration = Duration::from_secs(15);
-/// How long tools wait for the other lists before they become available.
+/// How long tools wait for the other lists before they become available; longer for one that was not declared, because such a
+/// question may cost the server, and no call should wait in it then.
 const OTHER_LISTS: Duration = Duration::from_secs(5);
+const UNDECLARED_LISTS: Duration = Duration::from_secs(2 * fetch::UNDECLARED.as_secs() + 1);
 /// The pause after a failure before the lists are read again, unless the breaker requires a longer one.
 const AGAIN: Duration = Duration::from_secs(2);
 /// How often lists are read again at once because the session expired meanwhile; each attempt is made in a new one.
@@ -374,8 +376,9 @@ impl ListReader {
         for list in fetch::LISTS.into_iter().filter(|list| lists & Dirty::bit(list) != 0) {
             let before = offer.clone();
             let read = {
+                let others = if hello.offers(list) { OTHER_LISTS } else { UNDECLARED_LISTS };
                 let mut fetching = pin!(fetch::read(link, hello, list, reached, &mut offer));
-                match tokio::time::timeout(OTHER_LISTS, &mut fetching).await {
+                match tokio::time::timeout(others, &mut fetching).await {
                     Ok(read) => read,
                     Err(_) => {
                         if list != "tools" {
