@@ -19,7 +19,7 @@ const VALUES: [&str; 5] = ["mimeType", "title", "description", "size", "name"];
 /// value.
 pub fn corrected(method: &str, era: Era, result: &Raw) -> Option<Box<Raw>> {
     let says_nothing = method == "tools/call" && !result.get().contains("\"content\"");
-    if !says_nothing && !may_be_wrong(result.get()) {
+    if !says_nothing && !may_be_wrong(result.get()) && !lacks_a_type(method, result.get()) {
         return None;
     }
     let mut fields = RawObject::parse(result).ok()?;
@@ -63,6 +63,11 @@ fn may_be_wrong(text: &str) -> bool {
     text.contains("[]") || text.contains("null") || LISTS.iter().any(|key| is_no_list(key))
 }
 
+/// May a block of this result not say what it is? A type that stands elsewhere only costs a closer look.
+fn lacks_a_type(method: &str, text: &str) -> bool {
+    matches!(method, "tools/call" | "prompts/get") && !text.contains("\"type\"")
+}
+
 /// Removes these members where they are null, and the objects among them where they are an empty list.
 fn without_empty(fields: &mut RawObject, objects: &[&str], values: &[&str]) -> bool {
     let mut changed = false;
@@ -81,7 +86,7 @@ fn without_empty(fields: &mut RawObject, objects: &[&str], values: &[&str]) -> b
 }
 
 fn tool(fields: &mut RawObject, era: Era) -> bool {
-    let mut changed = without_empty(fields, &[], &["isError"]);
+    let mut changed = without_empty(fields, &[], &["isError"]) | from_the_first_revision(fields);
     if !era.has_any_output() && fields.get("structuredContent").is_some_and(is_empty_list) {
         fields.put("structuredContent", &RawObject::new());
         changed = true;
@@ -94,6 +99,42 @@ fn tool(fields: &mut RawObject, era: Era) -> bool {
     }
     changed |= texts_as_blocks(fields);
     changed | each(fields, "content", block)
+}
+
+/// The member that results had before there were revisions.
+const FIRST: &str = "toolResult";
+
+fn from_the_first_revision(fields: &mut RawObject) -> bool {
+    if fields.get("content").is_some() {
+        return false;
+    }
+    let Some(result) = fields.remove(FIRST) else { return false };
+    match RawObject::parse(&result) {
+        Ok(object) if fields.get("structuredContent").is_none() => {
+            fields.set("structuredContent", object.to_raw());
+            fields.put("content", &Vec::<Box<Raw>>::new());
+        }
+        _ => {
+            let text =
+                serde_json::from_str::<String>(result.get()).unwrap_or_else(|_| result.get().to_owned());
+            fields.put("content", &text);
+        }
+    }
+    true
+}
+
+/// What a block is that does not say it, by its members.
+fn kind_of(fields: &RawObject) -> Option<&'static str> {
+    let has = |key: &str| fields.get(key).is_some();
+    let media = fields.text("mimeType").unwrap_or_default();
+    match () {
+        () if has("text") => Some("text"),
+        () if has("resource") => Some("resource"),
+        () if has("data") && media.starts_with("image/") => Some("image"),
+        () if has("data") && media.starts_with("audio/") => Some("audio"),
+        () if has("uri") && has("name") => Some("resource_link"),
+        () => None,
+    }
 }
 
 /// A text, or texts, in the place of blocks.
@@ -115,6 +156,12 @@ fn texts_as_blocks(fields: &mut RawObject) -> bool {
 /// A corrected block; `None` if it is right.
 fn block(mut fields: RawObject) -> Option<RawObject> {
     let mut changed = without_empty(&mut fields, &OBJECTS, &VALUES);
+    if fields.get("type").is_none_or(is_null)
+        && let Some(kind) = kind_of(&fields)
+    {
+        fields.put("type", kind);
+        changed = true;
+    }
     if fields.text("type").as_deref() == Some("text") && fields.get("text").is_some_and(is_null) {
         fields.put("text", "");
         changed = true;
@@ -222,6 +269,15 @@ mod tests {
             ("tools/call", r#"{"content":{}}"#, r#"{"content":[]}"#),
             ("tools/call", r#"{}"#, r#"{"content":[]}"#),
             ("tools/call", r#"{"content": "a"}"#, r#"{"content":[TEXT]}"#),
+            ("tools/call", r#"{"content":[{"text":"a"}]}"#, r#"{"content":[{"text":"a","type":"text"}]}"#),
+            (
+                "tools/call",
+                r#"{"content":[{"data":"x","mimeType":"image/png"},{"uri":"a:b","name":"b"},{"odd":1}]}"#,
+                r#"{"content":[{"data":"x","mimeType":"image/png","type":"image"},{"uri":"a:b","name":"b","type":"resource_link"},{"odd":1}]}"#,
+            ),
+            ("tools/call", r#"{"toolResult":{"a":1}}"#, r#"{"structuredContent":{"a":1},"content":[]}"#),
+            ("tools/call", r#"{"toolResult":"a","isError":false}"#, r#"{"isError":false,"content":[TEXT]}"#),
+            ("tools/call", r#"{"toolResult":[1]}"#, r#"{"content":[{"type":"text","text":"[1]"}]}"#),
             ("tools/call", r#"{"content":["a"],"isError":true}"#, r#"{"content":[TEXT],"isError":true}"#),
             (
                 "tools/call",
