@@ -1,9 +1,12 @@
 //! Holds the instances of one server that not all callers share: at most [`MOST`], each of one client or one session. One
 //! more takes the place of the one that was unused for longest. Starts nothing, and chooses none for a call.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use parking_lot::{Mutex, MutexGuard};
@@ -13,12 +16,12 @@ use tokio_util::sync::CancellationToken;
 use super::{Hub, scope::SessionMark};
 use crate::{
     model::{ServerName, server::Share},
-    upstream::{Upstream, lifecycle::State},
+    upstream::{Beginning, Upstream, lifecycle::State},
 };
 
 /// Maximum number of instances of one server beside the one that is shared.
 pub(super) const MOST: usize = 8;
-/// Number of callers whose ended instance is remembered.
+/// Number of callers that are remembered because what they had open may be lost.
 const ENDED: usize = 64;
 
 /// Whose an instance is.
@@ -65,8 +68,8 @@ pub(super) struct Instance {
     /// Cancelled when it ends for good.
     pub(super) end: CancellationToken,
     used: Mutex<Instant>,
-    /// The last generation that answered a call; 0 for none.
-    answered: AtomicU64,
+    /// The beginning after which it last answered a call.
+    answered: Mutex<Option<Beginning>>,
     /// What its owner had open was lost before this one began.
     lost: AtomicBool,
     /// Connected sessions that used it.
@@ -88,16 +91,16 @@ impl Instance {
             beside_others,
             end,
             used: Mutex::new(Instant::now()),
-            answered: AtomicU64::new(0),
+            answered: Mutex::default(),
             lost: AtomicBool::new(false),
             sessions: Mutex::default(),
         }
     }
 
-    /// Notes that this generation answered a call. Was it started anew since the last answer?
-    pub(super) fn has_answered(&self, generation: u64) -> bool {
-        let before = self.answered.swap(generation, Ordering::Relaxed);
-        self.lost.swap(false, Ordering::Relaxed) || (before != 0 && before < generation)
+    /// Notes that it answered a call after this beginning. Has it begun anew since the last answer?
+    pub(super) fn has_answered(&self, beginning: Beginning) -> bool {
+        let before = self.answered.lock().replace(beginning);
+        self.lost.swap(false, Ordering::Relaxed) || before.is_some_and(|before| before < beginning)
     }
 
     /// Notes that a session uses it; false if that is known.
@@ -167,6 +170,8 @@ struct HeldInstances {
     all: Vec<Arc<Instance>>,
     /// Owners of instances that ended while they had something open.
     ended: Vec<Owner>,
+    /// Clients that the shared instance answered, and after which beginning; the latest last.
+    answered: VecDeque<(Arc<str>, Beginning)>,
     closed: bool,
 }
 
@@ -210,6 +215,18 @@ impl Instances {
         Ok((instance, gone))
     }
 
+    /// Notes that the instance that all share answered this client. Has it begun anew since it last did?
+    pub(super) fn shared_has_answered(&self, client: &Arc<str>, beginning: Beginning) -> bool {
+        let answered = &mut self.lock().answered;
+        let known = answered.iter().position(|(known, _)| known == client);
+        let before = known.and_then(|at| answered.remove(at));
+        if answered.len() == ENDED {
+            answered.pop_front();
+        }
+        answered.push_back((client.clone(), beginning));
+        before.is_some_and(|(_, before)| before < beginning)
+    }
+
     /// Takes an instance out.
     pub(super) fn remove(&self, instance: &Arc<Instance>) {
         self.lock().all.retain(|known| !Arc::ptr_eq(known, instance));
@@ -247,7 +264,7 @@ impl HeldInstances {
 
     /// Remembers that the owner of this instance had something open, if so.
     fn remember(&mut self, instance: &Instance) {
-        if instance.answered.load(Ordering::Relaxed) == 0 && !instance.lost.load(Ordering::Relaxed) {
+        if instance.answered.lock().is_none() && !instance.lost.load(Ordering::Relaxed) {
             return;
         }
         if self.ended.len() == ENDED {

@@ -251,8 +251,9 @@ const ANEW_META: &str = "dev.satchel/startedAnew";
 /// A result that says that what its caller had open is gone.
 fn told_anew(server: &ServerName, result: Box<Raw>) -> Box<Raw> {
     let Ok(mut fields) = RawObject::parse(&result) else { return result };
-    let text =
-        format!("Satchel: \"{server}\" was started anew, so what earlier calls had opened in it is gone.");
+    let text = format!(
+        "Satchel: the session with \"{server}\" was started anew, so what earlier calls had opened in it is gone."
+    );
     if let Some(mut content) = fields.read::<Vec<Box<Raw>>>("content") {
         content.extend(to_raw_value(&json!({ "type": "text", "text": text })).ok());
         fields.put("content", &content);
@@ -572,14 +573,29 @@ impl Running {
         self.end(Ok(if anew { told_anew(&self.attempt.server, result) } else { result }))
     }
 
-    /// Has the caller's own instance been started anew since it last answered a call?
+    /// Has the server lost what this caller had open, since it last answered a call of the caller?
     fn has_begun_anew(&self) -> bool {
         let Stage::Sent(_, lease) = &self.stage else { return false };
-        let instance = self.attempt.registered.instance.as_ref().filter(|_| self.attempt.tool.is_some());
-        instance.is_some_and(|instance| instance.has_answered(lease.generation()))
+        let server = &self.attempt.registered;
+        match &server.instance {
+            _ if self.attempt.tool.is_none() => false,
+            Some(instance) => instance.has_answered(lease.beginning()),
+            // A person chose that all share it, although it keeps something open.
+            None if server.sharing.keeps.is_some() => {
+                server.instances.shared_has_answered(&self.caller.client, lease.beginning())
+            }
+            None => false,
+        }
     }
 
     fn refused(&mut self, error: ErrorObject, era: Era) -> Step {
+        // The hub declares completions for all, and a server that has none has no values.
+        if self.attempt.method == "completion/complete"
+            && error.code == errors::METHOD_NOT_FOUND
+            && let Ok(none) = to_raw_value(&json!({ "completion": { "values": [] } }))
+        {
+            return self.end(Ok(none));
+        }
         self.hub.calls().owned.pages_of(&self.caller.client, &self.attempt.server, &error);
         let page = Raw::from_string(r#"{"mode":"url"}"#.to_owned()).ok();
         let shows_pages = self.caller.can_answer("elicitation/create", page.as_deref()).is_ok();
@@ -611,10 +627,11 @@ impl Running {
             Err(Failed::Upstream(error)) => Err(Failed::Upstream(hygiene::error(error))),
             Err(failed @ Failed::Hub(_)) => Err(failed),
         };
-        Step::End(match &self.finish {
+        let end = match &self.finish {
             Some(finish) => finish.applied(&self.hub, &self.caller.client, &self.attempt, end),
             None => end,
-        })
+        };
+        Step::End(end.map(|result| meta::blocks_for(self.caller.era, result)))
     }
 
     /// A file of a skill is passed on only as its approved entry describes it.

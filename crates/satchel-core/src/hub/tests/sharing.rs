@@ -16,7 +16,7 @@ use crate::{
     model::{
         ServerView,
         control::Change,
-        request::{CallTool, Pause, Resume},
+        request::{CallTool, Pause, Restart, Resume},
         server::Share,
         snapshot::InstanceView,
     },
@@ -221,6 +221,27 @@ async fn a_person_uses_the_instance_that_is_shown() {
     house.ask(CallTool { tool_path: "notes:echo".into(), arguments: json!({}) }).await.unwrap();
     let view = house.until("notes", |view| view.calls == 1).await;
     assert_eq!(instances(&view).len(), 0);
+}
+
+#[tokio::test]
+async fn a_client_is_told_when_a_browser_that_all_share_has_begun_anew() {
+    let tools = vec![
+        tool("go", "Opens an address in the browser."),
+        tool("see", "Says which page is open in the browser."),
+    ];
+    let server = TestServer::start(tools).await;
+    let mut entry = server.entry();
+    entry["share"] = json!("all");
+    let house = House::open(json!({ "mcpServers": { "web": entry } })).await;
+    house.until("web", |view| view.tools == Some(2)).await;
+    let session = Session::open(&house, "editor");
+    let see = async || session.call("web:see").await.unwrap().to_string();
+    assert!(!see().await.contains(ANEW));
+    house.ask(Restart { server: "web".into() }).await.unwrap();
+    house.until("web", |view| view.starts > 1).await;
+    assert!(!Session::open(&house, "agent").call("web:see").await.unwrap().to_string().contains(ANEW));
+    assert!(see().await.contains(ANEW));
+    assert!(!see().await.contains(ANEW), "it is said once");
 }
 
 #[tokio::test]
