@@ -94,8 +94,16 @@ pub(super) fn has_approvals(hub: &Hub, name: &str) -> bool {
     name.parse::<ServerName>().is_ok_and(|name| hub.inner.review.has_record(&name))
 }
 
-/// Refuses a definition that is held back. Only for definitions that are not available.
+/// Refuses a definition that is held back. Only for definitions that are not available. What the hub passed out in a result
+/// it takes back: the server gave it, and nothing of its definition is passed on when it is read.
 pub(super) fn refuse_held(hub: &Hub, server: &ServerName, kind: Kind, name: &str) -> Result<(), CallFailure> {
+    let was_given = || {
+        let giver = hub.context.client().and_then(|client| hub.calls().given.giver(client, name));
+        kind == Kind::Resource && giver.as_ref() == Some(server)
+    };
+    if was_given() {
+        return Ok(());
+    }
     let Some(because) = hub.inner.review.refuses(server, kind, name) else { return Ok(()) };
     let message = format!("\"{server}:{name}\" is held back: {because}");
     let action = Code::HeldBack.action().to_owned();

@@ -1,5 +1,6 @@
 //! What nobody has approved: entries, definitions, settings.
 
+use satchel_mcp::RawObject;
 use serde_json::json;
 
 use super::{
@@ -7,7 +8,9 @@ use super::{
     server::{TestServer, tool},
 };
 use crate::{
+    bridge::Caller,
     config::Config,
+    hub::failure::CallFailure,
     model::{
         Code,
         approvals::{ApprovalItem, Kind, NotStarted, Seen, Why},
@@ -153,6 +156,25 @@ async fn a_tool_that_changes_back_needs_no_other_approval() {
     server.offer(vec![tool("echo", "Says it again.")]);
     reread(&house, 0).await;
     assert_eq!(house.tools_of("editor"), ["notes:echo"]);
+}
+
+#[tokio::test]
+async fn a_client_can_read_what_a_result_linked_to_though_its_listing_waits() {
+    let server = TestServer::start(vec![tool("link", "Links to a note.")]).await;
+    let house = House::with(&[("notes", &server)]).await;
+    house.until("notes", |view| view.tools == Some(1)).await;
+    house.ask(LookedAt { server: "notes".into() }).await.unwrap();
+    server.teach(vec![], &[("note://late", "a late note")]);
+    reread(&house, 1).await;
+    let read = async |client: &str| {
+        let caller = Caller::alone(client);
+        let running = house.hub.read_resource(&caller, "notes|note://late", RawObject::new()).await?;
+        Ok::<_, CallFailure>(running.finish().await.unwrap().get().to_owned())
+    };
+    assert_eq!(read("editor").await.unwrap_err().code, Some(Code::HeldBack));
+    house.call("editor", "notes:link", json!({ "text": "note://late" })).await.unwrap();
+    assert!(read("editor").await.unwrap().contains("a late note"));
+    assert_eq!(read("agent").await.unwrap_err().code, Some(Code::HeldBack), "it was given to another client");
 }
 
 #[tokio::test]

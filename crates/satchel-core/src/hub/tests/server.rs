@@ -217,7 +217,13 @@ async fn answer(state: &State, message: &Value) -> Option<Value> {
         }
         "ping" => json!({}),
         "tools/list" => json!({ "tools": *state.tools.lock() }),
-        "resources/list" => json!({ "resources": [{ "uri": "note://one", "name": "one" }] }),
+        "resources/list" => {
+            let files = state.files.lock();
+            let more = files.keys().filter(|uri| uri.starts_with("note://"));
+            let more = more.map(|uri| json!({ "uri": uri, "name": uri }));
+            let one = json!({ "uri": "note://one", "name": "one" });
+            json!({ "resources": std::iter::once(one).chain(more).collect::<Vec<_>>() })
+        }
         "resources/templates/list" => json!({ "resourceTemplates": [] }),
         "resources/read" => {
             let uri = params["uri"].as_str().unwrap_or_default();
@@ -240,11 +246,16 @@ async fn answer(state: &State, message: &Value) -> Option<Value> {
     Some(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
 }
 
-/// `fails` answers with a tool's own error, `slow` when it is let go on, every other tool with its arguments.
+/// `fails` answers with a tool's own error, `slow` when it is let go on, `link` with a link to the text, every other tool with
+/// its arguments.
 async fn call(state: &State, params: &Value) -> Value {
     let said = |text: &str| json!([{ "type": "text", "text": text }]);
     match params["name"].as_str() {
         Some("fails") => json!({ "content": said("it went wrong"), "isError": true }),
+        Some("link") => {
+            let link = json!({ "type": "resource_link", "uri": params["arguments"]["text"], "name": "x" });
+            json!({ "content": [link] })
+        }
         Some("slow") => {
             if let Ok(permit) = state.slow.acquire().await {
                 permit.forget();
