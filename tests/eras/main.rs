@@ -13,6 +13,7 @@ mod fidelity;
 mod hidden;
 mod hosted;
 mod permissions;
+mod pinned;
 mod profiles;
 mod questions;
 mod scripts;

@@ -126,15 +126,18 @@ pub(crate) async fn answer(hub: &Hub, asker: &Asker, method: &str, params: Param
     {
         put(&mut params, "name", &own);
     }
+    let pinned = method == "tools/call"
+        && asker.surface.is_ours()
+        && surface::is_pinned(hub, &params.text("name").unwrap_or_default());
     // Calls of Satchel's own tools are recorded with what they call.
-    let observer = match known.recorded && !asker.surface.is_ours() {
+    let observer = match known.recorded && (pinned || !asker.surface.is_ours()) {
         true => observe::direct(hub, &asker.visit, &params, &meta_of),
         false => Observer::default(),
     };
     let hub = &hub.observed(&observer);
     let reply = match &asker.surface {
-        Surface::Router | Surface::Script => router(hub, asker, method, params, &meta_of).await,
-        Surface::Direct => direct(hub, asker, method, params).await,
+        Surface::Router | Surface::Script if !pinned => router(hub, asker, method, params, &meta_of).await,
+        Surface::Router | Surface::Script | Surface::Direct => direct(hub, asker, method, params).await,
         Surface::Server(server) => server_itself(hub, asker, server, method, params).await,
     };
     match &reply {
@@ -154,7 +157,10 @@ async fn router(hub: &Hub, asker: &Asker, method: &str, params: RawObject, meta_
                 Surface::Script => meta::script_definitions(&servers),
                 Surface::Router | Surface::Direct | Surface::Server(_) => meta::definitions(&servers),
             };
-            let list = raw(&json!({ "tools": definitions }));
+            let own: Vec<Box<Raw>> = definitions.as_array().into_iter().flatten().map(raw).collect();
+            let pinned = surface::pinned_tools(hub);
+            let tools: Vec<&Raw> = own.iter().chain(&pinned).map(|tool| &**tool).collect();
+            let list = surface::list("tools", &tools);
             Reply::List(Arc::new(List::new(finished(hub, asker, "tools", list))))
         }
         "tools/call" => meta_tool(hub, asker, params, meta_of).await,

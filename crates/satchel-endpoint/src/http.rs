@@ -522,7 +522,8 @@ fn open_again(app: &Arc<App>, name: &str, client: &str, place: &Place) -> Option
     let watched = kept.watched.clone();
     session.keep_with(app.kept.keep(name, kept));
     // What changed in the meantime is unknown. Satchel's own tools stay the same.
-    let lists = notifications::LISTS.iter().filter(|list| **list != "tools" || !session.surface().is_ours());
+    let stays = session.surface().is_ours() && !app.hub.has_pinned_tools();
+    let lists = notifications::LISTS.iter().filter(|list| **list != "tools" || !stays);
     lists.for_each(|list| session.notifications.push(notifications::list_changed(list).to_json()));
     follow(app, &session);
     roots::ask(&app.hub, &session, false, &app.tracker, app.stopping());

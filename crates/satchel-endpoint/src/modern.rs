@@ -369,8 +369,7 @@ fn arguments_agree(
     let name = params.text("name").unwrap_or_default();
     let catalog = hub.catalog();
     let path = match surface {
-        Surface::Router | Surface::Script => None,
-        Surface::Direct => catalog.flat().tool(&name).cloned(),
+        Surface::Router | Surface::Script | Surface::Direct => catalog.flat().tool(&name).cloned(),
         Surface::Server(server) => Some(satchel_core::model::ToolPath { server: server.clone(), tool: name }),
     };
     let wanted = path.and_then(|path| Some(catalog.tool(&path)?.param_headers())).unwrap_or_default();

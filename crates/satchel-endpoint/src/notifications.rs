@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    hash::{DefaultHasher, Hash, Hasher},
     pin::pin,
     sync::Arc,
     time::Duration,
@@ -28,7 +29,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     roots,
     session::Session,
-    surface::{Surface, items_of},
+    surface::{self, Surface, items_of},
 };
 
 /// Lists that can change, as named in `notifications/<name>/list_changed`.
@@ -69,7 +70,7 @@ impl Follower {
         let mut catalog = hub.watch_catalog();
         catalog.mark_unchanged();
         let choices = hub.watch_choices();
-        let seen = lists(&surface, &hub.catalog());
+        let seen = lists(&surface, hub);
         Self {
             hub: hub.clone(),
             surface,
@@ -110,7 +111,7 @@ impl Follower {
                 notification = self.notifications.recv() => match notification {
                     Ok(notification) if self.is_here(&notification.server) && self.hub.may_hear(&notification) => match changed_list(&notification) {
                         None => return Some(Told::Notification(notification)),
-                        // Satchel's own tools stay the same.
+                        // Satchel's own tools stay the same; those that are pinned come with the catalog.
                         Some("tools") if self.surface.is_ours() => {}
                         Some(list) => {
                             let others = self.compare();
@@ -131,7 +132,7 @@ impl Follower {
 
     /// The lists that have changed.
     fn compare(&mut self) -> Vec<&'static str> {
-        let now = lists(&self.surface, &self.hub.catalog());
+        let now = lists(&self.surface, &self.hub);
         let turned = std::mem::replace(&mut self.lens, self.hub.lens()) != self.lens;
         let names_others = |list: &str| turned && list == "tools" && self.surface.is_ours();
         let differs = |list: &&'static str| now.get(list) != self.seen.get(list) || names_others(list);
@@ -187,9 +188,10 @@ fn changed_list(notification: &ServerNotification) -> Option<&'static str> {
 }
 
 /// A mark for each list, to detect changes without keeping the lists in every session.
-fn lists(surface: &Surface, catalog: &Catalog) -> BTreeMap<&'static str, [u64; 3]> {
+fn lists(surface: &Surface, hub: &Hub) -> BTreeMap<&'static str, [u64; 3]> {
+    let catalog = hub.catalog();
     let of = |method: &str, key: &'static str| match surface {
-        Surface::Router | Surface::Script if key == "tools" => 0,
+        Surface::Router | Surface::Script if key == "tools" => pinned(hub),
         Surface::Router | Surface::Script | Surface::Direct => {
             catalog.mark(None, key, || catalog.flat().items(method))
         }
@@ -206,6 +208,13 @@ fn lists(surface: &Surface, catalog: &Catalog) -> BTreeMap<&'static str, [u64; 3
         ("resources", [of("resources/list", "resources"), templates, of("skills/list", "skills")]),
         ("prompts", [of("prompts/list", "prompts"), 0, 0]),
     ])
+}
+
+/// A mark for the pinned tools: the rest of their list stays the same.
+fn pinned(hub: &Hub) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    surface::pinned_tools(hub).iter().for_each(|tool| tool.get().hash(&mut hasher));
+    hasher.finish()
 }
 
 /// `notifications/<list>/list_changed`.

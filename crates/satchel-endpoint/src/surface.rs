@@ -300,6 +300,39 @@ pub(crate) fn list_key(method: &str) -> Option<&'static str> {
     }
 }
 
+/// The pinned tools of this handle's client, as they are listed beside Satchel's own. A client that hides tools until they
+/// are searched for shows them as well.
+pub(crate) fn pinned_tools(hub: &Hub) -> Vec<Box<Raw>> {
+    let pinned = hub.pinned_tools();
+    if pinned.is_empty() {
+        return Vec::new();
+    }
+    let catalog = hub.catalog();
+    let listed = |path: &ToolPath| {
+        let raw = catalog.flat().listed_tool(path)?;
+        let Ok(mut tool) = RawObject::parse(raw) else { return Some(raw.to_owned()) };
+        let meta = tool.get("_meta").and_then(|meta| RawObject::parse(meta).ok());
+        let mut meta = meta.unwrap_or_default();
+        // A boolean always serializes.
+        meta.put(meta::STAYS, &true);
+        tool.set("_meta", meta.to_raw());
+        Some(tool.to_raw())
+    };
+    pinned.iter().filter_map(listed).collect()
+}
+
+/// Is it the flat name of a tool that is pinned for this handle's client? One that is held back or switched off counts, so
+/// that the refusal can say so.
+pub(crate) fn is_pinned(hub: &Hub, name: &str) -> bool {
+    if !hub.has_pinned_tools() {
+        return false;
+    }
+    match hub.catalog().flat().tool(name) {
+        Some(path) => hub.pinned_tools().contains(path),
+        None => hidden(hub, name).is_some(),
+    }
+}
+
 /// Why a tool of this flat name is unavailable, if it is held back or switched off.
 pub(crate) fn hidden(hub: &Hub, name: &str) -> Option<CallFailure> {
     let is_meant = |path: &ToolPath| flat::usual_name(&path.server, &path.tool) == name;

@@ -108,6 +108,18 @@ describe("a tool's page", () => {
     await waitFor(() => expect(tried(hub)).toEqual([{ owner: "owner", repo: "repo", title: "title", assignee: ["ada"], milestone: { title: "1.0" }, fields: { sprint: "12" } }]));
   });
 
+  test("a tool is pinned for every client and unpinned with one switch", async () => {
+    const { hub, user } = await open("/servers/github/tools/search_issues");
+    const pin = await screen.findByRole("switch", { name: "search_issues, always visible to clients" });
+    expect(pin.getAttribute("aria-checked")).toBe("false");
+    await user.click(pin);
+    await waitFor(() => expect(pin.getAttribute("aria-checked")).toBe("true"));
+    await user.click(pin);
+    await waitFor(() => expect(pin.getAttribute("aria-checked")).toBe("false"));
+    const change = (pinned: boolean) => ({ do: "change", change: "pin_tool", pin: { tool: "github:search_issues" }, pinned });
+    expect(hub.requests.filter((request) => request.do === "change")).toEqual([change(true), change(false)]);
+  });
+
   test("a link in a result is opened by a person alone, who reads its address first", async () => {
     const { hub, user } = await open("/servers/github/tools/create_issue");
     for (const name of ["owner", "repo", "title"]) await user.type(await field(name), name);

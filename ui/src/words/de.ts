@@ -1035,6 +1035,11 @@ export const de: Words = {
   },
 
   trying: {
+    pin: "Unter /mcp immer sichtbar",
+    pinName: (tool) => `${tool}, für Clients immer sichtbar`,
+    pinText: "Clients führen es neben Satchels eigenen Werkzeugen auf, damit ein Modell nicht danach suchen muss. Seine Definition kostet in jeder Sitzung Token.",
+    pinned: (tool, on) => (on ? `Clients führen ${tool} ohne Suche auf.` : `Clients finden ${tool} über die Suche.`),
+    pinnedFor: (names) => `auch für ${names}`,
     moreText: "Mehr zeigen",
     script: {
       ways: "Wie es ausprobiert wird",

@@ -867,6 +867,11 @@ export const en = {
   },
 
   trying: {
+    pin: "Always visible at /mcp",
+    pinName: (tool: string) => `${tool}, always visible to clients`,
+    pinText: "Clients list it beside Satchel's own tools, so that a model need not search for it. Its definition costs tokens in every session.",
+    pinned: (tool: string, on: boolean) => (on ? `Clients list ${tool} without a search.` : `Clients find ${tool} by a search.`),
+    pinnedFor: (names: string) => `also for ${names}`,
     moreText: "Show more",
     script: {
       ways: "How it is tried",

@@ -5,13 +5,14 @@ use serde_json::{Map, Value, json};
 use super::{
     Config, ConfigError,
     file::{HISTORY, PICTURES, SERVERS, TOOL_RULES},
-    hidden, profile_change as profiles,
+    hidden, pinned_tools, profile_change as profiles,
 };
 use crate::model::{
     ServerName,
     control::{Change, Target},
     name::{NameError, in_path},
     nature::Permit,
+    pinned::MOST,
     server::Sandbox,
 };
 
@@ -51,6 +52,12 @@ pub enum ChangeError {
         /// Its users.
         by: String,
     },
+    /// A list has as many pinned tools as it may have.
+    #[error("a client lists at most {MOST} pinned tools, and so many are pinned already")]
+    TooManyPinned,
+    /// The tool is not pinned, or for others.
+    #[error("\"{0}\" is not pinned like that")]
+    NotPinned(String),
     /// The resulting configuration would be invalid.
     #[error("{0}")]
     Invalid(String),
@@ -144,6 +151,7 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
                     servers.shift_remove(name);
                 }
                 without_rules_of(root, name);
+                pinned_tools::without_server(root, name);
             })?)
         }
         Change::SetEnabled { name, enabled } => {
@@ -209,6 +217,8 @@ pub fn apply(config: &Config, change: &Change) -> Result<Config, ChangeError> {
             true => drop(root.insert(PICTURES.into(), Value::Bool(true))),
             false => drop(root.shift_remove(PICTURES)),
         })?),
+        Change::PinTool { pin, pinned: true } => pinned_tools::pinned(config, pin),
+        Change::PinTool { pin, pinned: false } => pinned_tools::unpinned(config, pin),
         Change::UseProfile { name } => profiles::used(config, name.as_deref()),
         Change::PutProfile { name, was, profile } => profiles::put(config, name, was.as_deref(), profile),
         Change::RemoveProfile { name } => profiles::removed(config, name),

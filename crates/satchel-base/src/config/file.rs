@@ -22,7 +22,7 @@ use super::{
 };
 use crate::edit::without_comments;
 use crate::files;
-use crate::model::{ServerConfig, ServerName};
+use crate::model::{ServerConfig, ServerName, pinned::PinnedTool};
 
 /// Maximum size of the file, in bytes.
 const LARGEST: u64 = 64 * 1024 * 1024;
@@ -79,6 +79,7 @@ pub struct Config {
     holds_new_servers: bool,
     registries: Vec<RegistrySource>,
     pictures: bool,
+    pinned_tools: Vec<PinnedTool>,
     profiles: Profiles,
     sockets: BTreeMap<String, String>,
     origins: BTreeMap<String, String>,
@@ -114,6 +115,7 @@ impl Default for Config {
             holds_new_servers: false,
             registries: RegistrySource::usual(),
             pictures: false,
+            pinned_tools: Vec::new(),
             profiles: Profiles::default(),
             sockets: BTreeMap::new(),
             origins: BTreeMap::new(),
@@ -212,6 +214,7 @@ impl Config {
                     faults.push(reader.at(value.get(), message));
                 }
             }
+            SettingKey::PinnedTools => self.pinned_tools = reader.pinned_tools(value, faults),
             SettingKey::Profiles | SettingKey::ActiveProfile | SettingKey::FolderProfiles => {
                 let read = self.profiles.read(key, value, &|part, message| reader.at(part, message));
                 read.or_listed(faults, ());
@@ -327,6 +330,11 @@ impl Config {
     /// May servers' icons be fetched?
     pub fn shows_pictures(&self) -> bool {
         self.pictures
+    }
+
+    /// The pinned tools, in the order of the file.
+    pub fn pinned_tools(&self) -> &[PinnedTool] {
+        &self.pinned_tools
     }
 
     /// The profiles, and who uses them.

@@ -268,6 +268,7 @@ fn measured(key: SettingKey, config: &Config) -> Vec<(Loosens, Measure)> {
         | SettingKey::MaxRequest
         | SettingKey::ToolRules
         | SettingKey::ToolDefaults
+        | SettingKey::PinnedTools
         | SettingKey::Profiles
         | SettingKey::ActiveProfile
         | SettingKey::FolderProfiles => None,
@@ -278,7 +279,7 @@ fn measured(key: SettingKey, config: &Config) -> Vec<(Loosens, Measure)> {
 /// The settings that may loosen something.
 fn guarded_settings() -> impl Iterator<Item = &'static str> {
     let is_guarded = |key: &&SettingKey| match key {
-        SettingKey::Servers | SettingKey::Search | SettingKey::MaxRequest => false,
+        SettingKey::Servers | SettingKey::Search | SettingKey::MaxRequest | SettingKey::PinnedTools => false,
         SettingKey::History
         | SettingKey::OtlpEndpoint
         | SettingKey::Embedding
@@ -494,7 +495,7 @@ impl Guarded {
                     None => {}
                 }
             }
-            Change::SetSandbox { .. } => {}
+            Change::SetSandbox { .. } | Change::PinTool { .. } => {}
         }
         next
     }

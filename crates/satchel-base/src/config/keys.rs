@@ -103,6 +103,8 @@ keys! {
         Pictures = "pictures" => More,
         Sockets = "sockets" => More,
         Origins = "origins" => More,
+        // Whatever is pinned was approved, and can be called without being pinned.
+        PinnedTools = "pinnedTools" => Never,
         Profiles = "profiles" => Profiles,
         ActiveProfile = "activeProfile" => Profiles,
         FolderProfiles = "folderProfiles" => Profiles,
@@ -176,8 +178,8 @@ keys! {
 }
 
 keys! {
-    /// The keys of a rule in `toolRules`, of `toolDefaults`, of a profile, of a registry and of `embedding`. Each is
-    /// compared as a whole.
+    /// The keys of a rule in `toolRules`, of `toolDefaults`, of a pinned tool, of a profile, of a registry and of
+    /// `embedding`. Each is compared as a whole.
     PartKey {
         RuleTool = "toolRules[].tool" => Rules,
         RuleExcept = "toolRules[].except" => Rules,
@@ -195,6 +197,9 @@ keys! {
         DefaultDeletes = "toolDefaults.deletes" => Rules,
         DefaultUnstated = "toolDefaults.unstated" => Rules,
         DefaultConsent = "toolDefaults.consent" => Rules,
+        PinnedTool = "pinnedTools[].tool" => Never,
+        PinnedClient = "pinnedTools[].client" => Never,
+        PinnedProfile = "pinnedTools[].profile" => Never,
         ProfileServers = "profiles.*.servers" => Profiles,
         ProfileOnly = "profiles.*.only" => Profiles,
         ProfileExcept = "profiles.*.except" => Profiles,
@@ -225,7 +230,7 @@ mod tests {
     use super::*;
     use crate::{
         config::rules::{Defaults, ToolRule},
-        model::profiles::Profile,
+        model::{pinned::PinnedTool, profiles::Profile},
     };
 
     /// What is read by its type has a row for each of its fields.
@@ -243,6 +248,11 @@ mod tests {
         check("toolRules[].", fields(ToolRule::default()));
         check("toolDefaults.", fields(Defaults::default()));
         check("profiles.*.", fields(Profile::default()));
+        let some = Some(String::new());
+        check(
+            "pinnedTools[].",
+            fields(PinnedTool { client: some.clone(), profile: some, ..PinnedTool::default() }),
+        );
     }
 
     fn fields(value: impl Serialize) -> Vec<String> {

@@ -5,6 +5,7 @@ pub mod file;
 pub mod guarded;
 pub mod hidden;
 pub mod keys;
+pub mod pinned_tools;
 mod profile_change;
 pub mod profiles;
 mod reader;

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Config,
     change::ChangeError,
+    pinned_tools,
     profiles::{ACTIVE_PROFILE, FOLDER_PROFILES, PROFILES},
 };
 use crate::model::profiles::Profile;
@@ -42,6 +43,7 @@ pub(super) fn put(
         }
         all.insert(name.to_owned(), entry_of(profile));
         let Some(was) = was.filter(|was| *was != name) else { return };
+        pinned_tools::follow_profile(root, was, name);
         let is_meant = |value: &&mut Value| value.as_str() == Some(was);
         let folders = root.get_mut(FOLDER_PROFILES).and_then(Value::as_object_mut);
         for value in folders.into_iter().flat_map(Map::values_mut).filter(is_meant) {
@@ -81,6 +83,7 @@ pub(super) fn removed(config: &Config, name: &str) -> Result<Config, ChangeError
         if let Some(all) = root.get_mut(PROFILES).and_then(Value::as_object_mut) {
             all.shift_remove(name);
         }
+        pinned_tools::without_profile(root, name);
     })?)
 }
 

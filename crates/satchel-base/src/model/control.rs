@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Code, Startup, caution::Caution, profiles::Profile, server::EraSetting};
+use super::{Code, Startup, caution::Caution, pinned::PinnedTool, profiles::Profile, server::EraSetting};
 
 /// The header of a request that a person confirmed at the caller's terminal. It proves nothing by itself: the hub
 /// checks that the caller has such a terminal.
@@ -114,6 +114,13 @@ pub enum Change {
     SetPictures {
         /// The new value.
         show: bool,
+    },
+    /// Pins a tool, or unpins it: a pinned one is listed beside Satchel's own at `/mcp`.
+    PinTool {
+        /// The tool, and whose lists have it.
+        pin: PinnedTool,
+        /// The new value.
+        pinned: bool,
     },
     /// Switches the active profile, which applies to every client without its own. Starts nothing.
     UseProfile {

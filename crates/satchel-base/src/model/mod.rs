@@ -24,6 +24,7 @@ pub mod oauth;
 pub mod offered;
 pub mod origin;
 pub mod package;
+pub mod pinned;
 pub mod profiles;
 pub mod remark;
 pub mod request;

@@ -8,6 +8,7 @@ use super::{
     cause::{FailureCause, if_known},
     ledger::LedgerView,
     oauth::{SignInState, SignInView},
+    pinned::PinnedView,
     profiles::ProfilesView,
     server::{Share, Startup},
     shell,
@@ -41,6 +42,9 @@ pub struct Snapshot {
     /// All profiles, and who uses them.
     #[serde(default)]
     pub profiles: ProfilesView,
+    /// The pinned tools.
+    #[serde(default)]
+    pub pinned: Vec<PinnedView>,
     /// Whether servers' icons are displayed, and a mark that changes with them.
     #[serde(default)]
     pub pictures: PicturesView,

@@ -210,6 +210,12 @@ impl Flat {
         self.tools.get(name)
     }
 
+    /// A tool as it is listed here.
+    pub fn listed_tool(&self, path: &ToolPath) -> Option<&Raw> {
+        let found = self.tools.items.iter().find(|(known, _)| known == path);
+        found.map(|(_, raw)| &**raw)
+    }
+
     /// The prompt with this name.
     pub fn prompt(&self, name: &str) -> Option<&ToolPath> {
         self.prompts.get(name)

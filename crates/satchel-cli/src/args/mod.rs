@@ -22,7 +22,7 @@ pub(crate) use listings::{Info, Install, Outdated, Search, Uninstall, Update};
 pub(crate) use program::{LogFormat, SearchPathAct, Serve};
 pub(crate) use records::{Audit, AuditAct, History, HistoryAct, Logs, Stats, Table};
 pub(crate) use servers::{Add, Remove, Sandbox, ShareArgs};
-pub(crate) use tools::{CallArgs, Tools};
+pub(crate) use tools::{CallArgs, PinTool, Tools, UnpinTool, Whose};
 pub(crate) use transfer::{ExportTo, Import, SetupAct, SetupParts};
 
 /// One hub for all MCP servers.
@@ -170,6 +170,10 @@ pub(crate) enum Command {
         /// Server, or tool as server:tool
         path: String,
     },
+    /// Keep tools visible beside the four meta-tools, without a search; takes effect at once
+    PinTool(PinTool),
+    /// List a tool no longer beside the four meta-tools
+    UnpinTool(UnpinTool),
     /// Manage profiles: named sets of servers for all clients, one client or a project folder
     Profile {
         #[command(subcommand)]

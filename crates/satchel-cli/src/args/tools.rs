@@ -36,6 +36,38 @@ pub(crate) struct CallArgs {
     pub(crate) arguments: String,
 }
 
+#[derive(Debug, Group)]
+pub(crate) struct PinTool {
+    /// The tool, as `server:tool`
+    #[arg(value_name = "SERVER:TOOL", required_unless_present = "list")]
+    pub(crate) tool: Option<String>,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+    /// List what is pinned
+    #[arg(long, conflicts_with_all = ["tool", "client", "profile"])]
+    pub(crate) list: bool,
+}
+
+#[derive(Debug, Group)]
+pub(crate) struct UnpinTool {
+    /// The tool, as `server:tool`
+    #[arg(value_name = "SERVER:TOOL")]
+    pub(crate) tool: String,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+}
+
+/// Whose lists a pinned tool is in; default: every client's.
+#[derive(Debug, Group)]
+pub(crate) struct Whose {
+    /// Only for this client, as in `satchel clients`
+    #[arg(long, value_name = "CLIENT", conflicts_with = "profile")]
+    pub(crate) client: Option<String>,
+    /// Only where this profile applies
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use crate::args::{Command, tests::parsed};

@@ -213,6 +213,7 @@ mod tests {
             paused: None,
             asks: vec![],
             profiles: ProfilesView { active: Some("writing".into()), ..ProfilesView::default() },
+            pinned: vec![],
             pictures: satchel_core::model::snapshot::PicturesView::default(),
             listed: 0,
         };

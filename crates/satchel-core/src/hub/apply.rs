@@ -305,6 +305,12 @@ impl From<ApplyError> for Refusal {
             ApplyError::Change(ChangeError::ProfileInUse { .. }) => {
                 (Code::ProfileInUse, "Choose another one there first.")
             }
+            ApplyError::Change(ChangeError::TooManyPinned) => {
+                (Code::TooMany, "Unpin one first: `satchel pin-tool --list`.")
+            }
+            ApplyError::Change(ChangeError::NotPinned(_)) => {
+                (Code::UnknownPath, "See `satchel pin-tool --list`.")
+            }
             ApplyError::Change(ChangeError::Name(_) | ChangeError::Alike { .. }) => (Code::BadName, ""),
             ApplyError::Change(ChangeError::Invalid(_)) => (Code::BadServer, ""),
             ApplyError::Broken { .. } => {

@@ -39,6 +39,13 @@ pub(super) fn did_change(hub: &Hub, change: &Change) {
         }
         Change::SetLearning { learn } => (String::new(), format!("learning from searches: {learn}")),
         Change::SetPictures { show } => (String::new(), format!("pictures of servers: {show}")),
+        Change::PinTool { pin, pinned } => {
+            let whose = [("client", &pin.client), ("profile", &pin.profile)];
+            let whose =
+                whose.iter().filter_map(|(what, name)| Some(format!(" for the {what} {}", name.as_ref()?)));
+            let what = if *pinned { "tool pinned" } else { "tool unpinned" };
+            (pin.tool.clone(), format!("{what}{}", whose.collect::<String>()))
+        }
         Change::UseProfile { name } => (
             name.clone().unwrap_or_default(),
             if name.is_some() { "profile in use" } else { "no profile in use" }.into(),

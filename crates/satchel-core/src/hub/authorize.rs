@@ -265,6 +265,8 @@ pub(super) fn of_change(hub: &Hub, change: &Change) -> Option<Loosening> {
         | Change::SetKeepCalls { .. }
         | Change::SetLearning { .. }
         | Change::SetPictures { show: false }
+        // Whatever is pinned was approved, and can be called without being pinned.
+        | Change::PinTool { .. }
         // A profile only restricts, and its content was approved before.
         | Change::UseProfile { .. }
         | Change::PutProfile { was: None, .. }

@@ -130,7 +130,7 @@ pub(super) fn choose_for(hub: &Hub, client: &str, change: impl FnOnce(&mut Choic
 }
 
 /// A client from the table, or one that has a token or has made a request.
-fn is_a_client(hub: &Hub, id: &str) -> Result<(), Refusal> {
+pub(super) fn is_a_client(hub: &Hub, id: &str) -> Result<(), Refusal> {
     let seen = hub.view().clients().iter().any(|client| client.id == id);
     if seen || hub.inner.clients.tokens.holds(id) || hub.inner.clients.edits.record(id).is_some() {
         return Ok(());
@@ -153,12 +153,12 @@ fn hidden_path(hub: &Hub, path: String, hide: bool) -> Result<String, Refusal> {
     let meant = route::read_path(hub, &path).ok();
     let meant = meant.map_or(path, |path| path.to_string());
     if hide {
-        can_be_hidden(hub, &meant)?;
+        is_there(hub, &meant)?;
     }
     Ok(meant)
 }
 
-fn can_be_hidden(hub: &Hub, path: &str) -> Result<(), Refusal> {
+pub(super) fn is_there(hub: &Hub, path: &str) -> Result<(), Refusal> {
     let known = hub.offers();
     let unknown = |what: String| {
         let action = "`satchel list` shows the servers, `satchel tools` their tools.";

@@ -45,6 +45,7 @@ mod page;
 mod pause;
 mod per_server;
 mod permission;
+mod pinned_tools;
 mod profiles;
 mod publish;
 mod question;
@@ -662,6 +663,16 @@ impl Hub {
     /// The profiles that apply to this handle's caller.
     pub fn lens(&self) -> Lens {
         scope::lens(self)
+    }
+
+    /// The pinned tools that this handle's caller lists beside Satchel's own, in the order of the configuration.
+    pub fn pinned_tools(&self) -> Vec<ToolPath> {
+        pinned_tools::listed(self)
+    }
+
+    /// Is any tool pinned for anybody?
+    pub fn has_pinned_tools(&self) -> bool {
+        !self.config().pinned_tools().is_empty()
     }
 
     /// Is there a profile of this name?

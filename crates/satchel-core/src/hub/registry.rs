@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Hub, approved, failures, fresh_lists, instances, instantiate, launch, profiles, publish, refresh,
+    Hub, approved, failures, fresh_lists, instances, instantiate, launch, pinned_tools, profiles, publish,
+    refresh,
     servers::{Declined, Registered, RegisteredServer},
     sharing,
 };
@@ -29,6 +30,7 @@ pub(super) async fn reconcile(hub: &Hub, config: Config, accepted: Accepted<'_>)
         None => hub.clear_notice(Code::SettingsHeld),
     }
     profiles::follow(hub, &before);
+    pinned_tools::follow(hub, &before);
     for name in before.servers().keys() {
         if !config.servers().contains_key(name) {
             remove(hub, name);

@@ -10,7 +10,10 @@ use super::{
 };
 use crate::{
     catalog::{Catalog, ToolEntry},
-    model::{Code, NameError, ResourcePath, ServerName, ToolPath, approvals::Kind, control::Change},
+    model::{
+        Code, NameError, ResourcePath, ServerName, ToolPath, approvals::Kind, control::Change,
+        pinned::PinnedTool,
+    },
     trust::clean,
     upstream::LeaseError,
 };
@@ -185,12 +188,18 @@ fn route_server(hub: &Hub, name: &ServerName) -> Result<Registered, Option<CallF
 
 /// Translates a tool's public name to its own name, which rules use.
 pub(super) fn by_own_name(hub: &Hub, change: Change) -> Change {
+    let own_name = |tool: String| {
+        let all = hub.inner.servers.catalog();
+        let named = read_path(hub, &tool).ok();
+        let known = named.and_then(|path| Some(own(&path.server, all.tool(&path)?).to_string()));
+        known.unwrap_or(tool)
+    };
     match change {
         Change::SetPermit { tool, client, permit } => {
-            let all = hub.inner.servers.catalog();
-            let named = read_path(hub, &tool).ok();
-            let known = named.and_then(|path| Some(own(&path.server, all.tool(&path)?).to_string()));
-            Change::SetPermit { tool: known.unwrap_or(tool), client, permit }
+            Change::SetPermit { tool: own_name(tool), client, permit }
+        }
+        Change::PinTool { pin, pinned } => {
+            Change::PinTool { pin: PinnedTool { tool: own_name(pin.tool), ..pin }, pinned }
         }
         other => other,
     }

@@ -6,7 +6,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::{Hub, instances::Instance, profiles, servers::Registered, sharing::Sharing, state::state, usage};
+use super::{
+    Hub, instances::Instance, pinned_tools, profiles, servers::Registered, sharing::Sharing, state::state,
+    usage,
+};
 use crate::{
     catalog::Offer,
     config::{Config, ConfigError, hidden},
@@ -101,6 +104,7 @@ pub(super) fn compose(hub: &Hub) -> Snapshot {
         paused: view.paused,
         asks: hub.inner.prompts.waiting_asks(),
         profiles: profiles::view(hub, &config),
+        pinned: pinned_tools::view(hub, &config),
         pictures: super::icons::view(hub, config.shows_pictures()),
         listed: super::listings::mark(hub),
     }

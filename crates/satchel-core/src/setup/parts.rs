@@ -10,12 +10,12 @@ use crate::{
         import::{Moved, take_credentials},
         ledger::Choices,
     },
-    config::{Config, file, profiles},
+    config::{Config, file, pinned_tools, profiles},
     model::setup::{SetupPart, SetupStanding},
 };
 
 /// Settings that are part of a setup; all others belong to one computer.
-const SETTINGS: [&str; 12] = [
+const SETTINGS: [&str; 13] = [
     file::HISTORY,
     file::OTLP_ENDPOINT,
     file::EMBEDDING,
@@ -26,6 +26,7 @@ const SETTINGS: [&str; 12] = [
     file::NEW_SERVERS,
     file::REGISTRIES,
     file::PICTURES,
+    pinned_tools::PINNED_TOOLS,
     profiles::ACTIVE_PROFILE,
     profiles::FOLDER_PROFILES,
 ];

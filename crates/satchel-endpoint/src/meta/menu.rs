@@ -16,7 +16,7 @@ const MORE: usize = 5;
 
 /// Keeps a tool visible in a client that hides tools until they are searched for (Claude Code): searching for the
 /// search tool would be one step too many.
-pub(super) const STAYS: &str = "anthropic/alwaysLoad";
+pub(crate) const STAYS: &str = "anthropic/alwaysLoad";
 
 /// The definitions as clients list them. `servers` is the result of [`servers`] when the session began.
 pub(crate) fn definitions(servers: &[String]) -> Value {

@@ -16,7 +16,7 @@ use serde_json::{Value, json, value::to_raw_value};
 
 pub(crate) use discover::discover;
 pub(crate) use execute::{execute_arguments, wanted_tool};
-pub(crate) use menu::definitions;
+pub(crate) use menu::{STAYS, definitions};
 pub(crate) use resources::{list_resources, resource_content, result_page};
 pub(crate) use script::{INSTRUCTIONS as SCRIPT_INSTRUCTIONS, script_definitions};
 

@@ -1,5 +1,5 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
-import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, Findings, FollowedSetup, HubState, Imported, Installed, InstalledServer, InstallPlan, KnownClient, Left, OwnPlace, PackageView, PageEvent, PageSaid, PageTold, Permit, Pinned, ProfilesView, Refusal, Refused, Remark, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, TakenSetup, Target, ToolList, Tried, TryProgress, UpdatesView, WrittenSetup } from "./generated";
+import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, Findings, FollowedSetup, HubState, Imported, Installed, InstalledServer, InstallPlan, KnownClient, Left, OwnPlace, PackageView, PageEvent, PageSaid, PageTold, Permit, Pinned, PinnedView, ProfilesView, Refusal, Refused, Remark, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, TakenSetup, Target, ToolList, Tried, TryProgress, UpdatesView, WrittenSetup } from "./generated";
 import type { Hub } from "./hub";
 import * as pretend from "./pretend";
 import * as tools from "./pretendTools";
@@ -70,7 +70,7 @@ export function server(name: string, state: ServerState, more: Partial<ServerVie
 }
 
 export function snapshot(servers: ServerView[], more: Partial<Snapshot> = {}): Snapshot {
-  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, counted: 1, calls_hour: 0, failures_hour: 0, net_today: 0, records: true, learns: true, days: 30 }, paused: null, asks: [], profiles: { active: null, all: [], folders: [] }, pictures: { shown: false, mark: "" }, listed: 0, ...more };
+  return { version: 1, endpoint: "http://127.0.0.1:7411/mcp", notices: [], servers, clients: [], avoided: { clients: 0, processes: 0, memory_bytes: 0, formula: "" }, ledger: { newest: 0, counted: 1, calls_hour: 0, failures_hour: 0, net_today: 0, records: true, learns: true, days: 30 }, paused: null, asks: [], profiles: { active: null, all: [], folders: [] }, pinned: [], pictures: { shown: false, mark: "" }, listed: 0, ...more };
 }
 
 /** A hub that serves. */
@@ -236,6 +236,15 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
           case "set_pictures":
             if (state.hub === "open") become(open({ ...state.snapshot, version: state.snapshot.version + 1, pictures: { shown: request.show, mark: String(request.show) } }));
             return {};
+          case "pin_tool": {
+            const { pin, pinned } = request;
+            const same = (other: PinnedView) => other.pin.tool === pin.tool && other.pin.client == pin.client && other.pin.profile == pin.profile;
+            if (state.hub === "open") {
+              const others = state.snapshot.pinned.filter((other) => !same(other));
+              become(open({ ...state.snapshot, version: state.snapshot.version + 1, pinned: pinned ? [...others, { pin, path: pin.tool }] : others }));
+            }
+            return {};
+          }
           case "use_profile":
             return reprofile((profiles) => ({ ...profiles, active: request.name }));
           case "put_profile": {

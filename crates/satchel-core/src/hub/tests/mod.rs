@@ -13,6 +13,7 @@ mod importing;
 mod odd_files;
 mod offering;
 mod pasted;
+mod pinned;
 mod profiles;
 mod records;
 mod rules;

@@ -136,7 +136,7 @@ export type CautionCode = "sets_loader" | "runs_written" | "runs_several" | "tel
 /**
  * A change to the configuration.
  */
-export type Change = { "change": "add", name: string, target: Target, startup: Startup | null, era?: EraSetting | null, replace: boolean, } | { "change": "put", name: string, entry: Record<string, unknown>, replace: boolean, rules?: unknown[], } | { "change": "edit", name: string, entry: Record<string, unknown>, } | { "change": "duplicate", name: string, to: string, } | { "change": "remove", name: string, } | { "change": "set_enabled", name: string, enabled: boolean, } | { "change": "set_permit", tool: string, client: string | null, permit: Permit | null, } | { "change": "set_keep_calls", name: string, keep: boolean, } | { "change": "set_share", name: string, share: Share | null, } | { "change": "set_sandbox", name: string, sandbox: Sandbox | null, } | { "change": "set_learning", learn: boolean, } | { "change": "set_pictures", show: boolean, } | { "change": "use_profile", name: string | null, } | { "change": "put_profile", name: string, was: string | null, profile: Profile, } | { "change": "remove_profile", name: string, } | { "change": "bind_folder", folder: string, profile: string | null, };
+export type Change = { "change": "add", name: string, target: Target, startup: Startup | null, era?: EraSetting | null, replace: boolean, } | { "change": "put", name: string, entry: Record<string, unknown>, replace: boolean, rules?: unknown[], } | { "change": "edit", name: string, entry: Record<string, unknown>, } | { "change": "duplicate", name: string, to: string, } | { "change": "remove", name: string, } | { "change": "set_enabled", name: string, enabled: boolean, } | { "change": "set_permit", tool: string, client: string | null, permit: Permit | null, } | { "change": "set_keep_calls", name: string, keep: boolean, } | { "change": "set_share", name: string, share: Share | null, } | { "change": "set_sandbox", name: string, sandbox: Sandbox | null, } | { "change": "set_learning", learn: boolean, } | { "change": "set_pictures", show: boolean, } | { "change": "pin_tool", pin: PinnedTool, pinned: boolean, } | { "change": "use_profile", name: string | null, } | { "change": "put_profile", name: string, was: string | null, profile: Profile, } | { "change": "remove_profile", name: string, } | { "change": "bind_folder", folder: string, profile: string | null, };
 
 /**
  * The effect that a server declares for a tool. Not verified.
@@ -738,6 +738,16 @@ export type PinPackage = { server: string, version: string | null, };
 export type Pinned = { package: string, version: string, };
 
 /**
+ * A pinned tool, and whose lists have it.
+ */
+export type PinnedTool = { tool: string, client?: string | null, profile?: string | null, };
+
+/**
+ * A pinned tool as faces show it.
+ */
+export type PinnedView = { pin: PinnedTool, path: string | null, };
+
+/**
  * Where a server runs.
  */
 export type Place = "computer" | "hosted";
@@ -1047,7 +1057,7 @@ export type SignedOut = { was_in: boolean, revoked: boolean | null, };
 /**
  * The state of the hub at one moment.
  */
-export type Snapshot = { version: number, endpoint: string | null, notices: Array<Notice>, servers: Array<ServerView>, clients: Array<ClientView>, avoided: Avoided, paused: Paused | null, ledger: LedgerView, asks: Array<Ask>, profiles: ProfilesView, pictures: PicturesView, listed: number, };
+export type Snapshot = { version: number, endpoint: string | null, notices: Array<Notice>, servers: Array<ServerView>, clients: Array<ClientView>, avoided: Avoided, paused: Paused | null, ledger: LedgerView, asks: Array<Ask>, profiles: ProfilesView, pinned: Array<PinnedView>, pictures: PicturesView, listed: number, };
 
 /**
  * The token cost of the hub.
