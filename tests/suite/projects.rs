@@ -73,7 +73,9 @@ async fn a_bridge_works_in_the_folder_that_its_client_started_it_in_or_in_the_on
     let home = Home::empty();
     let [web, api] = with_code(&home);
     let _hub = home.start_hub().await;
-    for (arguments, folder) in [(vec![], &web), (vec!["--project".to_owned(), api.display().to_string()], &api)] {
+    for (arguments, folder) in
+        [(vec![], &web), (vec!["--project".to_owned(), api.display().to_string()], &api)]
+    {
         let mut bridge = Bridge::start_in(&home, &web, &arguments);
         bridge.open().await;
         let call = json!({ "tool_path": "code:env", "arguments": {} });

@@ -278,7 +278,8 @@ fn in_project(text: &str) -> String {
             Scanned::Placeholder { whole, inside } => {
                 let name = inside.strip_prefix("env:").unwrap_or(inside);
                 let (name, default) = name.split_once(":-").unwrap_or((name, "."));
-                let default = if matches!(default, "." | "./") { String::new() } else { format!(":-{default}") };
+                let default =
+                    if matches!(default, "." | "./") { String::new() } else { format!(":-{default}") };
                 match is_folder_of_editor(name) && !out.ends_with('$') {
                     true => out.push_str(&format!("${{{PROJECT_FOLDER}{default}}}")),
                     false => out.push_str(whole),
@@ -567,6 +568,19 @@ mod tests {
     }
 
     /// The table that every room is tested with.
+    #[test]
+    fn an_editors_folder_becomes_that_of_the_session() {
+        for (text, expected) in [
+            ("--root=${workspaceFolder}/src", "--root=${project}/src"),
+            ("${CLAUDE_PROJECT_DIR:-.}", "${project}"),
+            ("${env:CLAUDE_PROJECT_DIR:-/srv}", "${project:-/srv}"),
+            ("$${workspaceFolder}", "$${workspaceFolder}"),
+            ("${workspaceFolderBasename}${HOME}", "${workspaceFolderBasename}${HOME}"),
+        ] {
+            assert_eq!(in_project(text), expected, "{text}");
+        }
+    }
+
     #[test]
     fn what_leaves_the_file_has_the_verdict_of_every_room() {
         let mut rows = 0;

@@ -16,7 +16,7 @@ use super::{
     servers::{Registered, RegisteredServer},
 };
 use crate::{
-    model::{ServerConfig, ServerName, Startup, TransportConfig, server::Share},
+    model::{Code, ServerConfig, ServerName, Startup, TransportConfig, server::Share},
     upstream::{Roots, setup_of},
 };
 
@@ -24,7 +24,11 @@ use crate::{
 ///
 /// # Errors
 /// A [`CallFailure`] if all instances have calls in flight, or the server needs a folder and the caller works in none.
-pub(super) async fn own(hub: &Hub, name: &ServerName, server: &Registered) -> Result<Registered, CallFailure> {
+pub(super) async fn own(
+    hub: &Hub,
+    name: &ServerName,
+    server: &Registered,
+) -> Result<Registered, CallFailure> {
     let sharing = server.sharing;
     let folder = match sharing.is_by_folder() {
         true => project::folder(hub).await,
@@ -33,7 +37,7 @@ pub(super) async fn own(hub: &Hub, name: &ServerName, server: &Registered) -> Re
     if let Err(why) = &folder
         && sharing.needs_folder()
     {
-        return Err(project::refused(name, why));
+        return Err(without_folder(name, why));
     }
     let Some(owner) = instances::owner(hub, sharing, folder.ok()) else { return Ok(server.clone()) };
     let waits_for_a_person = server.config.startup == Startup::Manual && !server.upstream.is_connected();
@@ -172,6 +176,14 @@ fn follow_session(
             instance.upstream.configure(as_run(&server, &instance));
         }
     });
+}
+
+/// The failure of a call to a server that needs a folder.
+fn without_folder(server: &ServerName, why: &NoFolder) -> CallFailure {
+    let message = format!("\"{server}\" runs in the folder of a session, and this one has none: {why}");
+    let action = "Open a folder in the client, name one (`satchel bridge --project DIR`, or the address /mcp/project/DIR), \
+                  or write a default into the entry: ${project:-/path}.";
+    CallFailure::not_sent(Some(server), Some(Code::ConfigInvalid), message, action.to_owned())
 }
 
 fn busy(name: &ServerName) -> CallFailure {

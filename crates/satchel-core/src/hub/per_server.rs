@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    CallFailure, Hub, approved, call::ask_for_logs, failure::refused, fresh_lists, instantiate, launch, route,
-    servers::Registered, watching::Watched,
+    CallFailure, Hub, approved, call::ask_for_logs, failure::refused, fresh_lists, instantiate, launch,
+    route, servers::Registered, watching::Watched,
 };
 use crate::{
     catalog::Offer,

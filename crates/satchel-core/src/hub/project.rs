@@ -9,8 +9,8 @@ use std::{
 
 use satchel_entry::template::{ProjectUse, project_use, with_project};
 
-use super::{Hub, failure::CallFailure};
-use crate::model::{Code, ServerConfig, ServerName};
+use super::Hub;
+use crate::model::ServerConfig;
 
 /// How long a client may take to name its folders before a call that needs one goes on without them.
 const ANSWER_TIME: Duration = Duration::from_secs(5);
@@ -94,14 +94,6 @@ pub(super) async fn folder(hub: &Hub) -> Result<Arc<str>, NoFolder> {
     Ok(folder)
 }
 
-/// The failure of a call to a server that needs a folder.
-pub(super) fn refused(server: &ServerName, why: &NoFolder) -> CallFailure {
-    let message = format!("\"{server}\" runs in the folder of a session, and this one has none: {why}");
-    let action = "Open a folder in the client, name one (`satchel bridge --project DIR`, or the address /mcp/project/DIR), \
-                  or write a default into the entry: ${project:-/path}.";
-    CallFailure::not_sent(Some(server), Some(Code::ConfigInvalid), message, action.to_owned())
-}
-
 fn canonical(named: &str, home: Option<&Path>) -> Result<String, NoFolder> {
     if named.len() > LONGEST || named.contains(char::is_control) {
         return Err(NoFolder::Odd);
@@ -139,7 +131,8 @@ fn as_usual(path: String) -> String {
 
 /// The `file://` URI of a folder (RFC 8089).
 pub(super) fn uri_of(folder: &str) -> String {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'~' | b'.' | b'/' | b':');
+    let plain =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'~' | b'.' | b'/' | b':');
     let folder = folder.replace(std::path::MAIN_SEPARATOR, "/");
     let start = if folder.starts_with('/') { "file://" } else { "file:///" };
     let path = folder.bytes().map(|byte| match plain(&byte) {

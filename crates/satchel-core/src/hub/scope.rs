@@ -166,7 +166,12 @@ impl Scope {
 
     /// The folder that this is, if it was looked up.
     pub(super) fn project(&self, named: &str) -> Option<Arc<str>> {
-        self.shared.project.lock().as_ref().filter(|(known, _)| known == named).map(|(_, folder)| folder.clone())
+        self.shared
+            .project
+            .lock()
+            .as_ref()
+            .filter(|(known, _)| known == named)
+            .map(|(_, folder)| folder.clone())
     }
 
     /// The folder that was looked up for what the client names now.

@@ -25,6 +25,7 @@ use super::{
     link::{EndReason, Link},
     log::ServerLog,
     preflight::Preflight,
+    roots::Roots,
     start::{Remembered, Start},
     surroundings::Surroundings,
     symptoms::closer,

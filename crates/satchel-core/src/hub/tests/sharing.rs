@@ -109,7 +109,11 @@ async fn each_session_has_its_own_instance_which_ends_with_it() {
     two.echo().await;
     two.echo().await;
     let view = house.until("notes", |view| view.calls == 3).await;
-    assert!(instances(&view).iter().all(|instance| instance.session && instance.client.as_deref() == Some("editor")));
+    assert!(
+        instances(&view)
+            .iter()
+            .all(|instance| instance.session && instance.client.as_deref() == Some("editor"))
+    );
     assert_eq!(instances(&view).len(), 2, "{view:#?}");
     one.scope.end_session();
     let view = house.until("notes", |view| instances(view).len() == 1).await;
@@ -264,7 +268,8 @@ async fn who_works_in_one_folder_shares_an_instance_and_others_use_the_one_for_a
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path().canonicalize().unwrap();
     let (web, api) = (dir.join("web"), dir.join("api"));
-    [&web, &api].map(|folder| std::fs::create_dir(folder).unwrap());
+    std::fs::create_dir(&web).unwrap();
+    std::fs::create_dir(&api).unwrap();
     let (web_text, api_text) = (web.to_string_lossy(), api.to_string_lossy());
     Session::within(&house, "editor", &web).echo().await;
     Session::within(&house, "agent", &web.join("../web")).echo().await;
@@ -325,14 +330,17 @@ async fn a_server_that_runs_in_a_folder_is_not_started_for_a_session_without_one
     let dir = tempfile::tempdir().unwrap();
     let gone = dir.path().join("gone");
     let none = Session::open(&house, "editor").call("code:look").await.unwrap_err();
-    assert!(none.contains("runs in the folder of a session") && none.contains("its client names none"), "{none}");
+    assert!(
+        none.contains("runs in the folder of a session") && none.contains("its client names none"),
+        "{none}"
+    );
     let missing = Session::within(&house, "editor", &gone).call("code:look").await.unwrap_err();
     assert!(missing.contains("there is no folder"), "{missing}");
     let person = CallTool { tool_path: "code:look".into(), arguments: json!({}) };
     let person = house.ask(person).await.unwrap_err();
     assert!(person.message.contains("a person's call belongs to none"), "{person}");
     let view = house.until("code", |_| true).await;
-    assert_eq!((view.starts, view.last_failure, instances(&view).len()), (0, None, 0));
+    assert_eq!((view.starts, &view.last_failure, instances(&view).len()), (0, &None, 0));
     let there = Session::within(&house, "editor", dir.path()).call("code:look").await.unwrap_err();
     assert!(there.contains("no-such-program"), "its start was tried there: {there}");
     assert_eq!(
