@@ -25,6 +25,7 @@ mod origin;
 mod paths;
 mod permissions;
 mod pinned;
+mod preflight;
 mod projects;
 mod questions;
 mod resources;

@@ -76,6 +76,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
                 socket.zip(token_file).map(|(path, token_file)| bridge::ClientSocket { path, token_file });
             bridge::run(&places, bridge::Connecting { client, profile, project, socket }).await
         }
+        Command::Preflight { what } => commands::preflight::run(&places, what, json).await,
         Command::Quit => commands::quit::run(&places, json).await,
         Command::Add(add) => commands::servers::add(&places, &add, json).await,
         Command::Remove(remove) => commands::servers::remove(&places, remove, json).await,

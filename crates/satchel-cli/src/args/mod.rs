@@ -249,6 +249,12 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FILE", requires = "socket")]
         token_file: Option<std::path::PathBuf>,
     },
+    /// Check that the servers and tools that a job names are there, approved, signed in and switched on
+    Preflight {
+        /// File with a server or `server:tool` on each line, or a JSON list of them; `-` for standard input; or a profile
+        #[arg(value_name = "FILE|PROFILE")]
+        what: String,
+    },
     /// Diagnose the configuration, the keychain, clients and servers
     Doctor,
     /// Stop the running hub
