@@ -10,7 +10,7 @@ use tokio::{
 };
 
 /// A client at the bridge's other end.
-struct Bridge {
+pub(crate) struct Bridge {
     process: Child,
     stdin: ChildStdin,
     lines: Lines<BufReader<ChildStdout>>,
@@ -21,6 +21,13 @@ impl Bridge {
     fn start(home: &Home) -> Self {
         let mut command = home.command(program("satchel"));
         command.arg("bridge");
+        Self::of(command)
+    }
+
+    /// Starts it in this folder, with these arguments.
+    pub(crate) fn start_in(home: &Home, folder: &std::path::Path, arguments: &[String]) -> Self {
+        let mut command = home.command(program("satchel"));
+        command.arg("bridge").args(arguments).current_dir(folder);
         Self::of(command)
     }
 
@@ -56,7 +63,7 @@ impl Bridge {
     }
 
     /// Returns the response to a request; every line before it must be protocol, too.
-    async fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.next_id;
         self.next_id += 1;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
@@ -90,7 +97,7 @@ impl Bridge {
         tokio::time::timeout(bound, hearing).await.unwrap_or_else(|_| panic!("{method} was not heard"));
     }
 
-    async fn open(&mut self) {
+    pub(crate) async fn open(&mut self) {
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
                             "clientInfo": { "name": "stdio", "version": "1" } });
         let opened = self.ask("initialize", hello).await;

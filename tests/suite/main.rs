@@ -25,6 +25,8 @@ mod origin;
 mod paths;
 mod permissions;
 mod pinned;
+mod preflight;
+mod projects;
 mod questions;
 mod resources;
 mod results;

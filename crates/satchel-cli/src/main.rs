@@ -71,11 +71,12 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     match args.command {
         Command::Serve(serve) => commands::serve::run(&places, &serve, json).await,
-        Command::Bridge { client, profile, socket, token_file } => {
+        Command::Bridge { client, profile, project, socket, token_file } => {
             let socket =
                 socket.zip(token_file).map(|(path, token_file)| bridge::ClientSocket { path, token_file });
-            bridge::run(&places, bridge::Connecting { client, profile, socket }).await
+            bridge::run(&places, bridge::Connecting { client, profile, project, socket }).await
         }
+        Command::Preflight { what } => commands::preflight::run(&places, what, json).await,
         Command::Quit => commands::quit::run(&places, json).await,
         Command::Add(add) => commands::servers::add(&places, &add, json).await,
         Command::Remove(remove) => commands::servers::remove(&places, remove, json).await,

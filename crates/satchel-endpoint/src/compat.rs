@@ -17,7 +17,7 @@ use crate::{
     params::Params,
     reply,
     session::{Menu, Session},
-    surface::Surface,
+    surface::{Surface, folder_of},
 };
 
 const STREAM: &str = "/sse";
@@ -57,7 +57,8 @@ fn open(app: &Arc<App>, client: String, usual: Surface, parts: &Parts) -> Respon
     }
     // The client declares its capabilities in `initialize`, after the session exists.
     let owner = client.clone();
-    let place = Place { surface: usual, usual: true, scope: Scope::default() };
+    let scope = Scope::default().naming(folder_of(parts.uri.path(), &parts.headers));
+    let place = Place { surface: usual, usual: true, scope };
     let session = Session::new(client, Era::FIRST, place, Menu::default(), &RawObject::new(), true);
     let name = match app.sessions.open(session) {
         Ok(name) => name,

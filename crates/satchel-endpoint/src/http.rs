@@ -34,7 +34,7 @@ use crate::{
     serve::HEADER_BYTES,
     session::{Menu, OpenError, Session, Sessions},
     stream::place,
-    surface::{Surface, profile_at},
+    surface::{Surface, folder_of, profile_at, project_at},
     token,
 };
 
@@ -235,9 +235,11 @@ async fn serve(
             None => busy(),
         };
     };
-    let usual = profile.is_some() || parts.uri.path() == USUAL;
+    let path = parts.uri.path();
+    let usual = profile.is_some() || project_at(path).is_some() || path == USUAL;
     let surface = if usual { Surface::usual(&app.hub, &client) } else { surface };
-    let place = Place { surface, usual, scope: Scope::of(profile.as_deref()) };
+    let scope = Scope::of(profile.as_deref()).naming(folder_of(path, &parts.headers));
+    let place = Place { surface, usual, scope };
     match parts.method {
         Method::POST => match app.shares.take(&client) {
             Some(_share) => Box::pin(post(app, client, place, parts, body)).await,
@@ -282,7 +284,7 @@ fn no_such_path(path: &str) -> Response<Body> {
     let path: String = path.chars().filter(char::is_ascii_graphic).take(CHARS).collect();
     let message = format!(
         "nothing is served at {path}; use /mcp, /mcp/direct (all tools), /mcp/server/NAME (one server), \
-         /mcp/profile/NAME, or /sse for clients of the older transport"
+         /mcp/profile/NAME, /mcp/project/FOLDER (percent-encoded), or /sse for clients of the older transport"
     );
     reply::error(StatusCode::NOT_FOUND, None, ErrorObject::new(BAD_REQUEST, message))
 }
@@ -465,6 +467,7 @@ pub(crate) async fn open(
     }
     let place = Place { surface, usual, scope };
     let session = Session::new(client, era, place, Menu::of(&hub), &params.fields, one_stream);
+    hub.arrives();
     Ok((session, result.to_raw()))
 }
 

@@ -98,6 +98,9 @@ pub(crate) async fn answer(
     }
     let caller = caller_of(client, era, &surface, &params);
     let server = info_of(&hub, &surface);
+    if matches!(method.as_str(), "server/discover" | "tools/list") {
+        hub.arrives();
+    }
     match method.as_str() {
         "server/discover" => {
             hub.client_seen(client, None);

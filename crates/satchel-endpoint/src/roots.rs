@@ -1,5 +1,5 @@
-//! A client's folders (`roots/list`), requested while a folder has its own profile. Kept with the session; no server
-//! sees them.
+//! A client's folders (`roots/list`), requested while a folder has its own profile, or a server runs once for each session or
+//! folder. Kept with the session; an instance that serves that session alone sees them.
 //!
 //! Stateless clients are not asked: their revision has requests of ours only within a call, and lists come before calls.
 //! They choose a profile by their address.
@@ -62,7 +62,7 @@ impl Standing {
     }
 }
 
-/// Asks the client if a folder is bound and the client supports roots; `again` if its roots have changed.
+/// Asks the client if its folders matter and the client supports roots; `again` if its roots have changed.
 pub(crate) fn ask(
     hub: &Hub,
     session: &Arc<Session>,
@@ -70,11 +70,12 @@ pub(crate) fn ask(
     tracker: &TaskTracker,
     stop: CancellationToken,
 ) {
-    let wanted = hub.binds_folders() && session.caller().can_answer(METHOD, None).is_ok();
+    let wanted = hub.wants_folders() && session.caller().can_answer(METHOD, None).is_ok();
     if !wanted || !session.roots.begin(again) {
         return;
     }
     let (hub, session) = (session.hub(hub), session.clone());
+    hub.asks_folders();
     // Ends with the session, because nobody can answer then.
     let asking = async move {
         loop {

@@ -2,10 +2,11 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use axum::http::HeaderMap;
 use percent_encoding::percent_decode_str;
 use satchel_core::{
     catalog::{Offer, Said, flat, skills},
-    hub::{CallFailure, Hub},
+    hub::{CallFailure, Hub, NamedFolder},
     model::{ServerName, ToolPath, clients},
 };
 use satchel_mcp::{
@@ -19,6 +20,11 @@ use crate::meta;
 
 /// How long clients may cache lists and tool descriptions.
 pub(crate) const FRESH: Ttl = Ttl(60_000);
+
+/// The header that names the folder to work in.
+const PROJECT_HEADER: &str = "satchel-project";
+/// The header that names the folder that a client's program was started in.
+const DIRECTORY_HEADER: &str = "satchel-directory";
 
 /// What a client sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +68,7 @@ impl Surface {
     pub(crate) fn at(path: &str, usual: Surface) -> Option<Self> {
         match path {
             "/mcp" => Some(usual),
-            path if profile_at(path).is_some() => Some(usual),
+            path if profile_at(path).is_some() || project_at(path).is_some() => Some(usual),
             "/mcp/direct" => Some(Surface::Direct),
             path => {
                 let slug = path.strip_prefix("/mcp/server/").filter(|slug| !slug.contains('/'))?;
@@ -77,6 +83,22 @@ impl Surface {
 pub(crate) fn profile_at(path: &str) -> Option<String> {
     let slug = path.strip_prefix("/mcp/profile/").filter(|slug| !slug.is_empty() && !slug.contains('/'))?;
     Some(percent_decode_str(slug).decode_utf8().ok()?.into_owned())
+}
+
+/// The folder in a path, which means `/mcp` in that folder.
+pub(crate) fn project_at(path: &str) -> Option<String> {
+    let slug = path.strip_prefix("/mcp/project/").filter(|slug| !slug.is_empty() && !slug.contains('/'))?;
+    Some(percent_decode_str(slug).decode_utf8().ok()?.into_owned())
+}
+
+/// The folder that a request names, in its path or a header. In both it is percent-encoded.
+pub(crate) fn folder_of(path: &str, headers: &HeaderMap) -> Option<NamedFolder> {
+    let header = |name: &str| {
+        let value = headers.get(name)?.to_str().ok()?;
+        Some(percent_decode_str(value).decode_utf8().ok()?.into_owned())
+    };
+    let named = project_at(path).or_else(|| header(PROJECT_HEADER)).map(NamedFolder::Project);
+    named.or_else(|| header(DIRECTORY_HEADER).map(NamedFolder::StartedIn))
 }
 
 /// The hub's implementation info.

@@ -1,10 +1,15 @@
-//! What placeholders of editors and bundles stand for: `${workspaceFolder}`, `${userHome}`, `${user_config.key}`. They are no
-//! environment variables and no secrets. Fills in nothing.
+//! What placeholders stand for: Satchel's own `${project}`, and those of editors and bundles, such as `${workspaceFolder}`,
+//! `${userHome}` and `${user_config.key}`. They are no environment variables and no secrets. Fills in nothing.
+
+/// The name of the placeholder that stands for the folder of a session.
+pub const PROJECT_FOLDER: &str = "project";
 
 /// What a placeholder stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placeholder<'a> {
-    /// The folder of the project that is open, or its name or a file in it: a hub has no project.
+    /// The folder of the session that an instance serves: `${project}`.
+    Folder,
+    /// The folder of the project that is open in an editor, or its name or a file in it.
     Project,
     /// The folder that a program is started in.
     Directory,
@@ -53,6 +58,27 @@ const PROJECT: &[&str] = &[
     "PROJECT_DIR",
 ];
 
+/// Those of them that are the folder itself.
+const FOLDER: &[&str] = &[
+    "workspaceFolder",
+    "workspaceRoot",
+    "workspacePath",
+    "fileWorkspaceFolder",
+    "projectRoot",
+    "projectFolder",
+    "projectDir",
+    "projectPath",
+    "CLAUDE_PROJECT_DIR",
+    "localWorkspaceFolder",
+    "ZED_WORKTREE_ROOT",
+    "PROJECT_DIR",
+];
+
+/// Does this placeholder of an editor stand for the project's folder itself, and not for its name or something in it?
+pub fn is_folder_of_editor(name: &str) -> bool {
+    FOLDER.contains(&name)
+}
+
 impl<'a> Placeholder<'a> {
     /// What the text within `${…}` stands for; `None` for a variable, a secret or anything else.
     pub fn of(name: &'a str) -> Option<Self> {
@@ -70,6 +96,7 @@ impl<'a> Placeholder<'a> {
             }
         }
         match plain {
+            PROJECT_FOLDER if name == plain => Some(Self::Folder),
             "file" if name == plain => Some(Self::Project),
             _ if PROJECT.contains(&plain) => Some(Self::Project),
             "PWD" | "cwd" => Some(Self::Directory),
@@ -89,7 +116,7 @@ impl<'a> Placeholder<'a> {
             Self::Package => Some("the folder of the package that this entry was written for"),
             Self::Setting(_) => Some("a setting of a bundle"),
             Self::Editor => Some("what an editor fills in or asks for"),
-            Self::Home | Self::Separator | Self::Variable(_) => None,
+            Self::Folder | Self::Home | Self::Separator | Self::Variable(_) => None,
         }
     }
 }
@@ -138,8 +165,11 @@ mod tests {
 
     #[test]
     fn placeholders_of_other_programs_are_told_from_variables() {
-        use Placeholder::{Directory, Editor, Home, Package, Project, Separator, Setting, Variable};
+        use Placeholder::{Directory, Editor, Folder, Home, Package, Project, Separator, Setting, Variable};
         for (name, expected) in [
+            ("project", Some(Folder)),
+            ("project:api", None),
+            ("PROJECT", None),
             ("workspaceFolder", Some(Project)),
             ("workspaceFolder:api", Some(Project)),
             ("host:workspaceFolderBasename", Some(Project)),
@@ -160,6 +190,21 @@ mod tests {
         ] {
             assert_eq!(Placeholder::of(name), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn editors_words_for_the_folder_itself_are_told_from_what_is_in_it() {
+        for (name, expected) in [
+            ("workspaceFolder", true),
+            ("CLAUDE_PROJECT_DIR", true),
+            ("workspaceFolderBasename", false),
+            ("workspaceFolder:api", false),
+            ("file", false),
+            ("project", false),
+        ] {
+            assert_eq!(is_folder_of_editor(name), expected, "{name}");
+        }
+        assert!(FOLDER.iter().all(|name| PROJECT.contains(name)));
     }
 
     #[test]

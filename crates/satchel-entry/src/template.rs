@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::placeholder::PROJECT_FOLDER;
+
 /// How many defaults may stand inside each other: `${A:-${B:-${C}}}`.
 const DEPTH: usize = 8;
 
@@ -154,6 +156,37 @@ pub fn secrets_in<'a>(values: impl IntoIterator<Item = &'a Value>) -> BTreeSet<S
         }
     }
     names
+}
+
+/// How texts use the folder of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ProjectUse {
+    /// Not at all.
+    None,
+    /// With a default for a session without a folder.
+    Optional,
+    /// Without a default.
+    Needed,
+}
+
+/// How a text uses the folder of a session.
+pub fn project_use(text: &str) -> ProjectUse {
+    let template = Template::parse(text);
+    let uses = template.references().map(|piece| match piece {
+        Piece::Variable { name, default: Some(_) } if name == PROJECT_FOLDER => ProjectUse::Optional,
+        Piece::Variable { name, default: None } if name == PROJECT_FOLDER => ProjectUse::Needed,
+        Piece::Variable { .. } | Piece::Secret(_) | Piece::Text(_) => ProjectUse::None,
+    });
+    uses.max().unwrap_or(ProjectUse::None)
+}
+
+/// The text with a session's folder in place of `${project}`. The folder contains no references, whatever it is called.
+pub fn with_project(text: &str, folder: &str) -> String {
+    let folder = literal(folder);
+    rewrite(text, &|piece| match piece {
+        Piece::Variable { name, .. } if name == PROJECT_FOLDER => Some(folder.clone()),
+        Piece::Variable { .. } | Piece::Secret(_) | Piece::Text(_) => None,
+    })
 }
 
 /// Does a text reference a secret?
@@ -370,6 +403,21 @@ mod tests {
             assert!(missing.is_empty() && Template::parse(&written).secrets().next().is_none(), "{written}");
         }
         assert_eq!(literal("a ${B}"), "a $${B}");
+    }
+
+    #[test]
+    fn a_sessions_folder_stands_as_it_is_called() {
+        for (text, uses, filled) in [
+            ("--root=${project}/src", ProjectUse::Needed, "--root=/a $b ${HOME}/src"),
+            ("${project:-/srv}", ProjectUse::Optional, "/a $b ${HOME}"),
+            ("${A:-${project}}", ProjectUse::Needed, "/a $b ${HOME}"),
+            ("$${project} ${projects}", ProjectUse::None, "${project} "),
+            ("${HOME}", ProjectUse::None, "/home/ada"),
+        ] {
+            assert_eq!(project_use(text), uses, "{text}");
+            let text = with_project(text, "/a $b ${HOME}");
+            assert_eq!(Template::parse(&text).fill(&Fixed, &mut BTreeSet::new()), filled, "{text}");
+        }
     }
 
     #[test]

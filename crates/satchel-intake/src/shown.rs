@@ -88,7 +88,7 @@ mod tests {
     fn a_server_that_will_be_switched_off_is_not_shown_as_on() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("mcp.json");
-        let text = r#"{"mcpServers": {"a": {"command": "x", "args": ["${workspaceFolder}"]}, "b": {"command": "x"}}}"#;
+        let text = r#"{"mcpServers": {"a": {"command": "x", "args": ["${workspaceFolderBasename}"]}, "b": {"command": "x"}}}"#;
         std::fs::write(&file, text).unwrap();
         let sources = import::Source::of_file(table::client("cursor").unwrap(), &file);
         let servers = sources[0].read(Platform::Linux).unwrap().servers;

@@ -26,8 +26,16 @@ test("it is said who shares an instance, and one choice changes it", async () =>
 });
 
 test("what Satchel chose is said with the reason, and each instance with its client", async () => {
-  const instance = { number: 7, client: "editor", session: true, pid: 1, memory_bytes: null, state: "asleep" as const };
-  await open({ share: { share: "session", chosen: false, keeps: "a browser", instances: [instance] } });
+  const instance = { number: 7, client: "editor", folder: null, session: true, pid: 1, memory_bytes: null, state: "asleep" as const };
+  await open({ share: { share: "session", chosen: false, keeps: "a browser", project: false, instances: [instance] } });
   expect(await screen.findByText(/keeps something open between calls/)).toBeTruthy();
   expect(screen.getByText("editor, session 7")).toBeTruthy();
+});
+
+test("a server that runs in project folders says so, and in which ones", async () => {
+  const instance = { number: 8, client: null, folder: "/home/ada/web", session: false, pid: 1, memory_bytes: null, state: "asleep" as const };
+  await open({ share: { share: "project", chosen: false, keeps: null, project: true, instances: [instance] } });
+  expect(await screen.findByText(/Its entry contains \$\{project\}/)).toBeTruthy();
+  expect(screen.queryByText(/keeps something open/)).toBeNull();
+  expect(screen.getByText("/home/ada/web")).toBeTruthy();
 });

@@ -654,11 +654,13 @@ export const de: Words = {
     },
     share: {
       title: "Läuft einmal für",
-      choices: { auto: "wen es passt", all: "alle Clients", client: "jeden Client", session: "jede Sitzung" },
+      choices: { auto: "wen es passt", all: "alle Clients", client: "jeden Client", session: "jede Sitzung", project: "jeden Projektordner" },
       why: {
         all: "Alle Clients teilen ihn und was er geöffnet hat.",
         client: "Jeder Client hat eine eigene Instanz. Kein anderer Client sieht, was sie geöffnet hat.",
         session: "Jede Sitzung hat eine eigene Instanz. Keine andere Sitzung sieht, was sie geöffnet hat.",
+        project: "Jeder Projektordner hat eine eigene Instanz. Alle Clients, die in dem Ordner arbeiten, teilen sie.",
+        entry: "Sein Eintrag enthält ${project}, also läuft eine Instanz in einem Ordner und in keinem anderen.",
         seen: "Satchel hat das gewählt, weil der Server zwischen Aufrufen etwas offen hält, zum Beispiel einen Browser.",
       },
       instances: "Laufende Instanzen",

@@ -485,11 +485,13 @@ export const en = {
     },
     share: {
       title: "Runs once for",
-      choices: { auto: "whom it suits", all: "all clients", client: "each client", session: "each session" },
+      choices: { auto: "whom it suits", all: "all clients", client: "each client", session: "each session", project: "each project folder" },
       why: {
         all: "All clients share it, and what it has open.",
         client: "Each client has an instance of its own. No other client sees what it has open.",
         session: "Each session has an instance of its own. No other session sees what it has open.",
+        project: "Each project folder has an instance of its own. All clients that work in the folder share it.",
+        entry: "Its entry contains ${project}, so an instance runs in one folder and in no other.",
         seen: "Satchel chose this, because the server keeps something open between calls, such as a browser.",
       },
       instances: "Running instances",

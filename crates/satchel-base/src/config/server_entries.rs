@@ -263,7 +263,7 @@ impl<'a> ConfigReader<'a> {
             "true" => Ok(Share::All),
             "false" => Ok(Share::Session),
             text => serde_json::from_str(text).map_err(|_| {
-                self.at(text, "\"share\" must be \"all\", \"client\" or \"session\"".to_owned())
+                self.at(text, "\"share\" must be \"all\", \"client\", \"session\" or \"project\"".to_owned())
             }),
         }
     }

@@ -47,6 +47,8 @@ pub enum Share {
     Client,
     /// None: each session has its own.
     Session,
+    /// The sessions in one folder.
+    Project,
 }
 
 impl Share {
@@ -56,6 +58,7 @@ impl Share {
             Self::All => "all",
             Self::Client => "client",
             Self::Session => "session",
+            Self::Project => "project",
         }
     }
 
@@ -65,8 +68,9 @@ impl Share {
         match share {
             Some(Self::Session) => 0,
             Some(Self::Client) => 1,
-            None => 2,
-            Some(Self::All) => 3,
+            Some(Self::Project) => 2,
+            None => 3,
+            Some(Self::All) => 4,
         }
     }
 }
@@ -131,6 +135,16 @@ impl TransportConfig {
             }
         };
         [first].into_iter().chain(list).chain(map.values()).chain(last).map(String::as_str)
+    }
+
+    /// The texts in which `${project}` is the folder of a session: arguments, variables and the working directory of a
+    /// program. What a program is cannot depend on a folder that a client names.
+    pub fn project_texts(&mut self) -> impl Iterator<Item = &mut String> {
+        let texts = match self {
+            TransportConfig::Stdio { command: _, args, env, cwd } => Some((args, env, cwd)),
+            TransportConfig::Http { .. } => None,
+        };
+        texts.into_iter().flat_map(|(args, env, cwd)| args.iter_mut().chain(env.values_mut()).chain(cwd))
     }
 }
 

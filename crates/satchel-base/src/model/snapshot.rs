@@ -179,6 +179,9 @@ pub struct ShareView {
     pub chosen: bool,
     /// What it keeps open for its connection, as far as known, in words: `a browser`.
     pub keeps: Option<String>,
+    /// Its entry contains `${project}`, so each folder has an instance.
+    #[serde(default)]
+    pub project: bool,
     /// The instances, in the order of their first use.
     pub instances: Vec<InstanceView>,
 }
@@ -190,7 +193,11 @@ impl ShareView {
             Share::All => "All clients share one instance",
             Share::Client => "Each client has an instance of its own",
             Share::Session => "Each session has an instance of its own",
+            Share::Project => "Each project folder has an instance of its own",
         };
+        if self.project && self.share == Share::Project {
+            return format!("{said}, because its entry contains ${{project}}");
+        }
         match (&self.keeps, self.chosen) {
             (Some(keeps), false) => format!("{said}, because it keeps {keeps} open"),
             (Some(keeps), true) if self.share == Share::All => {
@@ -207,8 +214,11 @@ impl ShareView {
 pub struct InstanceView {
     /// Unique in this run of the hub; its lines in the log of a session's instance carry it.
     pub number: u64,
-    /// The client it belongs to.
-    pub client: String,
+    /// The client it belongs to; none if all who work in its folder share it.
+    pub client: Option<String>,
+    /// The folder it runs for, if each folder has one.
+    #[serde(default)]
+    pub folder: Option<String>,
     /// Does it belong to one session of the client?
     pub session: bool,
     /// Its state.
@@ -223,10 +233,9 @@ pub struct InstanceView {
 impl InstanceView {
     /// Whose it is, in words.
     pub fn whose(&self) -> String {
-        match self.session {
-            true => format!("{}, session {}", self.client, self.number),
-            false => self.client.clone(),
-        }
+        let session = self.session.then(|| format!("session {}", self.number));
+        let parts = self.client.iter().cloned().chain(session).chain(self.folder.clone());
+        parts.collect::<Vec<_>>().join(", ")
     }
 }
 

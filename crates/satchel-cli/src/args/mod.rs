@@ -56,7 +56,7 @@ pub(crate) enum Command {
     Restart { name: ServerName },
     /// Dismiss the last failure of a server
     Dismiss { name: ServerName },
-    /// Set who shares an instance of a server: all clients, one client's sessions, or none
+    /// Set who shares an instance of a server: all clients, one client's sessions, those in one folder, or none
     Share(ShareArgs),
     /// Run a server in a sandbox: it can access only the files you name, and no network. Linux's own, or a container
     Sandbox(Sandbox),
@@ -243,12 +243,21 @@ pub(crate) enum Command {
         /// Use this profile, as at `/mcp/profile/NAME`
         #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
         profile: Option<String>,
+        /// Folder to work in, instead of the one that the client starts it in
+        #[arg(long, value_name = "DIR")]
+        project: Option<std::path::PathBuf>,
         /// Reach a hub outside of this container, at a socket that "sockets" of its configuration names
         #[arg(long, value_name = "PATH", requires = "token_file")]
         socket: Option<std::path::PathBuf>,
         /// File with the client's token for the socket
         #[arg(long, value_name = "FILE", requires = "socket")]
         token_file: Option<std::path::PathBuf>,
+    },
+    /// Check that the servers and tools that a job names are there, approved, signed in and switched on
+    Preflight {
+        /// File with a server or `server:tool` on each line, or a JSON list of them; `-` for standard input; or a profile
+        #[arg(value_name = "FILE|PROFILE")]
+        what: String,
     },
     /// Diagnose the configuration, the keychain, clients and servers
     Doctor,

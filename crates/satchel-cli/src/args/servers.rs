@@ -158,6 +158,8 @@ pub(crate) enum SharedBy {
     Client,
     /// Each session of a client has an instance of its own
     Session,
+    /// Each project folder has an instance of its own
+    Project,
     /// Satchel decides: all, or session where the server keeps something open
     Auto,
 }
@@ -168,6 +170,7 @@ impl From<SharedBy> for Option<Share> {
             SharedBy::All => Some(Share::All),
             SharedBy::Client => Some(Share::Client),
             SharedBy::Session => Some(Share::Session),
+            SharedBy::Project => Some(Share::Project),
             SharedBy::Auto => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Finds the running hub, or starts one without a window.
 
-use std::{process::Stdio, time::Duration};
+use std::{path::Path, process::Stdio, time::Duration};
 
 use anyhow::{Context, bail};
 use satchel_core::{
@@ -27,7 +27,7 @@ pub(super) async fn arrive(places: &Places, caller: &Connecting) -> anyhow::Resu
     let profile =
         caller.profile.as_ref().map(|name| format!("/profile/{}", encoded(name))).unwrap_or_default();
     if let Some(socket) = &caller.socket {
-        return at_socket(socket, &profile).await;
+        return at_socket(socket, &profile, folder_header(caller)).await;
     }
     let (mut waited, mut starts) = (Duration::ZERO, 0);
     let connected = loop {
@@ -44,16 +44,22 @@ pub(super) async fn arrive(places: &Places, caller: &Connecting) -> anyhow::Resu
         }
         waited += TICK;
     };
-    let Connection { url, headers } = connected;
+    let Connection { url, mut headers } = connected;
+    headers.extend(folder_header(caller));
     Ok(Endpoint::at(format!("{url}{profile}"), &headers)?)
 }
 
 /// The endpoint of a hub that cannot be started from here, and that may be starting.
-async fn at_socket(socket: &ClientSocket, profile: &str) -> anyhow::Result<Endpoint> {
+async fn at_socket(
+    socket: &ClientSocket,
+    profile: &str,
+    folder: Option<(String, String)>,
+) -> anyhow::Result<Endpoint> {
     let ClientSocket { path, token_file } = socket;
     let text = std::fs::read_to_string(token_file)
         .with_context(|| format!("cannot read the token in {}", token_file.display()))?;
-    let headers = [("authorization".to_owned(), format!("Bearer {}", token_in(&text)))].into();
+    let token = ("authorization".to_owned(), format!("Bearer {}", token_in(&text)));
+    let headers = [token].into_iter().chain(folder).collect();
     let endpoint = Endpoint::at_socket(path, format!("http://localhost/mcp{profile}"), &headers)?;
     let mut waited = Duration::ZERO;
     while let Err(error) = crate::control::probe(path).await {
@@ -72,7 +78,19 @@ fn token_in(text: &str) -> &str {
     printed.unwrap_or(text).trim()
 }
 
-/// A name as a path segment.
+/// The header that names the folder to work in, or the one that the client started the bridge in. The folders of a container
+/// are no folders of the hub's computer, so at a socket only one that was named counts.
+fn folder_header(caller: &Connecting) -> Option<(String, String)> {
+    let header = |name: &str, path: &Path| Some((name.to_owned(), encoded(path.to_str()?)));
+    match (&caller.project, &caller.socket) {
+        (Some(project), Some(_)) => header("satchel-project", project),
+        (Some(project), None) => header("satchel-project", &std::path::absolute(project).ok()?),
+        (None, Some(_)) => None,
+        (None, None) => header("satchel-directory", &std::env::current_dir().ok()?),
+    }
+}
+
+/// A text as a path segment.
 fn encoded(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'~');
     name.bytes()

@@ -45,6 +45,8 @@ pub(crate) struct Connecting {
     pub(crate) client: String,
     /// The requested profile.
     pub(crate) profile: Option<String>,
+    /// The folder to work in; without it, the one that the bridge was started in counts.
+    pub(crate) project: Option<PathBuf>,
     /// The socket of a hub outside of this container, instead of the hub here.
     pub(crate) socket: Option<ClientSocket>,
 }

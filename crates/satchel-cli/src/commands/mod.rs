@@ -19,6 +19,7 @@ pub(crate) mod logs;
 pub(crate) mod manual;
 pub(crate) mod pin;
 pub(crate) mod pin_tool;
+pub(crate) mod preflight;
 pub(crate) mod profiles;
 pub(crate) mod questions;
 pub(crate) mod quit;

@@ -152,7 +152,7 @@ fn server_rows(server: &ServerView, now_ms: u64) -> Vec<[String; 7]> {
 fn shared_by(server: &ServerView) -> Option<Lines> {
     let share = server.share.as_ref()?;
     let (name, word) = (characters::spelled(&server.name), shell::word(&server.name));
-    let other = if share.share == Share::All { "session" } else { "all" };
+    let other = if share.share == Share::All || share.project { "session" } else { "all" };
     Some(format!("{name}: {}. `satchel share {word} {other}` changes that.", share.sentence()).into())
 }
 

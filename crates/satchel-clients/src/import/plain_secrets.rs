@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, ops::Range};
 
 use satchel_entry::{
     credential::{self, CredentialSign, FieldKind, after_scheme, in_arguments},
-    placeholder::Placeholder,
+    placeholder::{PROJECT_FOLDER, Placeholder, is_folder_of_editor},
     template::{Scanned, literal, scan, to_secret},
 };
 use serde_json::{Map, Value, json};
@@ -202,12 +202,15 @@ pub fn into_config(server: &FoundEntry, name: &str) -> (Map<String, Value>, Vec<
         program: server.transport == TransportKind::Stdio,
         moved: &moved,
     };
+    let is_program = matches!(target, Target::Program { .. });
     let mut own = |text: &str, label: &str| {
         let text = match server.words {
             Words::Own => ours(text, name, label),
             Words::Pasted => from_strangers.text(text, label),
             Words::Described => return from_strangers.text(text, label),
         };
+        // What a program is does not depend on a project.
+        let text = if is_program && label != "command" { in_project(&text) } else { text };
         needs.extend(placeholders_in(&text));
         text
     };
@@ -264,6 +267,27 @@ pub fn into_config(server: &FoundEntry, name: &str) -> (Map<String, Value>, Vec<
         }
     }
     (entry, moved, needs)
+}
+
+/// The folder of the session in place of editors' words for the project's folder. `.` is no folder of a session without one.
+fn in_project(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for part in scan(text, |_| true) {
+        match part {
+            Scanned::Text(text) => out.push_str(text),
+            Scanned::Placeholder { whole, inside } => {
+                let name = inside.strip_prefix("env:").unwrap_or(inside);
+                let (name, default) = name.split_once(":-").unwrap_or((name, "."));
+                let default =
+                    if matches!(default, "." | "./") { String::new() } else { format!(":-{default}") };
+                match is_folder_of_editor(name) && !out.ends_with('$') {
+                    true => out.push_str(&format!("${{{PROJECT_FOLDER}{default}}}")),
+                    false => out.push_str(whole),
+                }
+            }
+        }
+    }
+    out
 }
 
 /// References to the entry's own variables, for the program to read.
@@ -545,6 +569,19 @@ mod tests {
     }
 
     /// The table that every room is tested with.
+    #[test]
+    fn an_editors_folder_becomes_that_of_the_session() {
+        for (text, expected) in [
+            ("--root=${workspaceFolder}/src", "--root=${project}/src"),
+            ("${CLAUDE_PROJECT_DIR:-.}", "${project}"),
+            ("${env:CLAUDE_PROJECT_DIR:-/srv}", "${project:-/srv}"),
+            ("$${workspaceFolder}", "$${workspaceFolder}"),
+            ("${workspaceFolderBasename}${HOME}", "${workspaceFolderBasename}${HOME}"),
+        ] {
+            assert_eq!(in_project(text), expected, "{text}");
+        }
+    }
+
     #[test]
     fn what_leaves_the_file_has_the_verdict_of_every_room() {
         let mut rows = 0;

@@ -1,5 +1,5 @@
-//! Holds the instances of one server that not all callers share: at most [`MOST`], each of one client or one session. One
-//! more takes the place of the one that was unused for longest. Starts nothing, and chooses none for a call.
+//! Holds the instances of one server that not all callers share: at most [`MOST`], each of one client, one session or one
+//! folder. One more takes the place of the one that was unused for longest. Starts nothing, and chooses none for a call.
 
 use std::{
     collections::VecDeque,
@@ -13,7 +13,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Hub, scope::SessionMark};
+use super::{Hub, project, scope::SessionMark, sharing::Sharing};
 use crate::{
     model::{ServerName, server::Share},
     upstream::{Beginning, Upstream, lifecycle::State},
@@ -24,35 +24,58 @@ pub(super) const MOST: usize = 8;
 /// Number of callers that are remembered because what they had open may be lost.
 const ENDED: usize = 64;
 
-/// Whose an instance is.
+/// Whose an instance is: of these callers, in this folder if there is one for each.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Owner {
+    pub(super) callers: Callers,
+    pub(super) folder: Option<Arc<str>>,
+}
+
+/// Who shares an instance.
 #[derive(Debug, Clone)]
-pub(super) enum Owner {
+pub(super) enum Callers {
+    /// All who work in its folder.
+    InFolder,
     /// All sessions of this client.
     Client(Arc<str>),
     /// One session of this client.
     Session(Arc<str>, Arc<SessionMark>),
 }
 
-impl PartialEq for Owner {
+impl PartialEq for Callers {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
+            (Self::InFolder, Self::InFolder) => true,
             (Self::Client(one), Self::Client(other)) => one == other,
             (Self::Session(_, one), Self::Session(_, other)) => Arc::ptr_eq(one, other),
-            (Self::Client(_) | Self::Session(..), _) => false,
+            (Self::InFolder | Self::Client(_) | Self::Session(..), _) => false,
         }
     }
 }
 
 impl Owner {
-    /// Its client.
-    pub(super) fn client(&self) -> &Arc<str> {
-        match self {
-            Self::Client(client) | Self::Session(client, _) => client,
+    /// Its client, if it is of one.
+    pub(super) fn client(&self) -> Option<&Arc<str>> {
+        match &self.callers {
+            Callers::InFolder => None,
+            Callers::Client(client) | Callers::Session(client, _) => Some(client),
         }
     }
 
+    /// In a word or two, for the log.
+    pub(super) fn told(&self) -> String {
+        let folder = self.folder.as_deref().map(project::short);
+        let parts = self.client().map(|client| client.to_string()).into_iter().chain(folder);
+        parts.collect::<Vec<_>>().join(" in ")
+    }
+
     pub(super) fn is_session(&self) -> bool {
-        matches!(self, Self::Session(..))
+        matches!(self.callers, Callers::Session(..))
+    }
+
+    /// Is it this session's alone?
+    pub(super) fn is_of(&self, session: &Arc<SessionMark>) -> bool {
+        matches!(&self.callers, Callers::Session(_, own) if Arc::ptr_eq(own, session))
     }
 }
 
@@ -209,7 +232,7 @@ impl Instances {
         };
         let others = held.all.iter().any(|other| other.is_up());
         let instance = Arc::new(make(others));
-        let was_reopened = matches!(owner, Owner::Session(_, session) if session.reopened);
+        let was_reopened = matches!(&owner.callers, Callers::Session(_, session) if session.reopened);
         instance.lost.store(held.had_open(owner) || was_reopened, Ordering::Relaxed);
         held.all.push(instance.clone());
         Ok((instance, gone))
@@ -280,26 +303,33 @@ impl HeldInstances {
     }
 }
 
-/// Whose instance this handle's caller uses; `None` for the one that is shared, which is also a person's.
-pub(super) fn owner(hub: &Hub, share: Share) -> Option<Owner> {
-    if share == Share::All {
-        return None;
-    }
+/// Whose instance this handle's caller uses in this folder, if it works in one; `None` for the one that is shared, which is
+/// also a person's.
+pub(super) fn owner(hub: &Hub, sharing: Sharing, folder: Option<Arc<str>>) -> Option<Owner> {
     hub.context.ruled()?;
     let client = hub.context.ruled_name();
-    match (share, hub.context.scope.session()) {
-        (Share::All, _) => None,
-        (Share::Session, Some(session)) => Some(Owner::Session(client, session.clone())),
+    let folder = folder.filter(|_| sharing.is_by_folder());
+    let callers = match (sharing.share, hub.context.scope.session()) {
+        (Share::All | Share::Project, _) if folder.is_none() => return None,
+        (Share::All | Share::Project, _) => Callers::InFolder,
+        (Share::Session, Some(session)) => Callers::Session(client, session.clone()),
         // A stateless client has no sessions.
-        (Share::Session, None) | (Share::Client, _) => Some(Owner::Client(client)),
-    }
+        (Share::Session, None) | (Share::Client, _) => Callers::Client(client),
+    };
+    Some(Owner { callers, folder })
+}
+
+/// The same for the folder that this caller used last.
+pub(super) fn known_owner(hub: &Hub, sharing: Sharing) -> Option<Owner> {
+    let folder = if sharing.is_by_folder() { hub.context.scope.known_project() } else { None };
+    owner(hub, sharing, folder)
 }
 
 /// Does this handle's caller use the instance of this number?
 pub(super) fn is_own(hub: &Hub, server: &ServerName, number: u64) -> bool {
-    let known = hub.servers().get(server).map(|known| (known.sharing.share, known.instances.clone()));
-    let Some((share, all)) = known else { return false };
-    let own = owner(hub, share).and_then(|owner| all.find(&owner));
+    let known = hub.servers().get(server).map(|known| (known.sharing, known.instances.clone()));
+    let Some((sharing, all)) = known else { return false };
+    let own = known_owner(hub, sharing).and_then(|owner| all.find(&owner));
     own.is_some_and(|instance| instance.number == number)
 }
 

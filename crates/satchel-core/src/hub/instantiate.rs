@@ -1,5 +1,6 @@
 //! Chooses the instance of a server for a caller, and makes it where the caller has none of its own yet. Each instance is
-//! started by its first call, sleeps by its own idle time, and ends with the session that it belongs to.
+//! started by its first call, sleeps by its own idle time, and ends with the session that it belongs to. One that needs a
+//! folder runs in no other than its session's.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,22 +8,38 @@ use super::{
     Hub,
     context::CallContext,
     failure::CallFailure,
-    instances::{self, Instance, MOST, NoInstance, Owner},
-    launch, refresh,
+    instances::{self, Callers, Instance, MOST, NoInstance, Owner},
+    launch,
+    project::{self, NoFolder},
+    refresh,
     scope::SessionMark,
     servers::{Registered, RegisteredServer},
 };
 use crate::{
-    model::{ServerConfig, ServerName, Startup, TransportConfig, server::Share},
-    upstream::setup_of,
+    model::{Code, ServerConfig, ServerName, Startup, TransportConfig, server::Share},
+    upstream::{Roots, setup_of},
 };
 
 /// The server as this caller uses it: with an instance of its own, where not all share one.
 ///
 /// # Errors
-/// A [`CallFailure`] if all instances have calls in flight.
-pub(super) fn own(hub: &Hub, name: &ServerName, server: &Registered) -> Result<Registered, CallFailure> {
-    let Some(owner) = instances::owner(hub, server.sharing.share) else { return Ok(server.clone()) };
+/// A [`CallFailure`] if all instances have calls in flight, or the server needs a folder and the caller works in none.
+pub(super) async fn own(
+    hub: &Hub,
+    name: &ServerName,
+    server: &Registered,
+) -> Result<Registered, CallFailure> {
+    let sharing = server.sharing;
+    let folder = match sharing.is_by_folder() {
+        true => project::folder(hub).await,
+        false => Err(NoFolder::Unnamed),
+    };
+    if let Err(why) = &folder
+        && sharing.needs_folder()
+    {
+        return Err(without_folder(name, why));
+    }
+    let Some(owner) = instances::owner(hub, sharing, folder.ok()) else { return Ok(server.clone()) };
     let waits_for_a_person = server.config.startup == Startup::Manual && !server.upstream.is_connected();
     if waits_for_a_person || hub.inner.around.ending.has_begun() {
         return Ok(server.clone());
@@ -35,13 +52,15 @@ pub(super) fn own(hub: &Hub, name: &ServerName, server: &Registered) -> Result<R
         Err(NoInstance::Busy) => return Err(busy(name)),
     };
     if let Some(gone) = gone {
-        let whose = gone.owner.client();
+        let whose = gone.owner.told();
         gone.upstream.log().hub(&format!(
             "ended: at most {MOST} instances run at a time, and {whose}'s was unused for longest"
         ));
         instances::end(hub, gone);
     }
-    if let Some(session) = session.filter(|session| instance.attend(session)) {
+    // What all in a folder share and keeps nothing open may sleep.
+    let stays = owner.client().is_some() || sharing.keeps.is_some();
+    if let Some(session) = session.filter(|session| stays && instance.attend(session)) {
         instance.upstream.configure(as_run(server, &instance));
         follow_session(hub, name, server, &instance, session);
     }
@@ -50,9 +69,9 @@ pub(super) fn own(hub: &Hub, name: &ServerName, server: &Registered) -> Result<R
 
 /// The same, if the caller's instance exists already.
 pub(super) fn present(hub: &Hub, server: &Registered) -> Option<Registered> {
-    match instances::owner(hub, server.sharing.share) {
+    match instances::known_owner(hub, server.sharing) {
         Some(owner) => Some(with(server, server.instances.find(&owner)?)),
-        None => Some(server.clone()),
+        None => (!server.sharing.needs_folder()).then(|| server.clone()),
     }
 }
 
@@ -73,30 +92,48 @@ fn with(server: &Registered, instance: Arc<Instance>) -> Registered {
 }
 
 fn make(hub: &Hub, name: &ServerName, server: &Registered, owner: &Owner, others: bool) -> Instance {
+    let roots = roots_of(hub, owner);
     // It outlives the caller's request.
     let hub = &hub.with(CallContext::default());
     let number = hub.inner.servers.number();
     let mark = match owner.is_session() {
-        true => format!("{} {number}", owner.client()),
-        false => owner.client().to_string(),
+        true => format!("{} {number}", owner.told()),
+        false => owner.told(),
     };
-    let config = run_as(server, others, false);
+    let config = run_as(server, owner, others, false);
     let around = hub.inner.around.clone();
     let preflight = launch::preflight(hub, name);
-    let upstream = server.upstream.another(name.clone(), number, config, preflight, &mark, around);
+    let upstream = server.upstream.another(name.clone(), number, config, preflight, &mark, roots, around);
     let end = server.end.child_token();
     let setup = setup_of(&server.config.transport);
     refresh::follow_instance(hub, name, &upstream, setup, end.clone());
     Instance::new(owner.clone(), number, upstream, others, end)
 }
 
-/// An instance's entry in the form that its upstream uses.
-fn as_run(server: &RegisteredServer, instance: &Instance) -> ServerConfig {
-    run_as(server, instance.beside_others, instance.is_attended())
+/// The folders that an instance may know: its own, or those of its session. Several sessions of a client may work in others.
+fn roots_of(hub: &Hub, owner: &Owner) -> Roots {
+    let folder = owner.folder.clone();
+    let own = move || folder.as_deref().map(|folder| vec![project::uri_of(folder)]);
+    match owner.callers {
+        Callers::InFolder | Callers::Client(_) => Roots(Arc::new(own)),
+        Callers::Session(..) => {
+            let listed = hub.context.scope.listed();
+            let uris = move || Some(listed.get()?.iter().map(|folder| project::uri_of(folder)).collect());
+            Roots(Arc::new(move || uris().or_else(&own)))
+        }
+    }
 }
 
-fn run_as(server: &RegisteredServer, others: bool, attended: bool) -> ServerConfig {
+/// An instance's entry in the form that its upstream uses.
+fn as_run(server: &RegisteredServer, instance: &Instance) -> ServerConfig {
+    run_as(server, &instance.owner, instance.beside_others, instance.is_attended())
+}
+
+fn run_as(server: &RegisteredServer, owner: &Owner, others: bool, attended: bool) -> ServerConfig {
     let mut config = server.config.clone();
+    if let Some(folder) = &owner.folder {
+        project::put(&mut config, folder);
+    }
     config.enabled &= !server.held;
     // Only a call starts it, however the shared one is started.
     config.startup = Startup::Lazy;
@@ -139,6 +176,14 @@ fn follow_session(
             instance.upstream.configure(as_run(&server, &instance));
         }
     });
+}
+
+/// The failure of a call to a server that needs a folder.
+fn without_folder(server: &ServerName, why: &NoFolder) -> CallFailure {
+    let message = format!("\"{server}\" runs in the folder of a session, and this one has none: {why}");
+    let action = "Open a folder in the client, name one (`satchel bridge --project DIR`, or the address /mcp/project/DIR), \
+                  or write a default into the entry: ${project:-/path}.";
+    CallFailure::not_sent(Some(server), Some(Code::ConfigInvalid), message, action.to_owned())
 }
 
 fn busy(name: &ServerName) -> CallFailure {

@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeSet, pin::Pin, sync::Arc, time::Duration};
 
-use satchel_entry::template::{Template, Values};
+use satchel_entry::template::{ProjectUse, Template, Values};
 
 use super::{
-    Hub, fresh_lists, instances, profiles, publish,
+    Hub, fresh_lists, instances, profiles, project, publish,
     servers::{Registered, RegisteredServer},
 };
 use crate::{
@@ -41,7 +41,9 @@ pub(super) fn as_started(hub: &Hub, name: &ServerName, config: &ServerConfig, he
     let mut started = config.clone();
     // A command starts only what it needs, and a server in no used profile is not needed.
     let unwanted = || hub.inner.options.passive || profiles::is_unused(hub, name);
-    if started.startup == Startup::Eager && unwanted() {
+    // Without a session there is no folder to run in.
+    let needs_folder = || project::uses(config) == ProjectUse::Needed;
+    if started.startup == Startup::Eager && (unwanted() || needs_folder()) {
         started.startup = Startup::KeepAlive;
     }
     started.enabled &= !held;
@@ -94,7 +96,7 @@ fn hold_or_let_go(hub: &Hub, name: &ServerName) -> Option<(bool, TransportConfig
 /// Starts a server if its lists were never read, so that its tools can be found; again after pauses if that fails. A
 /// passive hub starts only what the command needs.
 pub(super) fn learn(hub: &Hub, name: &ServerName) {
-    if !hub.inner.options.passive && is_unread(hub, name) {
+    if !hub.inner.options.passive && is_unread(hub, name) && !needs_folder(hub, name) {
         let (owned, name) = (hub.clone(), name.clone());
         hub.inner.life.spawn(async move { read_first(&owned, &name, &AGAIN).await });
     }
@@ -112,10 +114,22 @@ fn may_pass(error: &LeaseError) -> bool {
     }
 }
 
+/// The servers that were never read and run only in the folder of a session.
+pub(super) fn unread_in_folders(hub: &Hub) -> Vec<ServerName> {
+    let names: Vec<ServerName> = hub.servers().keys().cloned().collect();
+    names.into_iter().filter(|name| needs_folder(hub, name) && is_unread(hub, name)).collect()
+}
+
+/// It cannot be read without a session.
+fn needs_folder(hub: &Hub, name: &ServerName) -> bool {
+    hub.servers().get(name).is_some_and(|server| server.sharing.needs_folder())
+}
+
 /// Reads the lists of every server that was never read, for a command that shows them without a running hub.
 pub(super) async fn learn_all(hub: &Hub) {
-    let names: Vec<ServerName> = hub.servers().keys().filter(|name| is_unread(hub, name)).cloned().collect();
-    let reading = names.into_iter().map(|name| {
+    let names: Vec<ServerName> = hub.servers().keys().cloned().collect();
+    let names = names.into_iter().filter(|name| is_unread(hub, name) && !needs_folder(hub, name));
+    let reading = names.map(|name| {
         let owned = hub.clone();
         hub.inner.life.spawn(async move { read_first(&owned, &name, &[]).await })
     });

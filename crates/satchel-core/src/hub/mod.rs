@@ -47,6 +47,7 @@ mod per_server;
 mod permission;
 mod pinned_tools;
 mod profiles;
+mod project;
 mod publish;
 mod question;
 mod records;
@@ -139,7 +140,7 @@ use faces::Faces;
 pub use failure::{CallFailure, Failed};
 use lifetime::Lifetime;
 pub use requests::{Handle, RequestMethod};
-pub use scope::Scope;
+pub use scope::{NamedFolder, Scope};
 pub use script::{Script, Underway, Wanted};
 use servers::{Registered, Servers};
 pub use skill_entries::NoSkill;
@@ -680,14 +681,25 @@ impl Hub {
         self.config().profiles().has(name)
     }
 
-    /// Is any folder bound to a profile? Otherwise clients need not be asked for their roots.
-    pub fn binds_folders(&self) -> bool {
-        !self.config().profiles().folders().is_empty()
+    /// Is any folder bound to a profile, or does a server run once for each session or folder? Otherwise clients need not
+    /// be asked for their roots.
+    pub fn wants_folders(&self) -> bool {
+        !self.config().profiles().folders().is_empty() || per_server::use_folders(self)
+    }
+
+    /// The client is being asked for its folders: what needs one waits for the answer.
+    pub fn asks_folders(&self) {
+        self.context.scope.ask_folders();
     }
 
     /// Records the folders a client works in, as absolute paths.
     pub fn works_in(&self, folders: Vec<String>) {
-        self.context.scope.works_in(folders);
+        per_server::works_in(self, folders);
+    }
+
+    /// A client comes to look: reads what can be read only in its folder and never was.
+    pub fn arrives(&self) {
+        per_server::read_in_folder(self);
     }
 
     /// Subscribes to the folders of this handle's client.

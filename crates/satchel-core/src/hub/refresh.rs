@@ -565,6 +565,9 @@ fn share_as_offered(hub: &Hub, name: &ServerName, offer: &Offer) {
     let known = hub.servers().get(name).map(|known| (known.sharing, sharing::of(&known.config, Some(offer))));
     let Some((_, now)) = known.filter(|(before, now)| before != now) else { return };
     hub.inner.servers.change(name, |known| known.sharing = now);
+    if now.wants_folders() {
+        hub.inner.clients.chosen();
+    }
     let server = hub.servers().get(name).cloned();
     if let Some((server, keeps)) = server.zip(now.keeps.filter(|_| !now.chosen)) {
         let keeps = keeps.words();

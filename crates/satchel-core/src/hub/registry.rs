@@ -164,8 +164,13 @@ fn add(
         end: hub.inner.life.end().child_token(),
     };
     refresh::follow(hub, name, &registered.upstream, setup, registered.end.clone());
+    let wants_folders = registered.sharing.wants_folders();
     if let Some(before) = hub.inner.servers.insert(name.clone(), registered.into()) {
         close(hub, before);
+    }
+    if wants_folders {
+        // Sessions that are open are asked now.
+        hub.inner.clients.chosen();
     }
 }
 
@@ -189,6 +194,9 @@ fn adjust(hub: &Hub, name: &ServerName, config: &ServerConfig) {
         known.upstream.configure(launch::as_started(hub, name, config, known.held));
         std::mem::replace(&mut known.sharing, sharing::of(config, offer.as_deref())).share
     });
+    if hub.servers().get(name).is_some_and(|known| known.sharing.wants_folders()) {
+        hub.inner.clients.chosen();
+    }
     if let Some(before) = before {
         instantiate::follow(hub, name, before);
     }

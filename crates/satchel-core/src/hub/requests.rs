@@ -371,7 +371,10 @@ impl Hub {
         }
         approved::refuse_held_launch(self, &name)?;
         instances::end_all(self, known.instances.take_all());
-        known.upstream.restart();
+        // What runs in the folder of a session only is started by the session's next call.
+        if !known.sharing.needs_folder() {
+            known.upstream.restart();
+        }
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use super::{
     Hub, approved, credential,
     failure::{CallFailure, refused},
-    fresh_lists, links, ruled,
+    fresh_lists, instantiate, links, ruled,
     ruled::own,
     scope,
     servers::Registered,
@@ -66,7 +66,7 @@ pub(super) async fn route_path(hub: &Hub, named: Option<&str>, path: ToolPath) -
     hub.refuse_hidden_tool(&route.path)?;
     // The tools of a server that was just added are unknown until its list is read.
     if route.catalog.offer(route.path.server.as_str()).is_none() {
-        let (name, server) = (&route.path.server, &route.server);
+        let (name, server) = (&route.path.server, &reader(hub, &route.path.server, &route.server).await?);
         let leased = credential::lease_with_credentials(hub, name, server).await;
         let lease = leased.map_err(|error| refused(name, server, &error))?;
         let read = fresh_lists::first_lists(hub, name, &server.upstream, lease).await;
@@ -83,6 +83,22 @@ pub(super) async fn route_path(hub: &Hub, named: Option<&str>, path: ToolPath) -
         return Err(unknown_tool(hub, &named(&route.path), &why));
     }
     Ok(route)
+}
+
+/// The server with the instance that reads its first lists: the one that all share, or where it runs only in a folder, the
+/// caller's.
+///
+/// # Errors
+/// A [`CallFailure`] if it needs a folder and the caller works in none.
+pub(super) async fn reader(
+    hub: &Hub,
+    name: &ServerName,
+    server: &Registered,
+) -> Result<Registered, CallFailure> {
+    match server.sharing.needs_folder() {
+        true => Box::pin(instantiate::own(hub, name, server)).await,
+        false => Ok(server.clone()),
+    }
 }
 
 /// The refusal of a tool whose definition is not usable, with the reason.

@@ -1,9 +1,9 @@
-//! The scope of a handle: its client, the profile that its address names, its session, the folders the client works in, and
-//! what a person hid from it.
+//! The scope of a handle: its client, the profile that its address names, its session, the folders the client works in, the
+//! one that counts as its project, and what a person hid from it.
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, OnceLock},
+    sync::{Arc, OnceLock, Weak},
     time::Duration,
 };
 
@@ -37,6 +37,33 @@ struct SharedScope {
     folders: OnceLock<watch::Sender<Vec<String>>>,
     /// Set where it is a session's.
     session: OnceLock<Arc<SessionMark>>,
+    named: OnceLock<NamedFolder>,
+    /// Whether the client was asked for its folders and has not answered. Made where somebody asks.
+    asking: OnceLock<watch::Sender<bool>>,
+    /// What the client named last, and the folder that this is.
+    project: Mutex<Option<(String, Arc<str>)>>,
+}
+
+/// A folder that a request names, as its client wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NamedFolder {
+    /// The one to work in.
+    Project(String),
+    /// The one that its program was started in, which counts where the client names no other.
+    StartedIn(String),
+}
+
+/// The folders that a client lists. Does not keep its session.
+#[derive(Debug, Clone)]
+pub(super) struct ListedFolders(Weak<SharedScope>);
+
+impl ListedFolders {
+    /// As far as the client has named them, and while its session lasts.
+    pub(super) fn get(&self) -> Option<Vec<String>> {
+        let shared = self.0.upgrade()?;
+        let folders = shared.folders.get()?.borrow().clone();
+        (!folders.is_empty()).then_some(folders)
+    }
 }
 
 impl Drop for SharedScope {
@@ -110,13 +137,86 @@ impl Scope {
         self.profile.as_deref()
     }
 
-    /// Sets the client's folders, as absolute paths.
-    pub(super) fn works_in(&self, folders: Vec<String>) {
-        self.folders().send_if_modified(|before| {
+    /// The same with a folder that the request names.
+    #[must_use]
+    pub fn naming(self, folder: Option<NamedFolder>) -> Self {
+        if let Some(folder) = folder {
+            // It is new, so none is named yet.
+            let _ = self.shared.named.set(folder);
+        }
+        self
+    }
+
+    /// The folder to work in that the request names.
+    pub(super) fn named_folder(&self) -> Option<&str> {
+        match self.shared.named.get()? {
+            NamedFolder::Project(folder) => Some(folder),
+            NamedFolder::StartedIn(_) => None,
+        }
+    }
+
+    /// The folder that counts as the project, as the client wrote it: of those that it lists, the first one.
+    pub(super) fn claimed_folder(&self) -> Option<String> {
+        let first = || self.shared.folders.get()?.borrow().first().cloned();
+        let any = || match self.shared.named.get()? {
+            NamedFolder::Project(folder) | NamedFolder::StartedIn(folder) => Some(folder.clone()),
+        };
+        self.named_folder().map(ToOwned::to_owned).or_else(first).or_else(any)
+    }
+
+    /// The folder that this is, if it was looked up.
+    pub(super) fn project(&self, named: &str) -> Option<Arc<str>> {
+        self.shared
+            .project
+            .lock()
+            .as_ref()
+            .filter(|(known, _)| known == named)
+            .map(|(_, folder)| folder.clone())
+    }
+
+    /// The folder that was looked up for what the client names now.
+    pub(super) fn known_project(&self) -> Option<Arc<str>> {
+        self.project(&self.claimed_folder()?)
+    }
+
+    /// Remembers what folder that is.
+    pub(super) fn works_in_project(&self, named: String, folder: Arc<str>) {
+        *self.shared.project.lock() = Some((named, folder));
+    }
+
+    /// The client is being asked for its folders.
+    pub(super) fn ask_folders(&self) {
+        self.shared.asking.get_or_init(watch::Sender::default).send_replace(true);
+    }
+
+    /// Waits until a client that is being asked has named its folders. False if it does not in time; then no other call
+    /// waits for it.
+    pub(super) async fn asked(&self, patience: Duration) -> bool {
+        let Some(asking) = self.shared.asking.get() else { return true };
+        let mut is_asking = asking.subscribe();
+        let answered = tokio::time::timeout(patience, is_asking.wait_for(|asking| !asking)).await.is_ok();
+        if !answered {
+            asking.send_replace(false);
+        }
+        answered
+    }
+
+    /// Sets the client's folders, as absolute paths. Did they change?
+    pub(super) fn works_in(&self, folders: Vec<String>) -> bool {
+        let changed = self.folders().send_if_modified(|before| {
             let differs = *before != folders;
             *before = folders;
             differs
         });
+        if let Some(asking) = self.shared.asking.get() {
+            asking.send_replace(false);
+        }
+        changed
+    }
+
+    /// The folders of the client, for what may live longer than the session.
+    pub(super) fn listed(&self) -> ListedFolders {
+        ListedFolders(Arc::downgrade(&self.shared))
     }
 
     /// Subscribes to the folders.

@@ -4,8 +4,10 @@
 use satchel_entry::{
     name_words,
     stateful::{self, Keeps},
+    template::ProjectUse,
 };
 
+use super::project;
 use crate::{
     catalog::Offer,
     model::{ServerConfig, TransportConfig, server::Share},
@@ -24,6 +26,25 @@ pub(super) struct Sharing {
     pub(super) keeps: Option<Keeps>,
     /// The option with which a further instance runs beside others.
     pub(super) beside_others: Option<&'static str>,
+    /// How the entry uses the folder of a session.
+    pub(super) project: ProjectUse,
+}
+
+impl Sharing {
+    /// Is there an instance for each folder?
+    pub(super) fn is_by_folder(self) -> bool {
+        self.share == Share::Project || self.project != ProjectUse::None
+    }
+
+    /// Does it matter in which folders a client works? An instance of one session may know them.
+    pub(super) fn wants_folders(self) -> bool {
+        self.is_by_folder() || self.share == Share::Session
+    }
+
+    /// Does it run only in the folder of a session?
+    pub(super) fn needs_folder(self) -> bool {
+        self.project == ProjectUse::Needed
+    }
 }
 
 /// Who shares an instance of a server with this entry, which offers this.
@@ -37,12 +58,17 @@ pub(super) fn of(config: &ServerConfig, offer: Option<&Offer>) -> Sharing {
         seen(tools.map(|tool| (tool.own_name.as_deref().unwrap_or(&tool.name), tool.description.as_str())))
     };
     let keeps = known.map(|known| known.keeps).or_else(seen);
-    let usual = if keeps.is_some() { Share::Session } else { Share::All };
+    let project = project::uses(config);
+    let widest = if project == ProjectUse::None { Share::All } else { Share::Project };
+    let usual = if keeps.is_some() { Share::Session } else { widest };
+    // One instance cannot run in several folders.
+    let chosen = config.share.filter(|share| *share != Share::All || widest == Share::All);
     Sharing {
-        share: config.share.unwrap_or(usual),
-        chosen: config.share.is_some(),
+        share: chosen.unwrap_or(usual),
+        chosen: chosen.is_some(),
         keeps,
         beside_others: known.and_then(|known| known.beside_others),
+        project,
     }
 }
 

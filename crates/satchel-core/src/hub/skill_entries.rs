@@ -127,7 +127,7 @@ async fn request(
     params: RawObject,
 ) -> Result<Box<Raw>, NoSkill> {
     let registered = route::route_known_server(hub, server)?;
-    let registered = instantiate::own(hub, server, &registered)?;
+    let registered = instantiate::own(hub, server, &registered).await?;
     let leased = credential::lease_with_credentials(hub, server, &registered).await;
     let lease = leased.map_err(|error| failure::refused(server, &registered, &error))?;
     fresh_lists::wait_for_lists(hub, server, &registered, &lease, Dirty::bit("resources")).await?;

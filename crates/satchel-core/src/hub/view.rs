@@ -6,6 +6,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use satchel_entry::template::ProjectUse;
+
 use super::{
     Hub, instances::Instance, pinned_tools, profiles, servers::Registered, sharing::Sharing, state::state,
     usage,
@@ -173,7 +175,7 @@ fn show(
 
 /// `None` where all share one instance, as usual.
 fn share(hub: &Hub, server: &Registered) -> Option<ShareView> {
-    let Sharing { share, chosen, keeps, beside_others: _ } = server.sharing;
+    let Sharing { share, chosen, keeps, beside_others: _, project } = server.sharing;
     if share == Share::All && !chosen {
         return None;
     }
@@ -182,7 +184,8 @@ fn share(hub: &Hub, server: &Registered) -> Option<ShareView> {
         let tree = seen.pid.and_then(|pid| hub.inner.faces.measured.tree(pid));
         InstanceView {
             number: instance.number,
-            client: instance.owner.client().to_string(),
+            client: instance.owner.client().map(|client| client.to_string()),
+            folder: instance.owner.folder.as_deref().map(ToOwned::to_owned),
             session: instance.owner.is_session(),
             state: state(&seen, &server.config.transport),
             pid: seen.pid,
@@ -190,7 +193,8 @@ fn share(hub: &Hub, server: &Registered) -> Option<ShareView> {
         }
     };
     let instances = server.instances.all().iter().map(instance).collect();
-    Some(ShareView { share, chosen, keeps: keeps.map(|keeps| keeps.words().to_owned()), instances })
+    let (keeps, project) = (keeps.map(|keeps| keeps.words().to_owned()), project != ProjectUse::None);
+    Some(ShareView { share, chosen, keeps, project, instances })
 }
 
 /// A server with an invalid entry, shown with the reason.

@@ -1,7 +1,10 @@
 //! Pins what an entry runs or connects to. An entry that a person added or approved is pinned; a change by another hand
 //! is not started before a person has looked at it.
 
-use satchel_entry::credential::{self, FieldKind};
+use satchel_entry::{
+    credential::{self, FieldKind},
+    template::{ProjectUse, project_use},
+};
 use satchel_mcp::Raw;
 use serde_json::{Map, json};
 use sha2::{Digest, Sha256};
@@ -113,6 +116,9 @@ fn readable(config: &ServerConfig) -> String {
             "sandbox",
             if sandbox.network { "these files and the network" } else { "these files, no network" },
         );
+    }
+    if config.transport.clone().project_texts().any(|text| project_use(text) != ProjectUse::None) {
+        line("${project}", "the folder of the session that calls");
     }
     for risk in risks(config) {
         line("careful", &format!("it {risk}"));

@@ -25,6 +25,7 @@ use super::{
     link::{EndReason, Link},
     log::ServerLog,
     preflight::Preflight,
+    roots::Roots,
     start::{Remembered, Start},
     surroundings::Surroundings,
     symptoms::closer,
@@ -69,9 +70,10 @@ impl Upstream {
         config: ServerConfig,
         preflight: Preflight,
         mark: &str,
+        roots: Roots,
         around: Arc<Surroundings>,
     ) -> Self {
-        let named = WhoseTask { name, number, instance: Some(number) };
+        let named = WhoseTask { name, number, instance: Some((number, roots)) };
         Self::begin(named, config, preflight, None, around, ServerLog::within(&self.log, mark))
     }
 
@@ -147,13 +149,13 @@ struct Live {
 struct WhoseTask {
     name: ServerName,
     number: u64,
-    instance: Option<u64>,
+    instance: Option<(u64, Roots)>,
 }
 
 struct Actor {
     number: u64,
-    /// Its number, if not all callers share it.
-    instance: Option<u64>,
+    /// Its number and its callers' folders, if not all callers share it.
+    instance: Option<(u64, Roots)>,
     name: ServerName,
     way: Remembered,
     config: ServerConfig,
@@ -481,7 +483,7 @@ impl Actor {
         self.log.begin_run();
         let start = Start {
             name: self.name.clone(),
-            instance: self.instance,
+            instance: self.instance.clone(),
             way: self.way.clone(),
             config: self.config.clone(),
             preflight: self.preflight.clone(),

@@ -5,7 +5,7 @@ use std::{
     path::MAIN_SEPARATOR_STR,
 };
 
-use satchel_entry::placeholder::Placeholder;
+use satchel_entry::placeholder::{PROJECT_FOLDER, Placeholder};
 
 use satchel_entry::template::{Template, Values, fill_map};
 
@@ -17,6 +17,10 @@ use crate::{
     secrets::Secret,
     stats::audit::AuditEvent,
 };
+
+/// Why a start without a session fails.
+const NO_FOLDER: &str = "${project} stands for the folder of a session; it is started by a call of a client that works in a \
+    folder, and a program to start (\"command\") cannot have it";
 
 /// An entry with the values of its references. It cannot be printed, copied or written, only read where something is started
 /// with it.
@@ -40,7 +44,8 @@ pub async fn fill(
     log: &ServerLog,
 ) -> Result<Filled, Failure> {
     let (environment, cwd) = (&around.environment, cwd_of(transport));
-    let mut values = Known { environment, secrets: HashMap::new(), cwd };
+    let is_program = is_program(transport);
+    let mut values = Known { environment, secrets: HashMap::new(), cwd, is_program };
     for secret in secrets_of(transport) {
         match around.secrets.get(&secret).await {
             Ok(Some(value)) => {
@@ -81,6 +86,9 @@ pub async fn fill(
     }
     let (others, missing): (Vec<String>, Vec<String>) =
         missing.into_iter().partition(|name| Placeholder::of(name).is_some());
+    if others.iter().any(|name| name == PROJECT_FOLDER) {
+        return Err(Failure::new(Code::EntryWrong, NO_FOLDER));
+    }
     if !others.is_empty() {
         return Err(other_placeholders(others));
     }
@@ -103,6 +111,10 @@ fn other_placeholders(names: Vec<String>) -> Failure {
     Failure::new(Code::EntryWrong, message).because(FailureCause::OtherPlaceholders { names })
 }
 
+fn is_program(transport: &TransportConfig) -> bool {
+    matches!(transport, TransportConfig::Stdio { .. })
+}
+
 /// The working directory of an entry, where that is written without references.
 fn cwd_of(transport: &TransportConfig) -> Option<&str> {
     match transport {
@@ -119,7 +131,8 @@ pub fn unset(
     stored: &BTreeSet<String>,
 ) -> BTreeSet<String> {
     let secrets = stored.iter().map(|name| (name.clone(), Secret::new(String::new()))).collect();
-    let (values, mut missing) = (Known { environment, secrets, cwd: None }, BTreeSet::new());
+    let is_program = is_program(transport);
+    let (values, mut missing) = (Known { environment, secrets, cwd: None, is_program }, BTreeSet::new());
     for text in transport.texts() {
         Template::parse(text).fill(&values, &mut missing);
     }
@@ -138,6 +151,7 @@ struct Known<'a> {
     secrets: HashMap<String, Secret>,
     /// The working directory of the entry.
     cwd: Option<&'a str>,
+    is_program: bool,
 }
 
 impl Values for Known<'_> {
@@ -147,6 +161,9 @@ impl Values for Known<'_> {
             Some(Placeholder::Home) => Some(self.environment.home()?.to_string_lossy().into_owned()),
             Some(Placeholder::Separator) => Some(MAIN_SEPARATOR_STR.to_owned()),
             Some(Placeholder::Directory) => self.cwd.map(ToOwned::to_owned),
+            // In a program's entry it was replaced, where its instance has a folder.
+            Some(Placeholder::Folder) if self.is_program => None,
+            Some(Placeholder::Folder) => self.environment.variable(name),
             Some(Placeholder::Variable(name)) => self.environment.variable(name),
             Some(
                 Placeholder::Project | Placeholder::Package | Placeholder::Setting(_) | Placeholder::Editor,
@@ -168,10 +185,11 @@ mod tests {
 
     #[test]
     fn placeholders_of_other_programs_are_no_variables() {
-        let variables = [("HOME", "/home/ada"), ("PWD", "/"), ("workspaceFolder", "/x"), ("KEY", "k")];
+        let variables =
+            [("HOME", "/home/ada"), ("PWD", "/"), ("workspaceFolder", "/x"), ("KEY", "k"), ("project", "/p")];
         let environment = Environment::new(Platform::Linux, variables);
         let fill = |text: &str, cwd: Option<&str>| {
-            let values = Known { environment: &environment, secrets: HashMap::new(), cwd };
+            let values = Known { environment: &environment, secrets: HashMap::new(), cwd, is_program: true };
             let mut missing = BTreeSet::new();
             (Template::parse(text).fill(&values, &mut missing), missing.into_iter().collect::<Vec<_>>())
         };
@@ -180,6 +198,8 @@ mod tests {
         assert_eq!(fill("${PWD}/a", Some("/srv")).0, "/srv/a");
         assert_eq!(fill("${workspaceFolder}:${user_config.x}", None).1, ["user_config.x", "workspaceFolder"]);
         assert_eq!(fill("${KEY}", None).0, "k");
+        assert_eq!(fill("${project}/a", None).1, ["project"]);
+        assert_eq!(fill("${project:-/srv}/a", None).0, "/srv/a");
         let transport = TransportConfig::Stdio {
             command: "x".into(),
             args: vec!["${workspaceFolder}".into(), "${NONE}".into()],

@@ -295,6 +295,10 @@ pub trait OnChange: Send + Sync + std::fmt::Debug {
     fn list_changed(&self, list: &str);
     /// Any other notification that belongs to no call.
     fn told(&self, _method: &str, _params: Option<&Raw>) {}
+    /// The URIs of the folders that the server may know, if that does not depend on a call.
+    fn roots(&self) -> Option<Vec<String>> {
+        None
+    }
 }
 
 /// A call in flight. Dropping it cancels the request.
@@ -710,6 +714,11 @@ impl Link {
         if method == "ping" {
             return self.respond(id, Ok(RawObject::new().to_raw()));
         }
+        if method == ROOTS
+            && let Some(uris) = self.inner.changed.roots()
+        {
+            return self.respond(id, roots(&uris));
+        }
         if KnownMethod::question(&method).is_none() {
             self.refused_unknown(&method);
             return self.respond(id, unasked(&method));
@@ -746,11 +755,14 @@ fn first_id() -> u64 {
     (1 << 20) + u64::from(u32::from_le_bytes(random) >> 2)
 }
 
+/// The method with which a server asks for folders.
+const ROOTS: &str = "roots/list";
+
 /// The response to a server's request that no client can answer.
 fn unasked(method: &str) -> Result<Box<Raw>, ErrorObject> {
     match method {
         // Some servers ask right after the handshake; they fall back on their own settings.
-        "roots/list" => to_raw_value(&json!({ "roots": [] })).map_err(unreadable_answer),
+        ROOTS => roots(&[]),
         _ if KnownMethod::question(method).is_none() => {
             Err(ErrorObject::new(errors::METHOD_NOT_FOUND, format!("there is no method {method}")))
         }
@@ -759,6 +771,11 @@ fn unasked(method: &str) -> Result<Box<Raw>, ErrorObject> {
             Err(ErrorObject::new(errors::METHOD_NOT_FOUND, message))
         }
     }
+}
+
+fn roots(uris: &[String]) -> Result<Box<Raw>, ErrorObject> {
+    let roots: Vec<_> = uris.iter().map(|uri| json!({ "uri": uri })).collect();
+    to_raw_value(&json!({ "roots": roots })).map_err(unreadable_answer)
 }
 
 fn unreadable_answer(error: serde_json::Error) -> ErrorObject {

@@ -224,7 +224,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
             return {};
           }
           case "set_share":
-            change(request.name, { share: request.share && { share: request.share, chosen: true, keeps: null, instances: [] } });
+            change(request.name, { share: request.share && { share: request.share, chosen: true, keeps: null, project: false, instances: [] } });
             return {};
           case "set_sandbox":
             change(request.name, { sandbox: request.sandbox });

@@ -120,11 +120,11 @@ impl Attempt {
     ///
     /// # Errors
     /// A [`CallFailure`] if there is none for it.
-    pub(super) fn take_instance(&mut self, hub: &Hub) -> Result<(), CallFailure> {
+    pub(super) async fn take_instance(&mut self, hub: &Hub) -> Result<(), CallFailure> {
         let is_shared = self.registered.instance.is_none() && self.registered.sharing.share == Share::All;
         let known = || hub.servers().get(&self.server).cloned();
         if !is_shared && let Some(known) = known() {
-            self.registered = instantiate::own(hub, &self.server, &known)?;
+            self.registered = Box::pin(instantiate::own(hub, &self.server, &known)).await?;
         }
         Ok(())
     }
@@ -216,7 +216,7 @@ impl Attempt {
             let leased = credential::lease_with_credentials(hub, &self.server, &self.registered).await;
             if self.repeats > 0 && leased.as_ref().is_err_and(|error| self.has_lost_instance(error)) {
                 self.repeats -= 1;
-                self.take_instance(hub)?;
+                self.take_instance(hub).await?;
                 continue;
             }
             let lease = leased.map_err(|error| refused(&self.server, &self.registered, &error))?;

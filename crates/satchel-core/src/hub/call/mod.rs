@@ -233,7 +233,7 @@ async fn run(
         // Start and send nothing until a person has allowed it.
         Permitted::Asking(permission) => running.stage = Stage::Permission(permission),
         Permitted::Freely | Permitted::Again(_) => {
-            running.attempt.take_instance(hub)?;
+            running.attempt.take_instance(hub).await?;
             // Otherwise the progress of the start is reported.
             if !running.attempt.is_slow()
                 && let Err(failure) = running.begin().await
@@ -339,7 +339,7 @@ impl Running {
     }
 
     async fn wake_and_send(&mut self) -> Option<Step> {
-        if let Err(failure) = self.attempt.take_instance(&self.hub) {
+        if let Err(failure) = self.attempt.take_instance(&self.hub).await {
             return Some(self.fail(failure));
         }
         let sent = match self.attempt.wake().await {

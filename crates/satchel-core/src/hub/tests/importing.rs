@@ -94,17 +94,30 @@ async fn what_other_programs_write_is_taken_as_it_is_meant() {
     let house = House::open(json!({ "mcpServers": {} })).await;
     let block = json!({ "mcpServers": {
         "project": { "command": "no-such", "args": ["${workspaceFolder}/src"] },
+        "editor": { "command": "no-such", "args": ["${workspaceFolderBasename}"] },
+        "program": { "command": "${workspaceFolder}/run", "cwd": "${workspaceFolder}" },
         "bundle": { "command": "no-such", "args": ["--proxy", "${user_config.proxy}", "x"], "env": { "P": "${user_config.proxy}" } },
         "line": { "command": "no-such --flag" },
         "address": { "type": "stdio", "command": "https://x.example/mcp" },
         "tools": { "command": "no-such", "args": ["t"], "environment": { "A": "1" }, "includeTools": ["read"] },
     } });
     let imported = house.ask(import(From::Text(block.to_string()), None)).await.unwrap();
-    assert_eq!(imported.added, ["project", "bundle", "line", "address", "tools"], "{imported:?}");
+    assert_eq!(
+        imported.added,
+        ["project", "editor", "program", "bundle", "line", "address", "tools"],
+        "{imported:?}"
+    );
     let config = house.config();
     let servers = &config["mcpServers"];
-    assert_eq!(servers["project"]["args"], json!(["${workspaceFolder}/src"]));
-    assert_eq!(servers["project"]["enabled"], false, "{config}");
+    assert_eq!(servers["project"], json!({ "command": "no-such", "args": ["${project}/src"] }));
+    assert_eq!(servers["editor"]["args"], json!(["${workspaceFolderBasename}"]));
+    assert_eq!(servers["editor"]["enabled"], false, "{config}");
+    // What a program is does not depend on a project.
+    assert_eq!(servers["program"]["command"], "${workspaceFolder}/run");
+    assert_eq!(
+        (&servers["program"]["cwd"], &servers["program"]["enabled"]),
+        (&json!("${project}"), &json!(false))
+    );
     assert_eq!(servers["bundle"], json!({ "command": "no-such", "args": ["x"] }));
     assert_eq!(servers["line"]["args"], json!(["--flag"]));
     assert_eq!(servers["address"], json!({ "url": "https://x.example/mcp" }));

@@ -1,6 +1,6 @@
 //! Servers that not all callers share: whose call goes to which instance, how many there are, and when one ends.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use satchel_mcp::{Raw, RawObject};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     bridge::Caller,
-    hub::{Failed, Hub, Scope, instances::MOST},
+    hub::{Failed, Hub, NamedFolder, Scope, instances::MOST},
     model::{
         ServerView,
         control::Change,
@@ -52,6 +52,13 @@ impl Session {
         Self { hub: house.hub.within(&scope), client, scope }
     }
 
+    /// The same in a folder, which the client's roots name.
+    fn within(house: &House, client: &'static str, folder: &Path) -> Self {
+        let session = Self::open(house, client);
+        session.hub.seen_by(client).works_in(vec![folder.to_string_lossy().into_owned()]);
+        session
+    }
+
     /// A client that opens no session.
     fn none(house: &House, client: &'static str) -> Self {
         let scope = Scope::of(None);
@@ -80,7 +87,7 @@ fn instances(view: &ServerView) -> &[InstanceView] {
 }
 
 fn whose(view: &ServerView) -> Vec<&str> {
-    instances(view).iter().map(|instance| instance.client.as_str()).collect()
+    instances(view).iter().filter_map(|instance| instance.client.as_deref()).collect()
 }
 
 #[tokio::test]
@@ -102,7 +109,11 @@ async fn each_session_has_its_own_instance_which_ends_with_it() {
     two.echo().await;
     two.echo().await;
     let view = house.until("notes", |view| view.calls == 3).await;
-    assert!(instances(&view).iter().all(|instance| instance.session && instance.client == "editor"));
+    assert!(
+        instances(&view)
+            .iter()
+            .all(|instance| instance.session && instance.client.as_deref() == Some("editor"))
+    );
     assert_eq!(instances(&view).len(), 2, "{view:#?}");
     one.scope.end_session();
     let view = house.until("notes", |view| instances(view).len() == 1).await;
@@ -266,4 +277,95 @@ async fn a_server_whose_tools_keep_something_open_is_not_shared_unless_a_person_
     house.change(Change::SetShare { name: "web".into(), share: None }).await;
     let view = house.until("web", |view| view.share.as_ref().is_some_and(|share| !share.chosen)).await;
     assert_eq!(view.share.unwrap().share, Share::Session);
+}
+
+fn folders(view: &ServerView) -> Vec<&str> {
+    instances(view).iter().filter_map(|instance| instance.folder.as_deref()).collect()
+}
+
+#[tokio::test]
+async fn who_works_in_one_folder_shares_an_instance_and_others_use_the_one_for_all() {
+    let (house, _server) = notes(json!("project")).await;
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().canonicalize().unwrap();
+    let (web, api) = (dir.join("web"), dir.join("api"));
+    std::fs::create_dir(&web).unwrap();
+    std::fs::create_dir(&api).unwrap();
+    let (web_text, api_text) = (web.to_string_lossy(), api.to_string_lossy());
+    Session::within(&house, "editor", &web).echo().await;
+    Session::within(&house, "agent", &web.join("../web")).echo().await;
+    Session::within(&house, "editor", &api).echo().await;
+    Session::open(&house, "editor").echo().await;
+    let view = house.until("notes", |view| view.calls == 4).await;
+    assert_eq!(folders(&view), [&*web_text, &*api_text]);
+    assert_eq!(whose(&view), [""; 0]);
+    assert_eq!(view.share.unwrap().sentence(), "Each project folder has an instance of its own");
+}
+
+#[tokio::test]
+async fn a_folder_that_a_request_names_counts_before_roots_and_those_before_where_a_program_started() {
+    let (house, _server) = notes(json!("project")).await;
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().canonicalize().unwrap();
+    let folder = |name: &str| {
+        let folder = dir.join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        folder.to_string_lossy().into_owned()
+    };
+    let within = |named: NamedFolder, roots: Vec<String>| {
+        let scope = Scope::of(None).naming(Some(named));
+        scope.begin_session(false);
+        let session = Session { hub: house.hub.within(&scope), client: "editor", scope };
+        session.hub.seen_by("editor").works_in(roots);
+        session
+    };
+    let named = within(NamedFolder::Project(folder("named")), vec![folder("root")]);
+    let rooted = within(NamedFolder::StartedIn(folder("cwd")), vec![folder("root"), folder("other")]);
+    let started = within(NamedFolder::StartedIn(folder("cwd")), vec![]);
+    for session in [&named, &rooted, &started] {
+        session.echo().await;
+    }
+    let view = house.until("notes", |view| view.calls == 3).await;
+    assert_eq!(folders(&view), [folder("named"), folder("root"), folder("cwd")]);
+}
+
+#[tokio::test]
+async fn a_session_that_moves_to_another_folder_gets_another_instance() {
+    let (house, _server) = notes(json!("project")).await;
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().canonicalize().unwrap();
+    let session = Session::within(&house, "editor", &dir);
+    session.echo().await;
+    let next = dir.join("next");
+    std::fs::create_dir(&next).unwrap();
+    session.hub.seen_by("editor").works_in(vec![next.to_string_lossy().into_owned()]);
+    session.echo().await;
+    let view = house.until("notes", |view| view.calls == 2).await;
+    assert_eq!(folders(&view), [dir.to_string_lossy(), next.to_string_lossy()]);
+}
+
+#[tokio::test]
+async fn a_server_that_runs_in_a_folder_is_not_started_for_a_session_without_one() {
+    let entry = json!({ "command": "no-such-program", "args": ["${project}"], "startup": "eager" });
+    let house = House::open(json!({ "mcpServers": { "code": entry } })).await;
+    let dir = tempfile::tempdir().unwrap();
+    let gone = dir.path().join("gone");
+    let none = Session::open(&house, "editor").call("code:look").await.unwrap_err();
+    assert!(
+        none.contains("runs in the folder of a session") && none.contains("its client names none"),
+        "{none}"
+    );
+    let missing = Session::within(&house, "editor", &gone).call("code:look").await.unwrap_err();
+    assert!(missing.contains("there is no folder"), "{missing}");
+    let person = CallTool { tool_path: "code:look".into(), arguments: json!({}) };
+    let person = house.ask(person).await.unwrap_err();
+    assert!(person.message.contains("a person's call belongs to none"), "{person}");
+    let view = house.until("code", |_| true).await;
+    assert_eq!((view.starts, &view.last_failure, instances(&view).len()), (0, &None, 0));
+    let there = Session::within(&house, "editor", dir.path()).call("code:look").await.unwrap_err();
+    assert!(there.contains("no-such-program"), "its start was tried there: {there}");
+    assert_eq!(
+        house.until("code", |view| view.share.is_some()).await.share.unwrap().sentence(),
+        "Each project folder has an instance of its own, because its entry contains ${project}"
+    );
 }

@@ -21,6 +21,7 @@ use super::{
     log::ServerLog,
     oauth::account::Credential,
     preflight::Preflight,
+    roots::Roots,
     setup::setup_of,
     surroundings::{ServerNotification, Surroundings},
     symptoms::{closer, cure, tell_trouble, unreached},
@@ -52,7 +53,7 @@ const TAIL: usize = 20;
 #[derive(Debug)]
 struct Ears {
     server: ServerName,
-    instance: Option<u64>,
+    instance: Option<(u64, Roots)>,
     dirty: Arc<Dirty>,
     notifications: broadcast::Sender<ServerNotification>,
 }
@@ -67,10 +68,14 @@ impl OnChange for Ears {
         // There may be no receiver.
         let _ = self.notifications.send(ServerNotification {
             server: self.server.clone(),
-            instance: self.instance,
+            instance: self.instance.as_ref().map(|(number, _)| *number),
             method: method.into(),
             params,
         });
+    }
+
+    fn roots(&self) -> Option<Vec<String>> {
+        self.instance.as_ref().and_then(|(_, roots)| (roots.0)())
     }
 }
 
@@ -97,8 +102,8 @@ type Connected = (Connection, Duration, Option<Launcher>);
 #[derive(Clone)]
 pub(super) struct Start {
     pub(super) name: ServerName,
-    /// Its number, if it is an instance that not all callers share.
-    pub(super) instance: Option<u64>,
+    /// Its number and its callers' folders, if it is an instance that not all callers share.
+    pub(super) instance: Option<(u64, Roots)>,
     pub(super) way: Remembered,
     pub(super) config: ServerConfig,
     pub(super) preflight: Preflight,
@@ -295,7 +300,7 @@ impl Start {
     fn ears(&self) -> Box<Ears> {
         Box::new(Ears {
             server: self.name.clone(),
-            instance: self.instance,
+            instance: self.instance.clone(),
             dirty: self.dirty.clone(),
             notifications: self.around.notifications.clone(),
         })

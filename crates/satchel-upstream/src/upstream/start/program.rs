@@ -126,7 +126,7 @@ impl Start {
             mark: &self.mark,
             data: &self.around.places.data,
             client: container::labelled::client_of(env, &self.around.environment),
-            instance: self.instance,
+            instance: self.instance.as_ref().map(|(number, _)| *number),
         };
         let locate =
             |engine: &str| match environment::find_program(engine, dirs, None, &self.around.environment) {

@@ -453,7 +453,7 @@ export type InstalledServer = { server: string, name: string, version: string, n
 /**
  * One instance of a server that not all callers share.
  */
-export type InstanceView = { number: number, client: string, session: boolean, pid: number | null, memory_bytes: number | null, } & ({ "state": "off" } | { "state": "asleep" } | { "state": "starting", since_ms: number, phase: Phase, } | { "state": "ready", in_flight: number, sleeps_at_ms: number | null, } | { "state": "stopping" } | { "state": "backing_off", code: Code, message: string, cause?: FailureCause, retry_at_ms: number, failures: number, } | { "state": "broken", code: Code, message: string, cause?: FailureCause, retry_at_ms: number, failures: number, } | { "state": "needs_credential", names: Array<string>, variables: Array<string>, code: Code, message: string, cause?: FailureCause, } | { "state": "needs_sign_in", message: string, } | { "state": "invalid", message: string, });
+export type InstanceView = { number: number, client: string | null, folder: string | null, session: boolean, pid: number | null, memory_bytes: number | null, } & ({ "state": "off" } | { "state": "asleep" } | { "state": "starting", since_ms: number, phase: Phase, } | { "state": "ready", in_flight: number, sleeps_at_ms: number | null, } | { "state": "stopping" } | { "state": "backing_off", code: Code, message: string, cause?: FailureCause, retry_at_ms: number, failures: number, } | { "state": "broken", code: Code, message: string, cause?: FailureCause, retry_at_ms: number, failures: number, } | { "state": "needs_credential", names: Array<string>, variables: Array<string>, code: Code, message: string, cause?: FailureCause, } | { "state": "needs_sign_in", message: string, } | { "state": "invalid", message: string, });
 
 /**
  * A person keeps a server running that its registry has deleted.
@@ -1017,12 +1017,12 @@ export type SetupStanding = "new" | "changed" | "removed" | "conflict";
 /**
  * Which callers share one running instance of a server.
  */
-export type Share = "all" | "client" | "session";
+export type Share = "all" | "client" | "session" | "project";
 
 /**
  * Who shares an instance of a server, and the instances that not all share.
  */
-export type ShareView = { share: Share, chosen: boolean, keeps: string | null, instances: Array<InstanceView>, };
+export type ShareView = { share: Share, chosen: boolean, keeps: string | null, project: boolean, instances: Array<InstanceView>, };
 
 /**
  * What sharing servers saved, as averages over the time in which servers ran.
