@@ -40,6 +40,7 @@ mod loosening;
 mod measured;
 mod offered;
 mod ourselves;
+mod own_skills;
 mod packages;
 mod page;
 mod pause;
@@ -112,6 +113,7 @@ use crate::{
         event::DebugStatus,
         ledger::CallKind,
     },
+    own_skills::Shelf,
     platform::{Environment, descriptors::Descriptors},
     prompts::Prompts,
     recorder::{self, Observer, Program, Recorder},
@@ -188,6 +190,7 @@ struct Inner {
     configured: Configured,
     servers: Servers,
     clients: Clients,
+    own_skills: Shelf,
     review: Arc<Review>,
     prompts: Arc<Prompts>,
     calls: Calls,
@@ -219,6 +222,7 @@ impl Hub {
         let (tokens, trouble) = Tokens::open(&options.places.data);
         let (edits, edits_trouble) = Edits::open(&options.places.data);
         data_dir::clear_leftovers_of_others(edits.files());
+        let (own_skills, skills_trouble) = Shelf::open(&options.places.data);
         let secrets = Secrets::open(&options.places.data);
         let (config, servers, faces) = (watch::Sender::default(), Servers::default(), Faces::default());
         let (recorder, mailbox, recorder_trouble) = Recorder::open(recorder::Settings {
@@ -255,6 +259,7 @@ impl Hub {
             configured: Configured::new(&options.places, config, changes),
             servers,
             clients: Clients::new(tokens, edits, scripts),
+            own_skills,
             review: Review::new(options.places.approvals(), tracker),
             prompts: Prompts::new(faces.notify(), life.end().clone()),
             calls: Calls::default(),
@@ -265,7 +270,7 @@ impl Hub {
             options,
         });
         let hub = Self { inner, context: CallContext::default() };
-        for trouble in [trouble, edits_trouble, recorder_trouble].into_iter().flatten() {
+        for trouble in [trouble, edits_trouble, skills_trouble, recorder_trouble].into_iter().flatten() {
             hub.notice(Notice::new(crate::model::Code::SetAside, trouble));
         }
         data_dir::open_vault(&hub).await;
@@ -673,6 +678,11 @@ impl Hub {
     /// Is any tool pinned for anybody?
     pub fn has_pinned_tools(&self) -> bool {
         !self.config().pinned_tools().is_empty()
+    }
+
+    /// The skills of the person.
+    fn own_skills(&self) -> &Shelf {
+        &self.inner.own_skills
     }
 
     /// Is there a profile of this name?
