@@ -113,7 +113,7 @@ use crate::{
         event::DebugStatus,
         ledger::CallKind,
     },
-    own_skills::Shelf,
+    own_skills::SkillStore,
     platform::{Environment, descriptors::Descriptors},
     prompts::Prompts,
     recorder::{self, Observer, Program, Recorder},
@@ -190,7 +190,6 @@ struct Inner {
     configured: Configured,
     servers: Servers,
     clients: Clients,
-    own_skills: Shelf,
     review: Arc<Review>,
     prompts: Arc<Prompts>,
     calls: Calls,
@@ -222,7 +221,7 @@ impl Hub {
         let (tokens, trouble) = Tokens::open(&options.places.data);
         let (edits, edits_trouble) = Edits::open(&options.places.data);
         data_dir::clear_leftovers_of_others(edits.files());
-        let (own_skills, skills_trouble) = Shelf::open(&options.places.data);
+        let (own_skills, skills_trouble) = SkillStore::open(&options.places.data);
         let secrets = Secrets::open(&options.places.data);
         let (config, servers, faces) = (watch::Sender::default(), Servers::default(), Faces::default());
         let (recorder, mailbox, recorder_trouble) = Recorder::open(recorder::Settings {
@@ -258,8 +257,7 @@ impl Hub {
             around,
             configured: Configured::new(&options.places, config, changes),
             servers,
-            clients: Clients::new(tokens, edits, scripts),
-            own_skills,
+            clients: Clients::new(tokens, edits, own_skills, scripts),
             review: Review::new(options.places.approvals(), tracker),
             prompts: Prompts::new(faces.notify(), life.end().clone()),
             calls: Calls::default(),
@@ -681,8 +679,8 @@ impl Hub {
     }
 
     /// The skills of the person.
-    fn own_skills(&self) -> &Shelf {
-        &self.inner.own_skills
+    fn own_skills(&self) -> &SkillStore {
+        &self.inner.clients.own_skills
     }
 
     /// Is there a profile of this name?

@@ -29,7 +29,7 @@ use crate::{
             SkillStanding, SkillState,
         },
     },
-    own_skills::{KeptSkill, PlaceError, SkillFile, SkillFolder, Standing},
+    own_skills::{CopyState, KeptSkill, PlaceError, SkillFile, SkillFolder},
     trust::{
         clean,
         fingerprint::Tree,
@@ -98,12 +98,12 @@ fn view(hub: &Hub, name: &str, skill: &KeptSkill, agents: &[Agent]) -> OwnSkill 
         let directory = agent.folder.join(name);
         let (state, changed) =
             match (skill.given.get(&agent.folder), hub.own_skills().standing(name, &agent.folder)) {
-                (Some(given), Some(Standing::AsGiven)) if skill.differs_from(given) => {
+                (Some(given), Some(CopyState::AsGiven)) if skill.differs_from(given) => {
                     (SkillState::Older, vec![])
                 }
-                (Some(_), Some(Standing::AsGiven)) => (SkillState::Given, vec![]),
-                (Some(_), Some(Standing::Gone)) => (SkillState::Gone, vec![]),
-                (Some(_), Some(Standing::Changed(paths))) => (SkillState::Changed, paths),
+                (Some(_), Some(CopyState::AsGiven)) => (SkillState::Given, vec![]),
+                (Some(_), Some(CopyState::Gone)) => (SkillState::Gone, vec![]),
+                (Some(_), Some(CopyState::Changed(paths))) => (SkillState::Changed, paths),
                 (Some(_) | None, _) if std::fs::symlink_metadata(&directory).is_ok() => {
                     (SkillState::Own, vec![])
                 }
@@ -373,7 +373,7 @@ pub(super) fn take(
 }
 
 fn take_from(hub: &Hub, name: &str, folder: &Path, leave: bool) -> Result<(), Refusal> {
-    if let (Some(Standing::Changed(paths)), false) = (hub.own_skills().standing(name, folder), leave) {
+    if let (Some(CopyState::Changed(paths)), false) = (hub.own_skills().standing(name, folder), leave) {
         let paths: Vec<String> = paths.iter().map(|path| clean::visible(path)).collect();
         let message =
             format!("{} was changed by another program: {}", folder.join(name).display(), paths.join(", "));

@@ -101,7 +101,8 @@ impl SkillFolder {
     /// # Errors
     /// [`FolderError`]
     pub fn read(directory: &Path) -> Result<Self, FolderError> {
-        let mut reading = Reading { root: directory, files: Vec::new(), left_out: Vec::new(), bytes: 0 };
+        let mut reading =
+            FolderReading { root: directory, files: Vec::new(), left_out: Vec::new(), bytes: 0 };
         reading.directory(Path::new(""), 1)?;
         Self::of(reading.files, reading.left_out)
     }
@@ -220,14 +221,14 @@ fn too_many_bytes() -> FolderError {
 }
 
 /// A directory that is being read.
-struct Reading<'a> {
+struct FolderReading<'a> {
     root: &'a Path,
     files: Vec<SkillFile>,
     left_out: Vec<String>,
     bytes: u64,
 }
 
-impl Reading<'_> {
+impl FolderReading<'_> {
     fn directory(&mut self, below: &Path, depth: usize) -> Result<(), FolderError> {
         if depth > DEPTH {
             return Err(FolderError::TooLarge(format!("more than {DEPTH} folders in each other")));
@@ -336,6 +337,17 @@ mod tests {
         let mut left_out = read.left_out;
         left_out.sort();
         assert_eq!(left_out, [".env", ".git", "scripts/__pycache__"]);
+    }
+
+    #[test]
+    fn an_archive_may_have_the_skill_in_its_only_directory() {
+        const ZIP: &str = "UEsDBBQAAAAAAAAAIVzPV2UuKgAAACoAAAAPAAAAcGxhbnRzL1NLSUxMLm1kLS0tCm5hbWU6IHBsYW50cwpkZXNjcmlwdGlvbjogQ291bnRzLgotLS0KUEsDBBQAAAAAAAAAIVwjUxf6BQAAAAUAAAANAAAAcGxhbnRzL3J1bi5zaGVjaG8KUEsDBBQAAAAAAAAAIVyDFtyMAQAAAAEAAAAKAAAAX19NQUNPU1gveHhQSwECFAMUAAAAAAAAACFcz1dlLioAAAAqAAAADwAAAAAAAAAAAAAApIEAAAAAcGxhbnRzL1NLSUxMLm1kUEsBAhQDFAAAAAAAAAAhXCNTF/oFAAAABQAAAA0AAAAAAAAAAAAAAO2BVwAAAHBsYW50cy9ydW4uc2hQSwECFAMUAAAAAAAAACFcgxbcjAEAAAABAAAACgAAAAAAAAAAAAAApIGHAAAAX19NQUNPU1gveFBLBQYAAAAAAwADALAAAACwAAAAAAA=";
+        let bytes = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, ZIP).unwrap();
+        let read = SkillFolder::unpack(&bytes).unwrap();
+        let files: Vec<_> = read.files.iter().map(|file| (file.path.as_str(), file.program)).collect();
+        assert_eq!(files, [(MAIN, false), ("run.sh", true)]);
+        assert_eq!((read.name.as_str(), read.left_out.as_slice()), ("plants", &["__MACOSX".to_owned()][..]));
+        assert!(matches!(SkillFolder::unpack(&bytes[..300]), Err(FolderError::Archive(_))));
     }
 
     #[test]

@@ -8,5 +8,5 @@ mod place;
 mod shelf;
 
 pub use folder::{FolderError, SkillFile, SkillFolder};
-pub use place::{PlaceError, Standing};
-pub use shelf::{Given, KeptSkill, Row, Shelf};
+pub use place::{CopyState, PlaceError};
+pub use shelf::{GivenCopy, KeptSkill, Row, SkillStore};

@@ -23,7 +23,7 @@ const TOLD: usize = 20;
 
 /// What lies where a skill was given to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum CopyState {
     /// Exactly what was written.
     AsGiven,
     /// Nothing.
@@ -106,12 +106,12 @@ fn write_all(directory: &Path, files: &[SkillFile]) -> io::Result<()> {
 }
 
 /// Compares a folder with what was written there.
-pub(super) fn standing(directory: &Path, rows: &[Row]) -> Standing {
+pub(super) fn standing(directory: &Path, rows: &[Row]) -> CopyState {
     match fs::symlink_metadata(directory) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Standing::Gone,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return CopyState::Gone,
         Ok(about) if about.is_dir() => {}
         // A link, a file, or something that cannot be looked at.
-        Ok(_) | Err(_) => return Standing::Changed(vec![".".to_owned()]),
+        Ok(_) | Err(_) => return CopyState::Changed(vec![".".to_owned()]),
     }
     let mut changed: BTreeSet<String> =
         rows.iter().filter(|row| !is_as_written(directory, row)).map(|row| row.path.clone()).collect();
@@ -119,8 +119,8 @@ pub(super) fn standing(directory: &Path, rows: &[Row]) -> Standing {
     let mut left = ENTRIES;
     added(directory, "", &known, &mut left, &mut changed);
     match changed.is_empty() {
-        true => Standing::AsGiven,
-        false => Standing::Changed(changed.into_iter().take(TOLD).collect()),
+        true => CopyState::AsGiven,
+        false => CopyState::Changed(changed.into_iter().take(TOLD).collect()),
     }
 }
 

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     folder::{SkillFile, SkillFolder, is_name},
-    place::{self, PlaceError, Standing},
+    place::{self, CopyState, PlaceError},
 };
 use crate::{clock::now_ms, files};
 
@@ -37,7 +37,7 @@ pub struct Row {
 
 /// A skill in an agent's folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Given {
+pub struct GivenCopy {
     /// What was written.
     pub files: Vec<Row>,
     /// When.
@@ -63,7 +63,7 @@ pub struct KeptSkill {
     pub approved: Option<String>,
     /// The agents' folders that have it.
     #[serde(default)]
-    pub given: BTreeMap<PathBuf, Given>,
+    pub given: BTreeMap<PathBuf, GivenCopy>,
 }
 
 impl KeptSkill {
@@ -82,14 +82,14 @@ impl KeptSkill {
     }
 
     /// Does this folder have an older or newer one than the one that is kept?
-    pub fn differs_from(&self, given: &Given) -> bool {
+    pub fn differs_from(&self, given: &GivenCopy) -> bool {
         self.files != given.files
     }
 }
 
 /// The person's skills of a data directory.
 #[derive(Debug)]
-pub struct Shelf {
+pub struct SkillStore {
     directory: PathBuf,
     file: PathBuf,
     record: Mutex<BTreeMap<String, KeptSkill>>,
@@ -97,7 +97,7 @@ pub struct Shelf {
     turn: Mutex<()>,
 }
 
-impl Shelf {
+impl SkillStore {
     /// Opens it. A damaged record is moved aside: then nothing counts as given, and no folder of an agent is changed.
     pub fn open(data: &Path) -> (Self, Option<String>) {
         let file = data.join("skills.json");
@@ -214,17 +214,17 @@ impl Shelf {
         let mut made = place::missing(agents);
         if let Some(before) = &before {
             match place::standing(&target, &before.files) {
-                Standing::AsGiven if before.files == skill.files => return Ok(()),
-                Standing::AsGiven => place::take(&target, &before.files, &[]).map_err(told)?,
-                Standing::Gone => {}
-                Standing::Changed(_) => return Err(PlaceError::Taken(target)),
+                CopyState::AsGiven if before.files == skill.files => return Ok(()),
+                CopyState::AsGiven => place::take(&target, &before.files, &[]).map_err(told)?,
+                CopyState::Gone => {}
+                CopyState::Changed(_) => return Err(PlaceError::Taken(target)),
             }
             made = before.made.iter().cloned().chain(made).collect();
             made.dedup();
         } else if std::fs::symlink_metadata(&target).is_ok() {
             return Err(PlaceError::Taken(target));
         }
-        let given = Given { files: skill.files.clone(), at_ms: now_ms(), made };
+        let given = GivenCopy { files: skill.files.clone(), at_ms: now_ms(), made };
         self.change(name, |skill| drop(skill.given.insert(agents.to_owned(), given))).map_err(told)?;
         let written = place::write(agents, name, &folder.files);
         if written.is_err() {
@@ -235,7 +235,7 @@ impl Shelf {
     }
 
     /// What lies in an agent's folder that was given the skill.
-    pub fn standing(&self, name: &str, agents: &Path) -> Option<Standing> {
+    pub fn standing(&self, name: &str, agents: &Path) -> Option<CopyState> {
         let skill = self.get(name)?;
         Some(place::standing(&agents.join(name), &skill.given.get(agents)?.files))
     }
@@ -252,9 +252,9 @@ impl Shelf {
         let directory = agents.join(name);
         if !leave {
             match place::standing(&directory, &given.files) {
-                Standing::AsGiven => place::take(&directory, &given.files, &given.made)?,
-                Standing::Gone => {}
-                Standing::Changed(_) => return Err(io::Error::other("it was changed meanwhile")),
+                CopyState::AsGiven => place::take(&directory, &given.files, &given.made)?,
+                CopyState::Gone => {}
+                CopyState::Changed(_) => return Err(io::Error::other("it was changed meanwhile")),
             }
         }
         self.change(name, |skill| drop(skill.given.remove(agents)))
@@ -273,7 +273,7 @@ impl Shelf {
     }
 
     fn holds(&self, directory: &Path, rows: &[Row]) -> bool {
-        place::standing(directory, rows) == Standing::AsGiven
+        place::standing(directory, rows) == CopyState::AsGiven
     }
 
     fn change(&self, name: &str, change: impl FnOnce(&mut KeptSkill)) -> io::Result<()> {

@@ -129,7 +129,7 @@ pub fn files_of(archive: &[u8], most: &Most) -> Result<Vec<PackedFile>, BundleEr
     let (mut paths, mut files) = (Paths::default(), Vec::new());
     let mut left = most.unpacked.min(packed.saturating_mul(RATIO).max(HARMLESS));
     for index in 0..archive.len() {
-        let mut entry = Entry::at(&mut archive, index, &mut paths)?;
+        let mut entry = PackedEntry::at(&mut archive, index, &mut paths)?;
         if entry.file.is_dir() {
             continue;
         }
@@ -173,14 +173,14 @@ fn opened(bytes: &[u8], files: usize) -> Result<Archive<'_>, BundleError> {
 }
 
 /// A file or directory whose path was admitted.
-struct Entry<'a, R: Read> {
+struct PackedEntry<'a, R: Read> {
     file: ZipFile<'a, R>,
     name: String,
     below: PathBuf,
     program: bool,
 }
 
-impl<'a, 'b> Entry<'a, Cursor<&'b [u8]>> {
+impl<'a, 'b> PackedEntry<'a, Cursor<&'b [u8]>> {
     fn at(archive: &'a mut Archive<'b>, index: usize, paths: &mut Paths) -> Result<Self, BundleError> {
         let file = archive.by_index(index).map_err(|error| BundleError::NotABundle(error.to_string()))?;
         let name = file.name().map_err(|error| BundleError::NotABundle(error.to_string()))?.into_owned();
@@ -215,7 +215,7 @@ fn all(archive: &mut Archive<'_>, packed: u64, into: &Path) -> Result<(), Bundle
     let mut paths = Paths::default();
     let mut left = UNPACKED.min(packed.saturating_mul(RATIO).max(HARMLESS));
     for index in 0..archive.len() {
-        let Entry { mut file, name, below, program } = Entry::at(archive, index, &mut paths)?;
+        let PackedEntry { mut file, name, below, program } = PackedEntry::at(archive, index, &mut paths)?;
         let path = into.join(below);
         if file.is_dir() {
             files::create_private_dir(&path)?;
