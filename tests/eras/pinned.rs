@@ -67,6 +67,18 @@ async fn a_pinned_tool_is_listed_and_called_as_at_the_address_of_all_tools() {
         assert_eq!(result.result()["content"][0]["text"], "x", "{era:?}");
     }
 
+    for (command, left) in [
+        (["disable", "fake"], &[][..]),
+        (["enable", "fake"], &["fake-echo"]),
+        (["unpin-tool", "fake:echo"], &[]),
+        (["pin-tool", "fake:echo"], &["fake-echo"]),
+    ] {
+        home.satchel(&command).await.succeeded();
+        for (era, client, stream) in &mut watching {
+            stream.until(CHANGED).await;
+            assert_eq!(names(client).await, left, "{era:?}: {command:?}");
+        }
+    }
     // It obeys what every tool obeys.
     home.satchel(&["rule", "fake:echo", "off"]).await.succeeded();
     for (era, client, stream) in &mut watching {
@@ -75,15 +87,5 @@ async fn a_pinned_tool_is_listed_and_called_as_at_the_address_of_all_tools() {
         let refused = client.call("fake-echo", json!({ "text": "x" })).await;
         let told = refused.result()["content"][0]["text"].as_str().unwrap_or_default().to_owned();
         assert!(refused.result()["isError"] == true && told.contains("switched off"), "{era:?}: {told}");
-    }
-    home.satchel(&["rule", "fake:echo", "usual"]).await.succeeded();
-    for (_, client, stream) in &mut watching {
-        stream.until(CHANGED).await;
-        assert_eq!(names(client).await, ["fake-echo"]);
-    }
-    home.satchel(&["unpin-tool", "fake:echo"]).await.succeeded();
-    for (_, client, stream) in &mut watching {
-        stream.until(CHANGED).await;
-        assert!(names(client).await.is_empty());
     }
 }

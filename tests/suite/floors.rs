@@ -54,6 +54,7 @@ const FLOORS: &[(&str, u8)] = &[
     // Likewise, for the process that counts tokens.
     ("satchel_core::tokens", 4),
     ("satchel_core::listings", 5),
+    ("satchel_core::own_skills", 5),
     ("satchel_core::prompts", 5),
     ("satchel_core::review", 5),
     ("satchel_core::recorder", 5),

@@ -88,6 +88,7 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Share(share) => commands::servers::share(&places, share, json).await,
         Command::Sandbox(sandbox) => commands::servers::sandbox(&places, sandbox, json).await,
         Command::Pin { name, version } => commands::pin::run(&places, name, version, json).await,
+        Command::Skills { act } => commands::skills::run(&places, act, json).await,
         Command::PinTool(pin) => commands::pin_tool::pin(&places, pin, json).await,
         Command::UnpinTool(unpin) => commands::pin_tool::unpin(&places, unpin, json).await,
         Command::Tools(tools) => commands::tools::run(&places, tools, json).await,

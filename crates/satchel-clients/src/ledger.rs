@@ -83,6 +83,20 @@ pub enum Step {
         /// The secrets stored for it.
         secrets: Vec<String>,
     },
+    /// A skill of the person was copied into an agent's folder.
+    SkillGiven {
+        /// Its name.
+        skill: String,
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A skill of the person was removed from an agent's folder.
+    SkillTaken {
+        /// Its name.
+        skill: String,
+        /// The folder.
+        folder: PathBuf,
+    },
     /// Parts of another setup were applied.
     SetUp {
         /// The previous parts by id; null for a part that did not exist.
@@ -229,6 +243,8 @@ impl Ledger {
             Step::Connected { .. }
             | Step::Disconnected { .. }
             | Step::Updated { .. }
+            | Step::SkillGiven { .. }
+            | Step::SkillTaken { .. }
             | Step::SetUp { .. } => &[],
         });
         of_records.chain(of_steps.map(|file| &file.path)).cloned().collect()
@@ -267,6 +283,26 @@ impl Ledger {
         secrets: Vec<String>,
     ) -> io::Result<()> {
         self.change(|book| book.steps.push(Step::SetUp { before, secrets }))
+    }
+
+    /// Records a step that was made.
+    pub fn noted(&self, step: Step) -> io::Result<()> {
+        self.change(|book| book.steps.push(step))
+    }
+
+    /// Removes the steps of a skill, which cannot be undone any more: all, or those in one folder.
+    pub fn forget_skill(&self, name: &str, only: Option<&Path>) -> io::Result<()> {
+        let is_meant = |step: &Step| match step {
+            Step::SkillGiven { skill, folder } | Step::SkillTaken { skill, folder } => {
+                skill == name && only.is_none_or(|only| folder == only)
+            }
+            Step::Connected { .. }
+            | Step::Disconnected { .. }
+            | Step::Imported { .. }
+            | Step::Updated { .. }
+            | Step::SetUp { .. } => false,
+        };
+        self.change(|book| book.steps.retain(|step| !is_meant(step)))
     }
 
     /// The last step.
@@ -354,6 +390,8 @@ impl Ledger {
             Step::Connected { .. }
             | Step::Disconnected { .. }
             | Step::Updated { .. }
+            | Step::SkillGiven { .. }
+            | Step::SkillTaken { .. }
             | Step::SetUp { .. } => &[],
         });
         for copy in copies.filter(|copy| copy.path == path) {

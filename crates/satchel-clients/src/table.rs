@@ -293,6 +293,17 @@ pub struct PerProject {
     pub disabled: String,
 }
 
+/// Where a client reads skills of the person.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SkillFolders {
+    /// The folder that skills are given to, as its maker documents it.
+    pub folder: PerOs,
+    /// Other folders that it reads.
+    #[serde(default)]
+    pub also_reads: Vec<String>,
+}
+
 /// A supported client.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -329,6 +340,9 @@ pub struct Client {
     /// The placeholder syntaxes it supports, by their names in `references.rs`.
     #[serde(default)]
     pub references: Vec<String>,
+    /// Where it reads skills, if its maker documents that.
+    #[serde(default)]
+    pub skills: Option<SkillFolders>,
     /// How Satchel is added.
     pub connect: Method,
     /// The preferred transport.

@@ -9,7 +9,7 @@
 //!   [`setup`] (the whole setup as a file);
 //! 3 [`catalog`] (what servers offer), [`icons`] (pictures of servers) and [`bridge`] (between the two families of revisions);
 //! 4 [`review`] (what is held back, and what a person says about it), [`prompts`] (what people are asked), [`recorder`]
-//!   (what happened), [`calls`] (what calls in flight share), [`scripts`] (scripts that models write) and [`meaning`] (texts as vectors);
+//!   (what happened), [`calls`] (what calls in flight share), [`scripts`] (scripts that models write), [`own_skills`] (skills of the person) and [`meaning`] (texts as vectors);
 //! 5 [`hub`] (many servers, one spine) and [`updates`] (newer versions of the program itself).
 //!
 //! A test to copy: `hub/tests/calling.rs::arguments_that_do_not_fit_never_reach_the_server`.
@@ -20,6 +20,7 @@ pub mod calls;
 pub mod export;
 pub mod hub;
 pub mod icons;
+pub mod own_skills;
 pub mod prompts;
 pub mod recorder;
 pub mod review;

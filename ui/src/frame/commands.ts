@@ -84,9 +84,10 @@ export function itemsOf(state: HubState, now: number, dark: boolean, keys: (key:
   return [
     go("servers", words.nav.servers, "1"),
     go("catalog", words.nav.catalog, "2"),
-    go("activity", words.nav.activity, "3"),
-    go("savings", words.nav.savings, "4"),
-    go("clients", words.nav.clients, "5"),
+    go("skills", words.nav.skills, "3"),
+    go("activity", words.nav.activity, "4"),
+    go("savings", words.nav.savings, "5"),
+    go("clients", words.nav.clients, "6"),
     go("settings", words.nav.settings, ","),
     ...(snapshot?.servers ?? []).map(
       (server): Item => ({

@@ -1,14 +1,14 @@
 // Where the window is: `/servers/NAME/TAB`, `/servers/NAME/tools/TOOL`, `/catalog/ID`, `/settings`. Kept in the address, and over a restart.
 import { leave } from "./leaving";
 
-export const screens = ["servers", "catalog", "activity", "savings", "clients", "settings", "welcome"] as const;
+export const screens = ["servers", "catalog", "skills", "activity", "savings", "clients", "settings", "welcome"] as const;
 export type Screen = (typeof screens)[number];
 export type Tab = "overview" | "tools" | "offers" | "log" | "setup";
 export const tabs: readonly Tab[] = ["overview", "tools", "offers", "log", "setup"];
 
 export interface Route {
   screen: Screen;
-  /** The selected item of the screen: a server, a catalog entry, a call, a client, a step. */
+  /** The selected item of the screen: a server, a catalog entry, a skill, a call, a client, a step. */
   item: string | undefined;
   /** The server chosen on Servers. */
   server: string | undefined;

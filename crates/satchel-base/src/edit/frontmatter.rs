@@ -18,11 +18,7 @@ const MERGED: usize = 16;
 /// # Errors
 /// Why not: there is no readable frontmatter, or the first field that differs.
 pub fn says(file: &str, expected: &Map<String, Value>) -> Result<(), String> {
-    let text = frontmatter(file).ok_or("it has no frontmatter, or one that does not end")?;
-    if text.len() > LARGEST {
-        return Err(format!("its frontmatter is larger than {} KiB", LARGEST / 1024));
-    }
-    let root = YamlTree::parse(text)?;
+    let root = read(file)?;
     let Yaml::Map(members) = &*root else {
         return Err("its frontmatter is not a map".to_owned());
     };
@@ -30,6 +26,30 @@ pub fn says(file: &str, expected: &Map<String, Value>) -> Result<(), String> {
         None => Ok(()),
         Some(field) => Err(format!("its frontmatter has another value of \"{field}\"")),
     }
+}
+
+/// The fields of a file's frontmatter, with the texts of those that have one.
+///
+/// # Errors
+/// As for [`says`].
+pub fn texts(file: &str) -> Result<BTreeMap<String, Option<String>>, String> {
+    let root = read(file)?;
+    let Yaml::Map(members) = &*root else {
+        return Err("its frontmatter is not a map".to_owned());
+    };
+    let text = |value: &Yaml| match value {
+        Yaml::Scalar(scalar) => Some(scalar.text.clone()),
+        Yaml::List(_) | Yaml::Map(_) => None,
+    };
+    Ok(members.iter().map(|(key, value)| (key.text.clone(), text(value))).collect())
+}
+
+fn read(file: &str) -> Result<Rc<Yaml>, String> {
+    let text = frontmatter(file).ok_or("it has no frontmatter, or one that does not end")?;
+    if text.len() > LARGEST {
+        return Err(format!("its frontmatter is larger than {} KiB", LARGEST / 1024));
+    }
+    YamlTree::parse(text)
 }
 
 /// The text between the first two lines `---`.

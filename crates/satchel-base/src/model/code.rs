@@ -172,6 +172,14 @@ codes! {
     BadAnswer = "bad_answer",
     /// A bundle cannot be used.
     BadBundle = "bad_bundle",
+    /// A folder or an archive is not a skill that can be added.
+    BadSkill = "bad_skill",
+    /// There is no such skill.
+    UnknownSkill = "unknown_skill",
+    /// There is such a skill already, or an agent has it.
+    SkillExists = "skill_exists",
+    /// A client would list more pinned tools than it may.
+    TooManyPinned = "too_many_pinned",
     /// A server description cannot be used.
     BadDescription = "bad_description",
     /// An image's digest cannot be resolved.
@@ -466,6 +474,10 @@ impl Code {
             | Code::BadRule
             | Code::BadAnswer
             | Code::BadBundle
+            | Code::BadSkill
+            | Code::UnknownSkill
+            | Code::SkillExists
+            | Code::TooManyPinned
             | Code::BadDescription
             | Code::NoDigest
             | Code::NotFromARegistry

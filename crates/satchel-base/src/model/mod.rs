@@ -23,6 +23,7 @@ pub mod nature;
 pub mod oauth;
 pub mod offered;
 pub mod origin;
+pub mod own_skills;
 pub mod package;
 pub mod pinned;
 pub mod profiles;

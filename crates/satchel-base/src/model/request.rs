@@ -24,6 +24,7 @@ use super::{
     },
     oauth::{AccountLine, SignInPage, SignInView},
     offered::{Offered, OfferedThing},
+    own_skills::{OwnSkillDetails, OwnSkills, SkillChange},
     package::{PackageView, Pinned},
     setup::{FollowedSetup, SetupChoice, SetupReview, SetupSource, TakenSetup, WrittenSetup},
     trying::{AppPage, ToolDetails, Tried, TriedScript, TryProgress},
@@ -514,6 +515,70 @@ requests! {
         #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
         environment: BTreeMap<String, String>,
     } -> ClientList;
+
+    /// The person's skills, and the agents that they can be given to.
+    "own_skills": ListOwnSkills {
+        /// Environment variables of the caller.
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
+        environment: BTreeMap<String, String>,
+    } -> OwnSkills;
+
+    /// Everything about one of the person's skills.
+    "own_skill": GetSkill {
+        /// Its name.
+        name: String,
+        /// Environment variables of the caller.
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
+        environment: BTreeMap<String, String>,
+    } -> OwnSkillDetails;
+
+    /// Adds a skill. It has no effect before it is given.
+    "add_skill": AddSkill {
+        /// An absolute path of a directory or an archive, or a server's skill as `server|uri`.
+        from: String,
+        /// Replace one of the same name; agents keep what they have.
+        replace: bool,
+        /// Environment variables of the caller.
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
+        environment: BTreeMap<String, String>,
+    } -> OwnSkillDetails;
+
+    /// Copies a skill into agents' folders.
+    "give_skill": GiveSkill {
+        /// Its name.
+        name: String,
+        /// The ids of the agents.
+        agents: Vec<String>,
+        /// What the person saw.
+        fingerprint: String,
+        /// Environment variables of the caller.
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
+        environment: BTreeMap<String, String>,
+    } -> SkillChange;
+
+    /// Removes a skill from agents' folders.
+    "take_skill": TakeSkill {
+        /// Its name.
+        name: String,
+        /// The ids of the agents.
+        agents: Vec<String>,
+        /// Remove nothing: what they have becomes the person's own.
+        leave: bool,
+        /// Environment variables of the caller.
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(as = "Option<_>", optional))]
+        environment: BTreeMap<String, String>,
+    } -> SkillChange;
+
+    /// Removes a skill that no agent has.
+    "remove_skill": RemoveSkill {
+        /// Its name.
+        name: String,
+    } -> Done;
 
     /// Adds Satchel's entry to a client's files.
     "connect_client": ConnectClient {

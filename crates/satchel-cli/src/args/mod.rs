@@ -7,6 +7,7 @@ mod listings;
 mod program;
 mod records;
 mod servers;
+mod skills;
 mod tools;
 mod transfer;
 
@@ -22,6 +23,7 @@ pub(crate) use listings::{Info, Install, Outdated, Search, Uninstall, Update};
 pub(crate) use program::{LogFormat, SearchPathAct, Serve};
 pub(crate) use records::{Audit, AuditAct, History, HistoryAct, Logs, Stats, Table};
 pub(crate) use servers::{Add, Remove, Sandbox, ShareArgs};
+pub(crate) use skills::{GiveTo, SkillAt, SkillsAct};
 pub(crate) use tools::{CallArgs, PinTool, Tools, UnpinTool, Whose};
 pub(crate) use transfer::{ExportTo, Import, SetupAct, SetupParts};
 
@@ -178,6 +180,11 @@ pub(crate) enum Command {
     Profile {
         #[command(subcommand)]
         act: ProfileAct,
+    },
+    /// Keep your own skills and give them to agents: folders with a SKILL.md
+    Skills {
+        #[command(subcommand)]
+        act: SkillsAct,
     },
     /// Add Satchel to a client's configuration, or show how to connect
     Connect(Connect),

@@ -28,6 +28,7 @@ pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod setup;
+pub(crate) mod skills;
 pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod tools;

@@ -306,7 +306,7 @@ impl From<ApplyError> for Refusal {
                 (Code::ProfileInUse, "Choose another one there first.")
             }
             ApplyError::Change(ChangeError::TooManyPinned) => {
-                (Code::TooMany, "Unpin one first: `satchel pin-tool --list`.")
+                (Code::TooManyPinned, "Unpin one first: `satchel pin-tool --list`.")
             }
             ApplyError::Change(ChangeError::NotPinned(_)) => {
                 (Code::UnknownPath, "See `satchel pin-tool --list`.")

@@ -14,8 +14,8 @@ use crate::{
         control::{Change, Refusal},
         nature::Permit,
         request::{
-            AnswerAsk, AnswerQuestion, Approve, ApproveSettings, DeleteHistory, FollowSetup, KeepDeleted,
-            KeepSetup, LookedAt, Resume, SetHidden, TakeSetup, Undo, WriteSetup,
+            AnswerAsk, AnswerQuestion, Approve, ApproveSettings, DeleteHistory, FollowSetup, GiveSkill,
+            KeepDeleted, KeepSetup, LookedAt, Resume, SetHidden, TakeSetup, Undo, WriteSetup,
         },
         server::{Sandbox, Share},
         setup::SetupSource,
@@ -158,12 +158,21 @@ pub(super) fn of_undo(hub: &Hub, _: &Undo) -> Option<Loosening> {
         Some(Step::Updated { server, .. }) => {
             Some(Loosening::new(format!("undoing the update of \"{server}\""), "satchel undo"))
         }
+        Some(Step::SkillTaken { skill, .. }) => {
+            Some(Loosening::new(format!("giving the skill \"{skill}\" again"), "satchel undo"))
+        }
         Some(Step::SetUp { .. }) => Some(Loosening::new(
             "undoing the changes that were taken over from another setup",
             "satchel undo",
         )),
         _ => None,
     }
+}
+
+pub(super) fn of_given_skill(_: &Hub, GiveSkill { name, agents, .. }: &GiveSkill) -> Option<Loosening> {
+    let agents: Vec<_> = agents.iter().map(|agent| shell::word(agent)).collect();
+    let command = format!("satchel skills give {} {}", shell::word(name), agents.join(" "));
+    Some(Loosening::new(format!("giving the skill \"{name}\" to an agent"), command))
 }
 
 pub(super) fn of_written_setup(_: &Hub, WriteSetup { path, passphrase }: &WriteSetup) -> Option<Loosening> {

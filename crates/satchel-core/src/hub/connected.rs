@@ -13,6 +13,7 @@ use crate::{
         token::Tokens,
     },
     model::ServerName,
+    own_skills::SkillStore,
     scripts::Scripts,
 };
 
@@ -28,6 +29,8 @@ pub(super) struct Clients {
     pub(super) tokens: Tokens,
     /// What Satchel wrote into other programs' files.
     pub(super) edits: Ledger,
+    /// The person's skills, and which of them Satchel copied into agents' folders.
+    pub(super) own_skills: SkillStore,
     /// Increases with every change of what a client sees.
     choices: watch::Sender<u64>,
     /// Cached catalogs of clients that do not see everything.
@@ -40,10 +43,10 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    pub(super) fn new(tokens: Tokens, edits: Ledger, scripts: Scripts) -> Self {
+    pub(super) fn new(tokens: Tokens, edits: Ledger, own_skills: SkillStore, scripts: Scripts) -> Self {
         let (choices, audiences) = (watch::Sender::new(0), Audiences::default());
         let (watching, named) = (Mutex::default(), Mutex::default());
-        Self { tokens, edits, choices, audiences, watching, named, scripts }
+        Self { tokens, edits, own_skills, choices, audiences, watching, named, scripts }
     }
 
     /// Stores a person's choice for a client and notifies every connected client.

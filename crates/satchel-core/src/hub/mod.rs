@@ -40,6 +40,7 @@ mod loosening;
 mod measured;
 mod offered;
 mod ourselves;
+mod own_skills;
 mod packages;
 mod page;
 mod pause;
@@ -113,6 +114,7 @@ use crate::{
         event::DebugStatus,
         ledger::CallKind,
     },
+    own_skills::SkillStore,
     platform::{Environment, descriptors::Descriptors},
     prompts::Prompts,
     recorder::{self, Observer, Program, Recorder},
@@ -220,6 +222,7 @@ impl Hub {
         let (tokens, trouble) = Tokens::open(&options.places.data);
         let (edits, edits_trouble) = Edits::open(&options.places.data);
         data_dir::clear_leftovers_of_others(edits.files());
+        let (own_skills, skills_trouble) = SkillStore::open(&options.places.data);
         let secrets = Secrets::open(&options.places.data);
         let (config, servers, faces) = (watch::Sender::default(), Servers::default(), Faces::default());
         let (recorder, mailbox, recorder_trouble) = Recorder::open(recorder::Settings {
@@ -255,7 +258,7 @@ impl Hub {
             around,
             configured: Configured::new(&options.places, config, changes),
             servers,
-            clients: Clients::new(tokens, edits, scripts),
+            clients: Clients::new(tokens, edits, own_skills, scripts),
             review: Review::new(options.places.approvals(), tracker),
             prompts: Prompts::new(faces.notify(), life.end().clone()),
             calls: Calls::default(),
@@ -266,7 +269,7 @@ impl Hub {
             options,
         });
         let hub = Self { inner, context: CallContext::default() };
-        for trouble in [trouble, edits_trouble, recorder_trouble].into_iter().flatten() {
+        for trouble in [trouble, edits_trouble, skills_trouble, recorder_trouble].into_iter().flatten() {
             hub.notice(Notice::new(crate::model::Code::SetAside, trouble));
         }
         data_dir::open_vault(&hub).await;
@@ -674,6 +677,11 @@ impl Hub {
     /// Is any tool pinned for anybody?
     pub fn has_pinned_tools(&self) -> bool {
         !self.config().pinned_tools().is_empty()
+    }
+
+    /// The skills of the person.
+    fn own_skills(&self) -> &SkillStore {
+        &self.inner.clients.own_skills
     }
 
     /// Is there a profile of this name?

@@ -104,7 +104,7 @@ pub(super) async fn page(hub: &Hub, server: &str, uri: String) -> Result<AppPage
     page::of_result(&result)
 }
 
-async fn fetch(hub: &Hub, server: &str, what: OfferedThing) -> Result<Box<Raw>, Refusal> {
+pub(super) async fn fetch(hub: &Hub, server: &str, what: OfferedThing) -> Result<Box<Raw>, Refusal> {
     let name: ServerName = server.parse().map_err(|_| Refusal::unknown_server(server))?;
     if !hub.servers().contains_key(&name) {
         return Err(Refusal::unknown_server(server));

@@ -9,8 +9,8 @@ use super::{
     Hub, USUAL_PORT, approved,
     authorize::{self, nothing},
     binding, by_hand, clients, credential, doctor, failures, icons, instances, launch, listings, offered,
-    packages, pause, permission, review, search, server_entry, settings, setup, sign_in, trying, undo, usage,
-    view,
+    own_skills, packages, pause, permission, review, search, server_entry, settings, setup, sign_in, trying,
+    undo, usage, view,
 };
 use crate::{
     intake::{
@@ -248,6 +248,24 @@ methods! {
     // Access, for scripts and the bridge.
     MakeToken, CHANNEL, nothing, |hub, MakeToken { client, ephemeral }| {
         blocking(hub, move |hub| hub.connect(&client, ephemeral)).await
+    };
+    ListOwnSkills, WINDOWS, nothing, |hub, ListOwnSkills { environment }| {
+        blocking(hub, move |hub| Ok(own_skills::list(hub, &environment))).await
+    };
+    GetSkill, WINDOWS, nothing, |hub, GetSkill { name, environment }| {
+        blocking(hub, move |hub| own_skills::details(hub, &name, &environment)).await
+    };
+    AddSkill, WINDOWS, nothing, |hub, AddSkill { from, replace, environment }| {
+        own_skills::add(hub, from, replace, environment).await
+    };
+    GiveSkill, WINDOWS, authorize::of_given_skill, |hub, GiveSkill { name, agents, fingerprint, environment }| {
+        blocking(hub, move |hub| own_skills::give(hub, &name, &agents, &fingerprint, &environment)).await
+    };
+    TakeSkill, WINDOWS, nothing, |hub, TakeSkill { name, agents, leave, environment }| {
+        blocking(hub, move |hub| own_skills::take(hub, &name, &agents, leave, &environment)).await
+    };
+    RemoveSkill, WINDOWS, nothing, |hub, RemoveSkill { name }| {
+        blocking(hub, move |hub| own_skills::remove(hub, &name)).await.and_then(done)
     };
     ConnectClient, WINDOWS, nothing, |hub, connect| clients::connect_client(hub, &connect).await;
     DisconnectClient, WINDOWS, nothing, |hub, DisconnectClient { client, dry_run, environment }| {

@@ -88,7 +88,7 @@ pub(super) fn check(
 }
 
 /// The bytes of the only content, which must be of this address.
-fn content(result: &Raw, uri: &str) -> Result<Vec<u8>, String> {
+pub(super) fn content(result: &Raw, uri: &str) -> Result<Vec<u8>, String> {
     let contents: Option<Vec<Box<Raw>>> = RawObject::parse(result).ok().and_then(|all| all.read("contents"));
     let [content] = contents.as_deref().unwrap_or_default() else {
         return Err("the answer does not have one content".to_owned());

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     Hub, clients,
     clients::{known, remarks},
-    server_entry, setup,
+    own_skills, server_entry, setup,
 };
 use crate::{
     clients::{
@@ -39,6 +39,13 @@ pub(super) async fn undo(hub: &Hub, environment: &Environment) -> Result<Undone,
         Step::Disconnected { client, over } => connect_again(hub, client, *over, environment).await?,
         Step::Imported { servers, secrets, taken_out } => {
             take_import_back(hub, servers, secrets, taken_out).await?
+        }
+        Step::SkillGiven { skill, folder } | Step::SkillTaken { skill, folder } => {
+            let (skill, folder) = (skill.clone(), folder.clone());
+            let given = matches!(step, Step::SkillGiven { .. });
+            let owned = hub.clone();
+            let undo = move || own_skills::undo(&owned, &skill, &folder, given);
+            hub.inner.life.blocking(undo).await??
         }
         Step::SetUp { before, secrets } => take_setup_back(hub, before, secrets).await,
         Step::Updated { server, before, secrets } => take_update_back(hub, server, before, secrets).await?,

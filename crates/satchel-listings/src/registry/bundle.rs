@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs::{self, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, Cursor, Read, Write},
     path::{Component, Path, PathBuf},
 };
@@ -76,11 +76,7 @@ pub fn unpack(bytes: &[u8], directory: &Path) -> Result<Unpacked, BundleError> {
     if bytes.len() as u64 > PACKED {
         return Err(BundleError::TooLarge(format!("{} MB packed", bytes.len() / 1024 / 1024)));
     }
-    let mut archive =
-        ZipArchive::new(Cursor::new(bytes)).map_err(|error| BundleError::NotABundle(error.to_string()))?;
-    if archive.len() > FILES {
-        return Err(BundleError::TooLarge(format!("{} files", archive.len())));
-    }
+    let mut archive = opened(bytes, FILES)?;
     let manifest = manifest(&mut archive)?;
     let parent = directory.parent().unwrap_or(Path::new("."));
     files::create_private_dir(parent)?;
@@ -96,6 +92,52 @@ pub fn unpack(bytes: &[u8], directory: &Path) -> Result<Unpacked, BundleError> {
         let _ = fs::remove_dir_all(&unfinished);
     }
     done.map(|()| Unpacked { directory: directory.to_owned(), manifest, signature })
+}
+
+/// The limits of an archive.
+#[derive(Debug, Clone, Copy)]
+pub struct Most {
+    /// Maximum size of the archive, in bytes.
+    pub packed: u64,
+    /// Maximum total size of its files.
+    pub unpacked: u64,
+    /// Maximum number of files and directories.
+    pub files: usize,
+}
+
+/// A file of an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackedFile {
+    /// Its path, which leads down only.
+    pub path: String,
+    /// Its content.
+    pub bytes: Vec<u8>,
+    /// May it be started as a program?
+    pub program: bool,
+}
+
+/// The files of any archive in this format, which need not be a bundle, in memory.
+///
+/// # Errors
+/// [`BundleError`]
+pub fn files_of(archive: &[u8], most: &Most) -> Result<Vec<PackedFile>, BundleError> {
+    let packed = archive.len() as u64;
+    if packed > most.packed {
+        return Err(BundleError::TooLarge(format!("{} MB packed", packed / 1024 / 1024)));
+    }
+    let mut archive = opened(archive, most.files)?;
+    let (mut paths, mut files) = (Paths::default(), Vec::new());
+    let mut left = most.unpacked.min(packed.saturating_mul(RATIO).max(HARMLESS));
+    for index in 0..archive.len() {
+        let mut entry = PackedEntry::at(&mut archive, index, &mut paths)?;
+        if entry.file.is_dir() {
+            continue;
+        }
+        let mut bytes = Vec::new();
+        left = one(&mut entry.file, &mut bytes, &entry.name, left)?;
+        files.push(PackedFile { path: entry.name, bytes, program: entry.program });
+    }
+    Ok(files)
 }
 
 /// The manifest of a bundle, without unpacking it.
@@ -121,6 +163,37 @@ fn unaltered(bytes: &[u8]) -> Result<(&[u8], Signature), BundleError> {
 
 type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
+fn opened(bytes: &[u8], files: usize) -> Result<Archive<'_>, BundleError> {
+    let archive =
+        ZipArchive::new(Cursor::new(bytes)).map_err(|error| BundleError::NotABundle(error.to_string()))?;
+    match archive.len() > files {
+        true => Err(BundleError::TooLarge(format!("{} files", archive.len()))),
+        false => Ok(archive),
+    }
+}
+
+/// A file or directory whose path was admitted.
+struct PackedEntry<'a, R: Read> {
+    file: ZipFile<'a, R>,
+    name: String,
+    below: PathBuf,
+    program: bool,
+}
+
+impl<'a, 'b> PackedEntry<'a, Cursor<&'b [u8]>> {
+    fn at(archive: &'a mut Archive<'b>, index: usize, paths: &mut Paths) -> Result<Self, BundleError> {
+        let file = archive.by_index(index).map_err(|error| BundleError::NotABundle(error.to_string()))?;
+        let name = file.name().map_err(|error| BundleError::NotABundle(error.to_string()))?.into_owned();
+        let below = paths.admit(&name, file.is_dir())?;
+        let mode = file.unix_mode().unwrap_or(0);
+        // The file type in the upper bits, as in stat(2): regular files and directories only.
+        if !matches!(mode & 0o170_000, 0 | 0o100_000 | 0o040_000) {
+            return Err(BundleError::Special(name));
+        }
+        Ok(Self { file, name, below, program: mode & 0o111 != 0 })
+    }
+}
+
 fn manifest(archive: &mut Archive<'_>) -> Result<Manifest, BundleError> {
     let mut file = archive.by_name("manifest.json").map_err(|error| {
         BundleError::NotABundle(format!("there is no manifest.json at its root ({error})"))
@@ -142,14 +215,7 @@ fn all(archive: &mut Archive<'_>, packed: u64, into: &Path) -> Result<(), Bundle
     let mut paths = Paths::default();
     let mut left = UNPACKED.min(packed.saturating_mul(RATIO).max(HARMLESS));
     for index in 0..archive.len() {
-        let mut file = archive.by_index(index).map_err(|error| BundleError::NotABundle(error.to_string()))?;
-        let name = file.name().map_err(|error| BundleError::NotABundle(error.to_string()))?.into_owned();
-        let below = paths.admit(&name, file.is_dir())?;
-        let mode = file.unix_mode().unwrap_or(0);
-        // The file type in the upper bits, as in stat(2): regular files and directories only.
-        if !matches!(mode & 0o170_000, 0 | 0o100_000 | 0o040_000) {
-            return Err(BundleError::Special(name));
-        }
+        let PackedEntry { mut file, name, below, program } = PackedEntry::at(archive, index, &mut paths)?;
         let path = into.join(below);
         if file.is_dir() {
             files::create_private_dir(&path)?;
@@ -158,7 +224,7 @@ fn all(archive: &mut Archive<'_>, packed: u64, into: &Path) -> Result<(), Bundle
         if let Some(parent) = path.parent() {
             files::create_private_dir(parent)?;
         }
-        left = one(&mut file, &path, &name, mode & 0o111 != 0, left)?;
+        left = one(&mut file, &mut created(&path, program)?, &name, left)?;
     }
     Ok(())
 }
@@ -194,22 +260,24 @@ impl Paths {
     }
 }
 
-/// Writes one file and returns the remaining size limit. Sizes declared in the archive are not trusted.
-fn one<R: Read + ?Sized>(
-    file: &mut ZipFile<'_, R>,
-    path: &Path,
-    name: &str,
-    program: bool,
-    left: u64,
-) -> Result<u64, BundleError> {
-    let most = left.min(file.compressed_size().saturating_mul(RATIO).max(HARMLESS));
+fn created(path: &Path, program: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, if program { 0o700 } else { 0o600 });
     #[cfg(not(unix))]
     let _ = program;
-    let mut out = options.open(path)?;
+    options.open(path)
+}
+
+/// Writes one file and returns the remaining size limit. Sizes declared in the archive are not trusted.
+fn one<R: Read + ?Sized>(
+    file: &mut ZipFile<'_, R>,
+    out: &mut impl Write,
+    name: &str,
+    left: u64,
+) -> Result<u64, BundleError> {
+    let most = left.min(file.compressed_size().saturating_mul(RATIO).max(HARMLESS));
     let mut written = 0u64;
     let mut buffer = vec![0u8; 64 * 1024];
     loop {
@@ -226,7 +294,7 @@ fn one<R: Read + ?Sized>(
 }
 
 /// A path inside the bundle on every system: no root, drive, `..`, backslash, or name that is reserved on Windows.
-fn safe_path(name: &str) -> Option<PathBuf> {
+pub fn safe_path(name: &str) -> Option<PathBuf> {
     if name.is_empty() || name.contains(['\\', ':', '\0']) {
         return None;
     }
@@ -324,6 +392,26 @@ mod tests {
             let now = fs::metadata(done.directory.join("s.js")).unwrap().permissions().mode();
             assert_eq!(now & 0o7777, expected, "{mode:o}");
         }
+    }
+
+    #[test]
+    fn any_archive_is_read_into_memory_within_its_limits() {
+        let most = Most { packed: 1_000_000, unpacked: 100_000, files: 4 };
+        let archive = packed([("a/", &b""[..]), ("a/x", b"1"), ("b", b"22")]);
+        let read: Vec<(String, usize)> = files_of(&archive, &most)
+            .unwrap()
+            .into_iter()
+            .map(|file| (file.path, file.bytes.len()))
+            .collect();
+        assert_eq!(read[1..], [("a/x".to_owned(), 1), ("b".to_owned(), 2)]);
+        let large = vec![0u8; 100_001];
+        for archive in
+            [packed([("x", &large[..])]), packed([("a", b"" as &[u8]), ("b", b""), ("c", b""), ("d", b"")])]
+        {
+            assert!(matches!(files_of(&archive, &most), Err(BundleError::TooLarge(_))));
+        }
+        assert!(matches!(files_of(&packed([("../x", &b""[..])]), &most), Err(BundleError::Outside(_))));
+        assert!(matches!(files_of(b"no archive", &most), Err(BundleError::NotABundle(_))));
     }
 
     #[test]

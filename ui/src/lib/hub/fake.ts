@@ -1,7 +1,8 @@
 // A hub in memory, for a browser without Tauri and for component tests. It behaves; it does not pretend to serve.
-import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, Findings, FollowedSetup, HubState, Imported, Installed, InstalledServer, InstallPlan, KnownClient, Left, OwnPlace, PackageView, PageEvent, PageSaid, PageTold, Permit, Pinned, PinnedView, ProfilesView, Refusal, Refused, Remark, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, TakenSetup, Target, ToolList, Tried, TryProgress, UpdatesView, WrittenSetup } from "./generated";
+import type { About, Answer, ApprovalList, Choices, ClientList, ClientState, Findings, FollowedSetup, HubState, Imported, Installed, InstalledServer, InstallPlan, KnownClient, Left, OwnPlace, OwnSkill, PackageView, PageEvent, PageSaid, PageTold, Permit, Pinned, PinnedView, ProfilesView, Refusal, Refused, Remark, Request, ServerApprovals, ServerLog, ServerState, ServerView, SignInPage, SignInState, SignInView, Snapshot, TakenSetup, Target, ToolList, Tried, TryProgress, UpdatesView, WrittenSetup } from "./generated";
 import type { Hub } from "./hub";
 import * as pretend from "./pretend";
+import { skillsOf } from "./pretendSkills";
 import * as tools from "./pretendTools";
 
 export interface FakeHub extends Hub {
@@ -120,6 +121,8 @@ export interface Telling {
   revoked?: boolean;
   /** Tools that are tried do not end by themselves. */
   slow?: boolean;
+  /** The person's skills. */
+  skills?: OwnSkill[];
   /** Servers that want a sign-in as soon as they are added. */
   closed?: string[];
 }
@@ -131,6 +134,7 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
   let known = telling.clients ?? none;
   let followed: FollowedSetup = { folder: telling.folder ?? null, computer: "desk-77c1", others: telling.folder ? [pretend.setupReview("laptop-3f9a", false)] : [], troubles: [] };
   let moved = known;
+  const skills = skillsOf(telling.skills ?? []);
   const reclient = (id: string, what: Partial<KnownClient> & Partial<ClientState>): ClientList => ({
     ...known,
     clients: known.clients.map((client) => (client.id === id ? ({ ...client, ...what } as KnownClient) : client)),
@@ -371,6 +375,13 @@ export function fakeHub(initial: HubState, telling: Telling = {}): FakeHub {
       case "cancel_try":
         running.get(request.run)?.();
         return {};
+      case "own_skills":
+      case "own_skill":
+      case "add_skill":
+      case "give_skill":
+      case "take_skill":
+      case "remove_skill":
+        return skills(request);
       case "list_clients":
         return known;
       case "connect_client": {

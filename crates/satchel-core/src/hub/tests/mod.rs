@@ -12,6 +12,7 @@ mod importing;
 #[cfg(unix)]
 mod odd_files;
 mod offering;
+mod own_skills;
 mod pasted;
 mod pinned;
 mod profiles;

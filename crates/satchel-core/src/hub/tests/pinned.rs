@@ -108,7 +108,7 @@ async fn a_file_with_more_than_twenty_lists_the_first_and_a_program_may_pin() {
     let pins = listed(&house, "zed", None);
     assert_eq!((pins.len(), pins[0].as_str()), (MOST, "notes:t01"));
     let refused = house.ask_as_program(pinned(pin("notes:t00"))).await.unwrap_err();
-    assert_eq!(refused.code, Code::TooMany);
+    assert_eq!(refused.code, Code::TooManyPinned);
     house.ask_as_program(Change::PinTool { pin: pin("notes:t01"), pinned: false }).await.unwrap();
     house.ask_as_program(Change::PinTool { pin: pin("notes:t02"), pinned: false }).await.unwrap();
     house.ask_as_program(pinned(pin("notes:t00"))).await.unwrap();

@@ -12,8 +12,9 @@ use crate::{
     bridge::Caller,
     hub::NoSkill,
     model::{
+        Code,
         approvals::{Kind, Seen, Why},
-        request::{Approve, ListApprovals, Restart},
+        request::{AddSkill, Approve, ListApprovals, Restart},
     },
 };
 
@@ -136,4 +137,25 @@ async fn a_skill_that_no_list_has_is_given_by_its_address_and_pinned() {
     server.teach(vec![(entry(&[(MAIN, &other)]), false)], &[(MAIN, &other)]);
     read(&house, MAIN).await.unwrap_err();
     assert_eq!(skill(&house, MAIN).await.unwrap(), entry(&files), "it is the pinned one");
+}
+
+#[tokio::test]
+async fn a_skill_of_a_server_becomes_one_of_the_persons_with_every_byte() {
+    let files = [(MAIN, TEXT), (SCRIPT, "echo\r\n")];
+    let (house, server) = reader(&files, true).await;
+    let nowhere = house.hub.places().data.join("no-home").display().to_string();
+    let add = |from: &str| AddSkill {
+        from: from.into(),
+        replace: true,
+        environment: ["HOME", "USERPROFILE"].map(|name| (name.to_owned(), nowhere.clone())).into(),
+    };
+    let added = house.ask(add("site|skill://deploy/SKILL.md")).await.unwrap();
+    assert_eq!((added.skill.name.as_str(), added.skill.approved), ("deploy", false));
+    let texts: Vec<_> = added.files.iter().map(|file| (file.path.as_str(), file.size)).collect();
+    assert_eq!(texts, [("SKILL.md", TEXT.len() as u64), ("run.sh", 6)]);
+    let unknown = house.ask(add("site|skill://none/SKILL.md")).await.unwrap_err();
+    assert_eq!(unknown.code, Code::BadSkill);
+    // Other bytes than the entry says never become one.
+    server.teach(vec![(entry(&files), true)], &[(MAIN, TEXT), (SCRIPT, "echo OTHER\n")]);
+    house.ask(add("site|skill://deploy/SKILL.md")).await.unwrap_err();
 }

@@ -16,6 +16,11 @@ export type ActivityAsk = { before: number | null, limit: number, problems: bool
 export type ActivityPage = { calls: Array<CallLine>, sessions: Array<SessionLine>, more: boolean, minutes: Array<Minute>, problems: number, asked: number, };
 
 /**
+ * Adds a skill. It has no effect before it is given.
+ */
+export type AddSkill = { from: string, replace: boolean, environment?: { [key in string]: string }, };
+
+/**
  * Answers a permission question.
  */
 export type AnswerAsk = { id: number, answer: AskAnswer, };
@@ -171,7 +176,7 @@ export type ClientView = { id: string, requests: number, last_call: string | nul
 /**
  * Every error and trouble, as a stable code. A code never changes its meaning.
  */
-export type Code = "spawn_not_found" | "runtime_missing" | "docker_down" | "spawn_denied" | "sandbox_unusable" | "entry_wrong" | "exited_early" | "handshake_timeout" | "stdout_noise" | "dependency_broken" | "oom_killed" | "handshake_refused" | "protocol_version" | "crashed" | "list_failed" | "tool_paused" | "needs_credential" | "dns" | "unreachable" | "tls" | "http_401" | "http_403" | "http_404" | "http_5xx" | "keychain_locked" | "keychain_absent" | "vault_locked" | "config_invalid" | "rule_invalid" | "setting_invalid" | "port_taken" | "socket_not_opened" | "no_tools" | "offline" | "needs_sign_in" | "needs_more_rights" | "needs_client_id" | "oauth_refused" | "oauth_denied" | "oauth_discovery" | "oauth_refresh" | "oauth_callback_timeout" | "set_aside" | "ledger_unusable" | "held_back" | "approvals_lost" | "denied" | "settings_held" | "unknown_profile" | "setup_differs" | "not_in_profile" | "unknown_server" | "unknown_secret" | "unknown_client" | "which_client" | "unknown_call" | "unknown" | "unknown_page" | "unknown_origin" | "bad_request" | "bad_query" | "bad_arguments" | "bad_name" | "bad_server" | "bad_client" | "bad_paste" | "bad_rule" | "bad_answer" | "bad_bundle" | "bad_description" | "no_digest" | "not_from_a_registry" | "unknown_listing" | "changed_in_place" | "up_to_date" | "package_swapped" | "way_gone" | "needs_consent" | "deleted" | "unknown_way" | "not_a_server" | "server_exists" | "profile_exists" | "profile_in_use" | "needs" | "empty" | "unreadable" | "unwritable" | "ledger" | "secret_store" | "short_passphrase" | "unreferenced" | "wrong_passphrase" | "upstream_error" | "call_failed" | "not_repeatable" | "arguments_not_kept" | "cancelled" | "too_many" | "closing" | "not_open" | "panicked" | "switched_off" | "needs_person" | "from_a_server" | "not_for_windows" | "changed_meanwhile" | "unread" | "nothing_removed" | "nothing_to_undo" | "not_asked" | "other_question" | "too_soon" | "no_sign_in" | "not_connected" | "not_installed" | "paste" | "no_way" | "client_file" | "changed" | "version_unknown" | "versions_several" | "pinned_already" | "no_version" | "not_opened" | "passing_path" | "autostart" | "no_update" | "clipboard";
+export type Code = "spawn_not_found" | "runtime_missing" | "docker_down" | "spawn_denied" | "sandbox_unusable" | "entry_wrong" | "exited_early" | "handshake_timeout" | "stdout_noise" | "dependency_broken" | "oom_killed" | "handshake_refused" | "protocol_version" | "crashed" | "list_failed" | "tool_paused" | "needs_credential" | "dns" | "unreachable" | "tls" | "http_401" | "http_403" | "http_404" | "http_5xx" | "keychain_locked" | "keychain_absent" | "vault_locked" | "config_invalid" | "rule_invalid" | "setting_invalid" | "port_taken" | "socket_not_opened" | "no_tools" | "offline" | "needs_sign_in" | "needs_more_rights" | "needs_client_id" | "oauth_refused" | "oauth_denied" | "oauth_discovery" | "oauth_refresh" | "oauth_callback_timeout" | "set_aside" | "ledger_unusable" | "held_back" | "approvals_lost" | "denied" | "settings_held" | "unknown_profile" | "setup_differs" | "not_in_profile" | "unknown_server" | "unknown_secret" | "unknown_client" | "which_client" | "unknown_call" | "unknown" | "unknown_page" | "unknown_origin" | "bad_request" | "bad_query" | "bad_arguments" | "bad_name" | "bad_server" | "bad_client" | "bad_paste" | "bad_rule" | "bad_answer" | "bad_bundle" | "bad_skill" | "unknown_skill" | "skill_exists" | "too_many_pinned" | "bad_description" | "no_digest" | "not_from_a_registry" | "unknown_listing" | "changed_in_place" | "up_to_date" | "package_swapped" | "way_gone" | "needs_consent" | "deleted" | "unknown_way" | "not_a_server" | "server_exists" | "profile_exists" | "profile_in_use" | "needs" | "empty" | "unreadable" | "unwritable" | "ledger" | "secret_store" | "short_passphrase" | "unreferenced" | "wrong_passphrase" | "upstream_error" | "call_failed" | "not_repeatable" | "arguments_not_kept" | "cancelled" | "too_many" | "closing" | "not_open" | "panicked" | "switched_off" | "needs_person" | "from_a_server" | "not_for_windows" | "changed_meanwhile" | "unread" | "nothing_removed" | "nothing_to_undo" | "not_asked" | "other_question" | "too_soon" | "no_sign_in" | "not_connected" | "not_installed" | "paste" | "no_way" | "client_file" | "changed" | "version_unknown" | "versions_several" | "pinned_already" | "no_version" | "not_opened" | "passing_path" | "autostart" | "no_update" | "clipboard";
 
 /**
  * How complex the arguments of a tool are.
@@ -390,6 +395,11 @@ export type GetServerDay = { server: string, };
 export type GetServerIcons = Record<symbol, never>;
 
 /**
+ * Everything about one of the person's skills.
+ */
+export type GetSkill = { name: string, environment?: { [key in string]: string }, };
+
+/**
  * The complete state of the hub.
  */
 export type GetStatus = Record<symbol, never>;
@@ -398,6 +408,11 @@ export type GetStatus = Record<symbol, never>;
  * All details of one tool.
  */
 export type GetTool = { tool_path: string, };
+
+/**
+ * Copies a skill into agents' folders.
+ */
+export type GiveSkill = { name: string, agents: Array<string>, fingerprint: string, environment?: { [key in string]: string }, };
 
 /**
  * The health of something.
@@ -535,6 +550,11 @@ export type ListOffered = { server: string, };
  * The secrets that only this server uses.
  */
 export type ListOwnSecrets = { server: string, };
+
+/**
+ * The person's skills, and the agents that they can be given to.
+ */
+export type ListOwnSkills = { environment?: { [key in string]: string }, };
 
 /**
  * The names of stored secrets.
@@ -692,6 +712,26 @@ export type Over = "http" | "bridge";
 export type OwnSecrets = { names: Array<string>, };
 
 /**
+ * A skill that Satchel keeps.
+ */
+export type OwnSkill = { name: string, description: string, from: string, added_ms: number, files: number, bytes: number, fingerprint: string, approved: boolean, standings: Array<SkillStanding>, };
+
+/**
+ * All details of a skill, for a person to review.
+ */
+export type OwnSkillDetails = { skill: OwnSkill, files: Array<OwnSkillFile>, remarks: Array<SkillRemark>, left_out: Array<string>, };
+
+/**
+ * A file of a skill.
+ */
+export type OwnSkillFile = { path: string, size: number, sha256: string, program: boolean, text: string | null, cut: boolean, findings: Array<Finding>, };
+
+/**
+ * The skills that Satchel keeps, and the agents that they can be given to.
+ */
+export type OwnSkills = { skills: Array<OwnSkill>, agents: Array<SkillAgent>, };
+
+/**
  * The package that a server's launcher fetches.
  */
 export type PackageView = { package: string, version: string | null, digest: string | null, fetched: Array<string>, kept: boolean, example: string, };
@@ -831,6 +871,11 @@ export type Remark = { place: string, reason: string, } & ({ "code": "renamed", 
  * Removes a secret.
  */
 export type RemoveSecret = { name: string, };
+
+/**
+ * Removes a skill that no agent has.
+ */
+export type RemoveSkill = { name: string, };
 
 /**
  * Calls, tokens and savings in a period.
@@ -1055,6 +1100,31 @@ export type SignOut = { server: string, keep_registration?: boolean, };
 export type SignedOut = { was_in: boolean, revoked: boolean | null, };
 
 /**
+ * An agent that reads skills from a folder.
+ */
+export type SkillAgent = { id: string, name: string, installed: boolean, folder: string, also_reads: Array<string>, };
+
+/**
+ * What became of giving a skill to agents, or of taking it from them.
+ */
+export type SkillChange = { skill: OwnSkill, refused: Array<Left>, };
+
+/**
+ * What agents do with a skill besides reading it.
+ */
+export type SkillRemark = { "remark": "runs_commands", command: string, } | { "remark": "permits", fields: Array<string>, } | { "remark": "has_programs", files: Array<string>, };
+
+/**
+ * What lies under a skill's name in an agent's folder.
+ */
+export type SkillStanding = { agent: string, folder: string, state: SkillState, changed: Array<string>, };
+
+/**
+ * What a folder of a skill's name is.
+ */
+export type SkillState = "given" | "older" | "changed" | "gone" | "own";
+
+/**
  * The state of the hub at one moment.
  */
 export type Snapshot = { version: number, endpoint: string | null, notices: Array<Notice>, servers: Array<ServerView>, clients: Array<ClientView>, avoided: Avoided, paused: Paused | null, ledger: LedgerView, asks: Array<Ask>, profiles: ProfilesView, pinned: Array<PinnedView>, pictures: PicturesView, listed: number, };
@@ -1088,6 +1158,11 @@ export type Surface = "auto" | "router" | "direct" | "script";
  * Applies reviewed parts of another setup.
  */
 export type TakeSetup = { from: SetupSource, parts: Array<SetupChoice>, passphrase?: string | null, };
+
+/**
+ * Removes a skill from agents' folders.
+ */
+export type TakeSkill = { name: string, agents: Array<string>, leave: boolean, environment?: { [key in string]: string }, };
 
 /**
  * The result of applying a setup.
@@ -1225,6 +1300,7 @@ export type WrittenSetup = { path: string, servers: number, others: number, secr
 export interface Requests {
   accounts: { fields: ListAccounts; answer: Array<AccountLine> };
   activity: { fields: ActivityAsk; answer: ActivityPage };
+  add_skill: { fields: AddSkill; answer: OwnSkillDetails };
   answer_ask: { fields: AnswerAsk; answer: Done };
   answer_question: { fields: AnswerQuestion; answer: Done };
   answer_secret: { fields: AnswerSecret; answer: Done };
@@ -1251,6 +1327,7 @@ export interface Requests {
   follow_try: { fields: FollowTry; answer: TryProgress };
   followed_setup: { fields: GetFollowedSetup; answer: FollowedSetup };
   forget_habits: { fields: ForgetHabits; answer: Done };
+  give_skill: { fields: GiveSkill; answer: SkillChange };
   import_servers: { fields: ImportServers; answer: Imported };
   install_listed: { fields: InstallListed; answer: Installed };
   installed: { fields: ListInstalled; answer: Array<InstalledServer> };
@@ -1265,6 +1342,8 @@ export interface Requests {
   looked_at: { fields: LookedAt; answer: Done };
   offered: { fields: ListOffered; answer: Offered };
   own_secrets: { fields: ListOwnSecrets; answer: OwnSecrets };
+  own_skill: { fields: GetSkill; answer: OwnSkillDetails };
+  own_skills: { fields: ListOwnSkills; answer: OwnSkills };
   package: { fields: GetPackage; answer: PackageView | null };
   paste_sign_in: { fields: PasteSignIn; answer: Done };
   pause: { fields: Pause; answer: Done };
@@ -1275,6 +1354,7 @@ export interface Requests {
   read_setup: { fields: ReadSetup; answer: SetupReview };
   reading_ask: { fields: ReadingAsk; answer: Done };
   remove_secret: { fields: RemoveSecret; answer: Done };
+  remove_skill: { fields: RemoveSkill; answer: Done };
   report: { fields: ReportAsk; answer: Report };
   rest: { fields: Rest; answer: Done };
   restart: { fields: Restart; answer: Done };
@@ -1289,6 +1369,7 @@ export interface Requests {
   sign_out: { fields: SignOut; answer: SignedOut };
   status: { fields: GetStatus; answer: Snapshot };
   take_setup: { fields: TakeSetup; answer: TakenSetup };
+  take_skill: { fields: TakeSkill; answer: SkillChange };
   tool: { fields: GetTool; answer: ToolDetails };
   tools: { fields: ListTools; answer: ToolList };
   try_script: { fields: TryScript; answer: TriedScript };
