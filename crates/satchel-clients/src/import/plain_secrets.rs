@@ -269,10 +269,15 @@ pub fn into_config(server: &FoundEntry, name: &str) -> (Map<String, Value>, Vec<
     (entry, moved, needs)
 }
 
+/// Words for the project's folder that are written without braces: of JetBrains and Zed.
+const UNBRACED: [(&str, &str); 2] =
+    [("$PROJECT_DIR$", "${PROJECT_DIR}"), ("$ZED_WORKTREE_ROOT", "${ZED_WORKTREE_ROOT}")];
+
 /// The folder of the session in place of editors' words for the project's folder. `.` is no folder of a session without one.
 fn in_project(text: &str) -> String {
+    let text = UNBRACED.iter().fold(text.to_owned(), |text, (word, braced)| text.replace(word, braced));
     let mut out = String::with_capacity(text.len());
-    for part in scan(text, |_| true) {
+    for part in scan(&text, |_| true) {
         match part {
             Scanned::Text(text) => out.push_str(text),
             Scanned::Placeholder { whole, inside } => {
@@ -573,6 +578,9 @@ mod tests {
     fn an_editors_folder_becomes_that_of_the_session() {
         for (text, expected) in [
             ("--root=${workspaceFolder}/src", "--root=${project}/src"),
+            ("$ZED_WORKTREE_ROOT/src", "${project}/src"),
+            ("$PROJECT_DIR$/src", "${project}/src"),
+            ("$PROJECT_DIR", "$PROJECT_DIR"),
             ("${CLAUDE_PROJECT_DIR:-.}", "${project}"),
             ("${env:CLAUDE_PROJECT_DIR:-/srv}", "${project:-/srv}"),
             ("$${workspaceFolder}", "$${workspaceFolder}"),
