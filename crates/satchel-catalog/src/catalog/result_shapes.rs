@@ -18,8 +18,9 @@ const VALUES: [&str; 5] = ["mimeType", "title", "description", "size", "name"];
 /// The result of this method as the protocol has it; `None` if it is right. In some revisions, structured content may be any
 /// value.
 pub fn corrected(method: &str, era: Era, result: &Raw) -> Option<Box<Raw>> {
-    let says_nothing = method == "tools/call" && !result.get().contains("\"content\"");
-    if !says_nothing && !may_be_wrong(result.get()) && !lacks_a_type(method, result.get()) {
+    let is_looked_at =
+        method == "completion/complete" || method == "tools/call" && !result.get().contains("\"content\"");
+    if !is_looked_at && !may_be_wrong(result.get()) && !lacks_a_type(method, result.get()) {
         return None;
     }
     let mut fields = RawObject::parse(result).ok()?;
@@ -100,6 +101,9 @@ fn tool(fields: &mut RawObject, era: Era) -> bool {
     changed |= texts_as_blocks(fields);
     changed | each(fields, "content", block)
 }
+
+/// Maximum number of values in a completion.
+const MOST_VALUES: usize = 100;
 
 /// The member that results had before there were revisions.
 const FIRST: &str = "toolResult";
@@ -209,7 +213,17 @@ fn completion(fields: &mut RawObject) -> bool {
     let Some(mut inner) = fields.get("completion").and_then(|raw| RawObject::parse(raw).ok()) else {
         return false;
     };
-    let changed = without_empty(&mut inner, &[], &["total", "hasMore"]) | as_list(&mut inner, "values");
+    let mut changed = without_empty(&mut inner, &[], &["total", "hasMore"]) | as_list(&mut inner, "values");
+    // Clients that check it reject a longer list as a whole (`2025-11-25/schema.mdx#completeresult`).
+    let values = inner.read::<Vec<Box<Raw>>>("values").unwrap_or_default();
+    if values.len() > MOST_VALUES {
+        if inner.get("total").is_none() {
+            inner.put("total", &values.len());
+        }
+        inner.put("values", &values[..MOST_VALUES]);
+        inner.put("hasMore", &true);
+        changed = true;
+    }
     if changed {
         fields.set("completion", inner.to_raw());
     }
@@ -319,6 +333,12 @@ mod tests {
             let corrected = corrected(method, Era::SESSION, &raw(&wrong)).unwrap();
             assert_eq!(corrected.get(), right, "{method} {wrong}");
         }
+        let values = |count: usize| vec![r#""v""#; count].join(",");
+        let long = format!(r#"{{"completion":{{"values":[{}]}}}}"#, values(150));
+        let cut = format!(r#"{{"completion":{{"values":[{}],"total":150,"hasMore":true}}}}"#, values(100));
+        let corrected_long = corrected("completion/complete", Era::SESSION, &raw(&long)).unwrap();
+        assert_eq!(corrected_long.get(), cut);
+        assert!(corrected("completion/complete", Era::SESSION, &raw(&cut)).is_none());
         let list = r#"{"content":[],"structuredContent":[]}"#;
         let object = corrected("tools/call", Era::SESSION, &raw(list)).unwrap();
         assert_eq!(object.get(), list.replace(":[]}", ":{}}"));

@@ -573,7 +573,6 @@ mod tests {
         assert_eq!(moved, taken);
     }
 
-    /// The table that every room is tested with.
     #[test]
     fn an_editors_folder_becomes_that_of_the_session() {
         for (text, expected) in [
@@ -590,6 +589,7 @@ mod tests {
         }
     }
 
+    /// The table that every room is tested with.
     #[test]
     fn what_leaves_the_file_has_the_verdict_of_every_room() {
         let mut rows = 0;
