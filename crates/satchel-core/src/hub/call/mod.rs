@@ -7,6 +7,7 @@
 mod attempt;
 mod conversation;
 mod finish;
+mod fitted;
 
 use attempt::{Attempt, Task, Woken, patience};
 use conversation::{Asked, Conversation, Next};
@@ -612,7 +613,7 @@ impl Running {
             Err(failed @ Failed::Hub(_)) => Err(failed),
         };
         Step::End(match &self.finish {
-            Some(finish) => finish.applied(&self.hub, &self.caller.client, &self.attempt, end),
+            Some(finish) => finish.applied(&self.hub, &self.caller, &self.attempt, end),
             None => end,
         })
     }
