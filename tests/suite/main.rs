@@ -12,6 +12,7 @@ mod costs;
 mod discovery;
 mod doors;
 mod features;
+mod fitted;
 mod floors;
 mod hosted;
 mod hubs;

@@ -117,7 +117,8 @@ async fn run(args: Args) -> anyhow::Result<ExitCode> {
             commands::audit::list(&places, &table, json).await
         }
         Command::Logs(logs) => commands::logs::run(&places, logs, json).await,
-        Command::Clients { all } => commands::clients::list(&places, all, json).await,
+        Command::Clients { client: Some(client), .. } => commands::clients::one(&places, &client, json).await,
+        Command::Clients { client: None, all } => commands::clients::list(&places, all, json).await,
         Command::Connect(connect) => commands::connect::run(&places, connect, json).await,
         Command::Disconnect { client, dry_run } => {
             commands::clients::disconnect(&places, client, dry_run, json).await

@@ -1,6 +1,9 @@
 //! Chooses the surface that a client gets, and says why.
 
-use super::table::Client;
+use super::{
+    seen::{Cut, Fact, Facts, ListChanges, ToolSearch},
+    table::Client,
+};
 use crate::model::clients::Surface;
 
 /// The surface in effect: the user's choice, or what suits the client. Never [`Surface::Auto`]. The reason is for
@@ -23,12 +26,13 @@ pub fn effective(
 }
 
 fn of_client(client: &Client, tools: usize) -> (Surface, String) {
-    let name = client.title();
-    if client.defers_tools && client.list_changed == Some(true) {
+    let (name, facts) = (client.title(), Facts::of_client(&client.id));
+    let defers = matches!(facts.tool_search(), Some(ToolSearch::Defers(_)));
+    if defers && facts.has(&Fact::ListChanges(ListChanges::Heard)) {
         let reason = format!("{name} loads tool definitions by itself only when it needs them");
         return (Surface::Direct, reason);
     }
-    if let Some(limit) = client.tool_limit
+    if let Some(limit) = facts.tool_limit()
         && tools > limit
     {
         return (Surface::Router, format!("{name} takes {limit} tools, and there are {tools}"));
@@ -38,8 +42,8 @@ fn of_client(client: &Client, tools: usize) -> (Surface, String) {
 
 /// The size limit of a result for a client, in bytes; 0 means none. A client that cuts by itself gets what it keeps, unless
 /// the configuration sets a limit.
-pub fn result_cap(client: Option<&Client>, configured: usize, is_set: bool) -> usize {
-    match client.and_then(|client| client.result_cap).filter(|_| !is_set) {
+pub fn result_cap(client: &str, configured: usize, is_set: bool) -> usize {
+    match Facts::of_client(client).cut().and_then(Cut::cap).filter(|_| !is_set) {
         Some(own) if configured == 0 => own,
         Some(own) => own.min(configured),
         None => configured,
@@ -68,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_client_that_cuts_results_gets_what_it_keeps() {
-        let cap = |id: &str, configured, is_set| result_cap(table::client(id), configured, is_set);
+        let cap = result_cap;
         assert_eq!(cap("codex", 100_000, false), 8_000);
         assert_eq!(cap("codex", 100_000, true), 100_000, "a person has chosen it");
         assert_eq!(cap("codex", 0, true), 0);

@@ -7,7 +7,10 @@ use satchel_entry::template::Template;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::edit::Format;
+use crate::{
+    edit::Format,
+    seen::{Library, Observation},
+};
 
 /// How well a client's file is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -377,18 +380,9 @@ pub struct Client {
     /// What the user has to do next.
     #[serde(default)]
     pub after_connect: Option<String>,
-    /// Does it support change notifications for tools?
+    /// What it was seen to do.
     #[serde(default)]
-    pub list_changed: Option<bool>,
-    /// Does it defer tool definitions until they are needed?
-    #[serde(default)]
-    pub defers_tools: bool,
-    /// Maximum number of tools.
-    #[serde(default)]
-    pub tool_limit: Option<usize>,
-    /// It cuts longer results itself, in bytes, and Satchel's note on where the rest is with them.
-    #[serde(default)]
-    pub result_cap: Option<usize>,
+    pub seen: Vec<Observation>,
 }
 
 /// A client's own command for adding servers. `${NAME}` is the entry's name; the entry is passed as JSON.
@@ -406,17 +400,25 @@ pub struct OwnCommand {
 const TEXT: &str = include_str!("table.json");
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Table {
     clients: Vec<Client>,
+    libraries: Vec<Library>,
+}
+
+fn table() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(|| serde_json::from_str(TEXT).expect("the table is checked by a test"))
 }
 
 /// All clients, in display order.
 pub fn clients() -> &'static [Client] {
-    static TABLE: OnceLock<Vec<Client>> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let table: Table = serde_json::from_str(TEXT).expect("the table is checked by a test");
-        table.clients
-    })
+    &table().clients
+}
+
+/// Libraries and other programs that connect by hand, of which only what they do is known.
+pub fn libraries() -> &'static [Library] {
+    &table().libraries
 }
 
 /// The variables that determine where clients' files and programs are.

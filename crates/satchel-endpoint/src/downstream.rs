@@ -1,18 +1,19 @@
 //! Answers a client's requests: which methods exist on which surface, and what each does. [`crate::exchange`]
 //! (sessions) and [`crate::modern`] (stateless requests) transport the answers.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use satchel_core::{
     bridge::Caller,
     calls::results::ADDRESS,
     catalog::{
-        Offer, Said,
+        Offer, Said, ToolEntry,
         flat::Flat,
         labelled,
         lists::{Asked, List},
         skills,
     },
+    clients::seen::{Errors, Fact, Objects},
     hub::{CallFailure, Failed, Hub, NoSkill, Running, Underway, Wanted},
     model::{ServerName, ToolPath},
     recorder::Observer,
@@ -27,6 +28,7 @@ use satchel_mcp::{
 use serde_json::{json, value::to_raw_value};
 
 use crate::{
+    fitted::{self, Fit},
     meta, observe,
     params::Params,
     surface::{self, Hello, Surface},
@@ -153,13 +155,23 @@ async fn router(hub: &Hub, asker: &Asker, method: &str, params: RawObject, meta_
         "tools/list" => {
             let now = || meta::menu::servers(hub);
             let servers = asker.servers.clone().unwrap_or_else(now);
-            let definitions = match asker.surface {
+            let mut definitions = match asker.surface {
                 Surface::Script => meta::script_definitions(&servers),
                 Surface::Router | Surface::Direct | Surface::Server(_) => meta::definitions(&servers),
             };
+            let facts = asker.caller.facts();
+            if facts.has(&Fact::Objects(Objects::Closed)) {
+                meta::take_arguments_as_text(&mut definitions);
+            }
             let own: Vec<Box<Raw>> = definitions.as_array().into_iter().flatten().map(raw).collect();
-            let pinned = surface::pinned_tools(hub);
-            let tools: Vec<&Raw> = own.iter().chain(&pinned).map(|tool| &**tool).collect();
+            let (pinned, fit) = (surface::pinned_tools(hub), Fit::of(facts));
+            let pinned = pinned.iter().map(|tool| match &fit {
+                Some(fit) => fit.tool(tool),
+                None => Cow::Borrowed(&**tool),
+            });
+            let pinned: Vec<Cow<'_, Raw>> = pinned.collect();
+            let tools: Vec<&Raw> =
+                own.iter().map(|tool| &**tool).chain(pinned.iter().map(|tool| &**tool)).collect();
             let list = surface::list("tools", &tools);
             Reply::List(Arc::new(List::new(finished(hub, asker, "tools", list))))
         }
@@ -187,6 +199,11 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject, meta_of: &RawObj
             onward.set(key, value.to_owned());
         }
     }
+    let facts = asker.caller.facts();
+    let arguments = match facts.has(&Fact::TakesAll("arguments".to_owned())) {
+        true => fitted::unnested(arguments),
+        false => arguments,
+    };
     let observer = observe::own(hub, &asker.visit, &name, (&params, meta_of), &arguments);
     let hub = &hub.observed(&observer);
     let reply = match name.as_str() {
@@ -219,7 +236,12 @@ async fn meta_tool(hub: &Hub, asker: &Asker, params: RawObject, meta_of: &RawObj
     if let Reply::Result(result) = &reply {
         observer.answered(result, true);
     }
-    reply
+    match reply {
+        Reply::Result(result) if facts.has(&Fact::Errors(Errors::SecondEndsTheRun)) => {
+            Reply::Result(meta::not_called(result))
+        }
+        reply => reply,
+    }
 }
 
 async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -> Reply {
@@ -230,6 +252,14 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
         "tools/call" => match flat.tool(&named(&params)) {
             Some(path) => {
                 hub.client_seen(&asker.caller.client, Some(&path.to_string()));
+                if let Some(fit) = Fit::of(asker.caller.facts()) {
+                    let schema = catalog.tool(path).and_then(ToolEntry::input_schema);
+                    let given = params.get("arguments");
+                    let fitted = schema.zip(given).and_then(|(schema, given)| fit.arguments(&schema, given));
+                    if let Some(arguments) = fitted {
+                        params.set("arguments", arguments);
+                    }
+                }
                 started(hub.call_tool_at(&asker.caller, path.clone(), params).await, Kind::Tool)
             }
             None => match surface::hidden(hub, &named(&params)) {
@@ -266,13 +296,18 @@ async fn direct(hub: &Hub, asker: &Asker, method: &str, mut params: RawObject) -
             Some((server, own)) => skill(hub, asker, &server, &own).await,
             None => no_skill(&params),
         },
-        _ => match surface::list_key(method) {
-            Some(key) => {
+        _ => match (surface::list_key(method), Fit::of(asker.caller.facts())) {
+            (Some(key @ "tools"), Some(fit)) => {
+                let tools: Vec<_> = flat.items(method).into_iter().map(|tool| fit.tool(tool)).collect();
+                let tools: Vec<&Raw> = tools.iter().map(|tool| &**tool).collect();
+                Reply::List(Arc::new(List::new(finished(hub, asker, key, surface::list(key, &tools)))))
+            }
+            (Some(key), _) => {
                 let asked = Asked { server: None, key, era: asker.caller.era };
                 let list = || finished(hub, asker, key, surface::list(key, &flat.items(method)));
                 Reply::List(catalog.list(&asked, list))
             }
-            None => unknown_method(method),
+            (None, _) => unknown_method(method),
         },
     }
 }

@@ -527,7 +527,7 @@ fn open_again(app: &Arc<App>, name: &str, client: &str, place: &Place) -> Option
     // What changed in the meantime is unknown. Satchel's own tools stay the same.
     let stays = session.surface().is_ours() && !app.hub.has_pinned_tools();
     let lists = notifications::LISTS.iter().filter(|list| **list != "tools" || !stays);
-    lists.for_each(|list| session.notifications.push(notifications::list_changed(list).to_json()));
+    lists.for_each(|list| notifications::tell_changed(&session, list));
     follow(app, &session);
     roots::ask(&app.hub, &session, false, &app.tracker, app.stopping());
     if !watched.is_empty() {

@@ -19,6 +19,7 @@ mod connection;
 mod control;
 mod downstream;
 mod exchange;
+mod fitted;
 mod guard;
 mod http;
 mod kept_sessions;

@@ -11,6 +11,7 @@ use std::{
 
 use satchel_core::{
     catalog::Catalog,
+    clients::seen::{Fact, ListChanges},
     config::profiles::Lens,
     hub::Hub,
     model::ServerName,
@@ -222,6 +223,13 @@ pub(crate) fn list_changed(list: &str) -> Message {
     Message::notification(&format!("notifications/{list}/list_changed"), None)
 }
 
+/// Tells a session that a list has changed, unless its client would hang.
+pub(crate) fn tell_changed(session: &Session, list: &str) {
+    if !session.caller().facts().has(&Fact::ListChanges(ListChanges::Deadlock)) {
+        session.notifications.push(list_changed(list).to_json());
+    }
+}
+
 /// The URI of the changed resource, if the notification contains one.
 pub(crate) fn updated(notification: &ServerNotification) -> Option<String> {
     if &*notification.method != "notifications/resources/updated" {
@@ -262,7 +270,7 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool, ask_for_root
     let mut follower = Follower::new(hub, session.look(hub));
     if again {
         // What was missed is unknown.
-        LISTS.iter().for_each(|list| session.notifications.push(list_changed(list).to_json()));
+        LISTS.iter().for_each(|list| tell_changed(session, list));
     }
     let mut choices = hub.watch_choices();
     let mut abandoned = pin!(session.notifications.abandoned());
@@ -276,7 +284,7 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool, ask_for_root
                 }
                 Ok(()) => {
                     follower.turn_to(hub, session.surface());
-                    LISTS.iter().for_each(|list| session.notifications.push(list_changed(list).to_json()));
+                    LISTS.iter().for_each(|list| tell_changed(session, list));
                     continue;
                 }
                 Err(_) => None,
@@ -288,7 +296,7 @@ async fn keep_passing_on(hub: &Hub, session: &Session, again: bool, ask_for_root
             None => break,
             Some(Told::List(list)) => {
                 session.unwatch_hidden(hub);
-                session.notifications.push(list_changed(list).to_json());
+                tell_changed(session, list);
             }
             Some(Told::Notification(notification)) => {
                 if let Some(message) =

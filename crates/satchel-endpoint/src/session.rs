@@ -550,6 +550,8 @@ fn first_to_go(open: &HashMap<String, (Arc<Session>, Instant)>, client: &str) ->
 
 #[cfg(test)]
 mod tests {
+    use futures_util::StreamExt;
+
     use super::*;
 
     fn session(client: &str) -> Session {
@@ -566,6 +568,20 @@ mod tests {
         assert!(sessions.get(&id, "a").is_some());
         tokio::time::advance(IDLE).await;
         assert!(sessions.get(&id, "a").is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_would_hang_is_told_of_no_changed_list() {
+        for (client, told) in [("semantic-kernel", 0), ("agent", 1)] {
+            let session = session(client);
+            crate::notifications::tell_changed(&session, "tools");
+            session.notifications.end();
+            let pieces = session.notifications.read(None, vec![]).collect::<Vec<_>>().await;
+            let notified =
+                |piece: &axum::body::Bytes| String::from_utf8_lossy(piece).contains("tools/list_changed");
+            let count = pieces.into_iter().map(|Ok(piece)| piece).filter(notified).count();
+            assert_eq!(count, told, "{client}");
+        }
     }
 
     #[tokio::test]

@@ -27,6 +27,8 @@ pub struct Visit {
     pub profile: String,
     /// One of Satchel's own interfaces: a person's calls, which neither cost nor save model tokens.
     pub face: bool,
+    /// The program loads definitions of tools only when they are needed.
+    pub defers: bool,
 }
 
 /// One server's tools as a client would have received them; `None` if they were never read.

@@ -23,6 +23,7 @@ use crate::model::{
 const NOON: u64 = 1_795_262_400_000;
 
 fn visit(session: Option<u64>, client: &str, program: &str, version: &str) -> Arc<Visit> {
+    let defers = program == "claude-code";
     let (client, program, version) = (client.to_owned(), program.to_owned(), version.to_owned());
     Arc::new(Visit {
         session,
@@ -33,6 +34,7 @@ fn visit(session: Option<u64>, client: &str, program: &str, version: &str) -> Ar
         only: String::new(),
         profile: String::new(),
         face: false,
+        defers,
     })
 }
 

@@ -145,6 +145,7 @@ mod tests {
             only: String::new(),
             profile: String::new(),
             face: false,
+            defers: false,
         }
     }
 

@@ -144,10 +144,12 @@ pub(crate) enum Command {
     /// Show the end of a server's log
     #[command(alias = "log")]
     Logs(Logs),
-    /// List the clients on this computer and their state
+    /// List the clients on this computer and their state, or show what one does and what Satchel does about it
     Clients {
+        /// Client or library, as in docs/clients.md
+        client: Option<String>,
         /// Include clients that are not installed
-        #[arg(long)]
+        #[arg(long, conflicts_with = "client")]
         all: bool,
     },
     /// Choose what a client sees at its address; takes effect at once

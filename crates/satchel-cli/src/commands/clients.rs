@@ -2,8 +2,13 @@
 
 use std::{collections::BTreeMap, process::ExitCode};
 
+use anyhow::bail;
 use satchel_core::{
-    clients::table,
+    clients::{
+        seen::Facts,
+        seen_page::{self, SeenRow},
+        table,
+    },
     files::Places,
     model::{
         clients::{ClientChange, ClientList, ClientState, FileChange, KnownClient, Over, Surface, Undone},
@@ -65,6 +70,50 @@ pub(crate) async fn list(places: &Places, all: bool, json: bool) -> anyhow::Resu
             say("");
             say(twice_told(client, &twice.there, &twice.here));
         }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a client or library was seen to do. Of a client from the table, its state too.
+pub(crate) async fn one(places: &Places, id: &str, json: bool) -> anyhow::Result<ExitCode> {
+    let Some(name) = seen_page::name(id) else {
+        bail!("there is no client \"{id}\". See `satchel clients --all`, and docs/clients.md for libraries.")
+    };
+    let rows = seen_page::rows(Facts::of_client(id));
+    let client = match table::client(id) {
+        Some(_) => {
+            let list: ClientList = once(places, ListClients { environment: environment() }).await?;
+            list.clients.into_iter().find(|client| client.id == id)
+        }
+        None => None,
+    };
+    if json {
+        say_json(&serde_json::json!({ "id": id, "name": name, "client": client, "seen": rows }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    match &client {
+        Some(client) => {
+            say(format!(
+                "{name}: {}. It sees: {}; {}.",
+                state(client),
+                client.effective_word(),
+                client.reason
+            ));
+        }
+        None => say(format!("{name}: connects by hand, with `satchel connect --client {id}`.")),
+    }
+    if rows.is_empty() {
+        say("Nothing else is known of what it does.");
+    }
+    for SeenRow { seen, satchel, version, date, by } in rows {
+        say("");
+        say(format!("It {}.", seen.replace('`', "\"")));
+        if !satchel.is_empty() {
+            say(format!("  Satchel {}.", satchel.replace('`', "\"")));
+        }
+        let version =
+            if version.is_empty() { "version unknown".to_owned() } else { format!("version {version}") };
+        say(format!("  {version}, {date}, {by}"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,8 @@ use std::{borrow::Cow, sync::Arc};
 use satchel_mcp::{ErrorObject, Raw, RawObject, era::Era, errors, meta};
 use serde_json::json;
 
+use crate::clients::seen::Facts;
+
 /// The log levels of `notifications/message`, lowest first (RFC 5424).
 const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
@@ -47,6 +49,11 @@ impl Caller {
             log_from: None,
             asks_logs: false,
         }
+    }
+
+    /// What is known of its client.
+    pub fn facts(&self) -> Facts {
+        Facts::of(&self.client, || RawObject::parse(self.info.as_deref()?).ok()?.text("name"))
     }
 
     /// Can it answer this request? Returns the missing capabilities if not.

@@ -179,7 +179,7 @@ pub(super) fn is_there(hub: &Hub, path: &str) -> Result<(), Refusal> {
 /// The size limit of a result for a client, in bytes of text; 0 means none.
 pub(super) fn result_cap(config: &Config, client: &str) -> usize {
     let is_set = config.setting(RESULT_CAP).is_some();
-    surface::result_cap(table::client(client), config.result_cap(client), is_set)
+    surface::result_cap(client, config.result_cap(client), is_set)
 }
 
 pub(super) fn list_clients(hub: &Hub, environment: &Environment) -> ClientList {

@@ -341,6 +341,7 @@ mod tests {
             only: String::new(),
             profile: String::new(),
             face: false,
+            defers: false,
         }
     }
 

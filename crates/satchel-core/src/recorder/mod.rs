@@ -40,6 +40,7 @@ pub use observer::{CallTrouble, Observer};
 
 use crate::{
     catalog::{Catalog, Offer},
+    clients::seen::defers_tools,
     clock::now_ms,
     config::Config,
     files::Places,
@@ -158,6 +159,7 @@ pub fn visit(client: &str, program: Program<'_>, era: &str, only: Option<&Server
         only: only.map(ToString::to_string).unwrap_or_default(),
         profile: String::new(),
         face: false,
+        defers: defers_tools(program.name, program.version),
     }
 }
 

@@ -102,6 +102,7 @@ mod tests {
             only: String::new(),
             profile: String::new(),
             face: false,
+            defers: false,
         };
         Event::Called(Box::new(Called {
             visit: Arc::new(visit),

@@ -69,6 +69,16 @@ pub(crate) fn definitions(servers: &[String]) -> Value {
     ])
 }
 
+/// Declares the arguments of a call as a text with JSON, for clients that let their model fill no object without named
+/// properties. Both forms are taken from all clients.
+pub(crate) fn take_arguments_as_text(definitions: &mut Value) {
+    let tools = definitions.as_array_mut().into_iter().flatten();
+    for tool in tools.filter(|tool| tool["name"] == EXECUTE) {
+        tool["inputSchema"]["properties"]["arguments"] =
+            json!({ "type": "string", "description": "a JSON object, as its signature says" });
+    }
+}
+
 /// The servers a client can use, with their subjects as far as there is room. Consists of names only: servers' own
 /// descriptions have no place in Satchel's.
 pub(crate) fn servers(hub: &Hub) -> Vec<String> {
@@ -181,6 +191,16 @@ mod tests {
         let servers = ["forge", "new"].map(|name| (name, catalog.subjects(name)));
         let lines = lines(servers.into_iter());
         assert_eq!(lines, ["forge (issue, pull request, fork repository)", "new"]);
+    }
+
+    #[test]
+    fn arguments_may_be_declared_as_a_text() {
+        let mut fitted = definitions(&[]);
+        take_arguments_as_text(&mut fitted);
+        let arguments = "/1/inputSchema/properties/arguments";
+        assert_eq!(fitted.pointer(arguments).unwrap()["type"], "string");
+        *fitted.pointer_mut(arguments).unwrap() = definitions(&[]).pointer(arguments).unwrap().clone();
+        assert_eq!(fitted, definitions(&[]), "nothing else is changed");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use serde_json::{Value, json, value::to_raw_value};
 
 pub(crate) use discover::discover;
 pub(crate) use execute::{execute_arguments, wanted_tool};
-pub(crate) use menu::{STAYS, definitions};
+pub(crate) use menu::{STAYS, definitions, take_arguments_as_text};
 pub(crate) use resources::{list_resources, resource_content, result_page};
 pub(crate) use script::{INSTRUCTIONS as SCRIPT_INSTRUCTIONS, script_definitions};
 
@@ -61,10 +61,39 @@ pub(crate) fn fault(message: &str) -> Box<Raw> {
     raw(&json!({ "content": [{ "type": "text", "text": message }], "isError": true, "_meta": meta }))
 }
 
+/// The answer to a call that was not made, without the mark of an error: for a client whose agent ends at the second one.
+/// Other results stay.
+pub(crate) fn not_called(result: Box<Raw>) -> Box<Raw> {
+    let mut fields: Value = serde_json::from_str(result.get()).unwrap_or_default();
+    if fields["isError"] != true || fields["_meta"]["dev.satchel/outcome"] != "not_sent" {
+        return result;
+    }
+    fields["isError"] = json!(false);
+    if let Some(message) = fields["content"][0]["text"].as_str() {
+        fields["content"][0]["text"] = json!(format!("No tool was called. {message}"));
+    }
+    raw(&fields)
+}
+
 fn text(text: &str, is_error: bool) -> Box<Raw> {
     raw(&json!({ "content": [{ "type": "text", "text": text }], "isError": is_error }))
 }
 
 fn raw(value: &Value) -> Box<Raw> {
     to_raw_value(value).expect("a JSON value always serializes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_called_can_be_said_without_an_error() {
+        let said: Value = serde_json::from_str(not_called(fault("it needs a path")).get()).unwrap();
+        assert_eq!(said["isError"], false);
+        assert_eq!(said["content"][0]["text"], "No tool was called. it needs a path");
+        for same in [text("it failed", true), text("fine", false)] {
+            assert_eq!(not_called(same.clone()).get(), same.get());
+        }
+    }
 }

@@ -11,7 +11,6 @@ use super::{
     hour, sql,
 };
 use crate::{
-    deferring,
     definitions::{Definitions, Hash},
     event::{Offers, Visit},
     schema::StoreError,
@@ -155,7 +154,7 @@ impl State {
     }
 
     fn begin(&self, transaction: &Transaction<'_>, visit: &Visit, at_ms: u64) -> Result<Open, StoreError> {
-        let defers = deferring::defers(&visit.program, &visit.version);
+        let defers = visit.defers;
         let hour = hour(transaction, at_ms)?;
         transaction
             .prepare_cached(

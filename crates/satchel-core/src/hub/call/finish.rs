@@ -3,8 +3,9 @@
 
 use satchel_mcp::{Raw, RawObject, era::Era, meta};
 
-use super::Attempt;
+use super::{Attempt, fitted};
 use crate::{
+    bridge::Caller,
     catalog::result_shapes,
     hub::{
         Hub,
@@ -38,12 +39,19 @@ impl Finish {
     pub(super) fn applied(
         &self,
         hub: &Hub,
-        client: &str,
+        caller: &Caller,
         attempt: &Attempt,
         end: Result<Box<Raw>, Failed>,
     ) -> Result<Box<Raw>, Failed> {
+        let client = &*caller.client;
         match end {
-            Ok(result) => Ok(self.with_notes(hub, client, self.readable(hub, client, attempt, result))),
+            Ok(result) => {
+                let facts = fits(attempt).then(|| caller.facts());
+                let readable = self.readable(hub, client, attempt, result);
+                let readable = facts.and_then(|facts| fitted::readable(facts, &readable)).unwrap_or(readable);
+                let noted = self.with_notes(hub, client, readable);
+                Ok(facts.and_then(|facts| fitted::arranged(facts, &noted)).unwrap_or(noted))
+            }
             Err(Failed::Upstream(error)) if self.capped => {
                 let cap = hub.result_cap(client);
                 Err(Failed::Upstream(hub.calls().results.capped_error(client, cap, error)))
@@ -78,6 +86,11 @@ impl Finish {
         fields.set("_meta", meta.to_raw());
         fields.to_raw()
     }
+}
+
+/// Is it the result of a tool that may be fitted to its client?
+fn fits(attempt: &Attempt) -> bool {
+    attempt.tool.is_some() && !attempt.registered.config.exact_results
 }
 
 /// The result without what strict clients reject. At a server's own address it goes out as it came.

@@ -7,6 +7,7 @@
 mod attempt;
 mod conversation;
 mod finish;
+mod fitted;
 
 use attempt::{Attempt, Task, Woken, patience};
 use conversation::{Asked, Conversation, Next};
@@ -628,7 +629,7 @@ impl Running {
             Err(failed @ Failed::Hub(_)) => Err(failed),
         };
         let end = match &self.finish {
-            Some(finish) => finish.applied(&self.hub, &self.caller.client, &self.attempt, end),
+            Some(finish) => finish.applied(&self.hub, &self.caller, &self.attempt, end),
             None => end,
         };
         Step::End(end.map(|result| meta::blocks_for(self.caller.era, result)))

@@ -246,21 +246,22 @@ async fn answer(state: &State, message: &Value) -> Option<Value> {
     Some(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
 }
 
-/// `fails` answers with a tool's own error, `slow` when it is let go on, `link` with a link to the text, every other tool with
-/// its arguments.
+/// `fails` answers with a tool's own error, `slow` when it is let go on, `link` with a text and a link to the given text, every
+/// other tool with its arguments.
 async fn call(state: &State, params: &Value) -> Value {
     let said = |text: &str| json!([{ "type": "text", "text": text }]);
     match params["name"].as_str() {
         Some("fails") => json!({ "content": said("it went wrong"), "isError": true }),
-        Some("link") => {
-            let link = json!({ "type": "resource_link", "uri": params["arguments"]["text"], "name": "x" });
-            json!({ "content": [link] })
-        }
         Some("slow") => {
             if let Ok(permit) = state.slow.acquire().await {
                 permit.forget();
             }
             json!({ "content": said("at last") })
+        }
+        Some("link") => {
+            let uri = params["arguments"]["text"].as_str().unwrap_or("note://one");
+            let link = json!({ "type": "resource_link", "uri": uri, "name": "one" });
+            json!({ "content": [{ "type": "text", "text": "see" }, link] })
         }
         _ => json!({ "content": said(&params["arguments"].to_string()) }),
     }
