@@ -125,6 +125,7 @@ fn fill(path: &Path) -> u64 {
             only: String::new(),
             profile: String::new(),
             face: false,
+            defers: false,
         })
     };
     let mut events = Vec::new();

@@ -31,7 +31,8 @@ async fn client_at(hub: &Hub<'_>, name: &str, path: &str) -> Client {
 /// What a client gets as the schema of a tool; null if it is not listed.
 async fn schema(client: &Client, tool: &str) -> Value {
     let listed = client.request("tools/list", json!({})).await.value();
-    let found = listed["tools"].as_array().unwrap().iter().find(|listed| listed["name"] == tool);
+    let tools = listed["tools"].as_array().expect("there is a list");
+    let found = tools.iter().find(|listed| listed["name"] == tool);
     found.map(|found| found["inputSchema"].clone()).unwrap_or_default()
 }
 
