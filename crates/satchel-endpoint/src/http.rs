@@ -616,7 +616,8 @@ async fn batch(
     };
     // An answer in a list of one is that answer.
     let is_answer = |item: &&Raw| matches!(Message::parse_bounded(item.get()), Ok(Message::Response { .. }));
-    if !session.era.has_batches() && !(items.len() == 1 && items.iter().all(is_answer)) {
+    let is_one_answer = items.len() == 1 && items.iter().all(is_answer);
+    if !session.era.has_batches() && !is_one_answer {
         return refuse("an array of messages is not supported by this protocol revision");
     }
     if items.is_empty() || items.len() > BATCH {

@@ -215,12 +215,13 @@ fn completion(fields: &mut RawObject) -> bool {
     };
     let mut changed = without_empty(&mut inner, &[], &["total", "hasMore"]) | as_list(&mut inner, "values");
     // Clients that check it reject a longer list as a whole (`2025-11-25/schema.mdx#completeresult`).
-    let values = inner.read::<Vec<Box<Raw>>>("values").unwrap_or_default();
+    let mut values: Vec<Box<Raw>> = inner.read("values").unwrap_or_default();
     if values.len() > MOST_VALUES {
         if inner.get("total").is_none() {
-            inner.put("total", &values.len());
+            inner.put("total", &u64::try_from(values.len()).unwrap_or(u64::MAX));
         }
-        inner.put("values", &values[..MOST_VALUES]);
+        values.truncate(MOST_VALUES);
+        inner.put("values", &values);
         inner.put("hasMore", &true);
         changed = true;
     }

@@ -54,7 +54,7 @@ pub(crate) async fn run(places: &Places, what: String, json: bool) -> anyhow::Re
         (true, problems) => say_json(&problems)?,
         (false, []) => say(format!("Ready: {}.", counted(named.len()))),
         (false, problems) => problems.iter().for_each(|one| {
-            say(Lines::line(&format!("{}: {}", one.name, one.reason)));
+            say(Lines::line(format!("{}: {}", one.name, one.reason)));
         }),
     }
     Ok(if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -103,7 +103,7 @@ fn make(hub: &Hub, name: &ServerName, server: &Registered, owner: &Owner, others
     let config = run_as(server, owner, others, false);
     let around = hub.inner.around.clone();
     let preflight = launch::preflight(hub, name);
-    let upstream = server.upstream.another(name.clone(), number, config, preflight, &mark, roots, around);
+    let upstream = server.upstream.another(name.clone(), (number, roots), config, preflight, &mark, around);
     let end = server.end.child_token();
     let setup = setup_of(&server.config.transport);
     refresh::follow_instance(hub, name, &upstream, setup, end.clone());

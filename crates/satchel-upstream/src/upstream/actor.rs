@@ -62,15 +62,15 @@ impl Upstream {
         Self::begin(WhoseTask { name, number, instance: None }, config, preflight, last_failure, around, log)
     }
 
-    /// Starts the task of another instance of this server, whose lines in the log carry `mark`.
+    /// Starts the task of another instance of this server, with its number and the folders that it may know. Its lines in the
+    /// log carry `mark`.
     pub fn another(
         &self,
         name: ServerName,
-        number: u64,
+        (number, roots): (u64, Roots),
         config: ServerConfig,
         preflight: Preflight,
         mark: &str,
-        roots: Roots,
         around: Arc<Surroundings>,
     ) -> Self {
         let named = WhoseTask { name, number, instance: Some((number, roots)) };
