@@ -338,6 +338,9 @@ fn give_into(hub: &Hub, name: &str, folder: &Path) -> Result<(), Refusal> {
                 "Satchel leaves it alone. Rename or remove it yourself first.",
             )
         }
+        PlaceError::Unapproved => {
+            Refusal::new(Code::ChangedMeanwhile, format!("\"{name}\": {error}"), "Look at it again.")
+        }
         PlaceError::Files { .. } => Refusal::unwritable(&error),
     })?;
     hub.did_here(AuditKind::Policy, name, format!("skill given to {}", folder.display()));

@@ -38,6 +38,9 @@ pub enum PlaceError {
     /// Something of this name is there that Satchel did not write.
     #[error("{0} is there already, and Satchel did not write it")]
     Taken(PathBuf),
+    /// It is another skill by now than the one that a person approved.
+    #[error("it is not what a person approved")]
+    Unapproved,
     /// The files cannot be written.
     #[error("{path} cannot be written: {error}")]
     Files {

@@ -180,6 +180,7 @@ impl SkillStore {
     /// # Errors
     /// Any I/O error.
     pub fn approve(&self, name: &str, fingerprint: &str) -> io::Result<()> {
+        let _turn = self.turn.lock();
         self.change(name, |skill| skill.approved = Some(fingerprint.to_owned()))
     }
 
@@ -200,14 +201,17 @@ impl SkillStore {
         Ok(())
     }
 
-    /// Writes a skill into an agent's folder. One that was given before must stand there as it was given, or be gone.
+    /// Writes an approved skill into an agent's folder. One that was given before must stand there as it was given, or be gone.
     ///
     /// # Errors
     /// [`PlaceError`]; then the folder is as it was before.
     pub fn give(&self, name: &str, agents: &Path) -> Result<(), PlaceError> {
         let _turn = self.turn.lock();
         let told = |error| PlaceError::Files { path: agents.join(name), error };
-        let Some(skill) = self.get(name) else { return Ok(()) };
+        // It may have been replaced since a person approved it.
+        let Some(skill) = self.get(name).filter(KeptSkill::is_approved) else {
+            return Err(PlaceError::Unapproved);
+        };
         let folder = self.files(name, &skill).map_err(told)?;
         let before = skill.given.get(agents).cloned();
         let target = agents.join(name);
@@ -310,4 +314,49 @@ pub(super) fn row(path: &str, bytes: &[u8], program: bool) -> Row {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skill(text: &str) -> SkillFolder {
+        let main = format!("---\nname: plants\ndescription: Counts.\n---\n{text}");
+        let main = SkillFile { path: "SKILL.md".into(), bytes: main.into(), program: false };
+        SkillFolder::of(vec![main], vec![]).unwrap()
+    }
+
+    #[test]
+    fn what_took_the_place_of_an_approved_skill_is_not_given() {
+        let (data, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (store, trouble) = SkillStore::open(data.path());
+        assert_eq!(trouble, None);
+        let first = store.keep(&skill("One"), "/one").unwrap();
+        let agents = home.path().join("skills");
+        assert!(matches!(store.give("plants", &agents), Err(PlaceError::Unapproved)));
+        store.approve("plants", &first.fingerprint()).unwrap();
+        store.keep(&skill("Two"), "/two").unwrap();
+        assert!(matches!(store.give("plants", &agents), Err(PlaceError::Unapproved)));
+        assert!(!agents.exists());
+        store.keep(&skill("One"), "/one").unwrap();
+        store.give("plants", &agents).unwrap();
+        assert_eq!(store.standing("plants", &agents), Some(CopyState::AsGiven));
+    }
+
+    #[test]
+    fn a_damaged_record_knows_nothing_and_no_folder_as_its_own() {
+        let (data, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let store = SkillStore::open(data.path()).0;
+        let kept = store.keep(&skill("One"), "/one").unwrap();
+        store.approve("plants", &kept.fingerprint()).unwrap();
+        store.give("plants", home.path()).unwrap();
+        std::fs::write(data.path().join("skills.json"), "{").unwrap();
+        let (store, trouble) = SkillStore::open(data.path());
+        assert!(trouble.is_some() && store.all().is_empty());
+        let kept = store.keep(&skill("Two"), "/two").unwrap();
+        store.approve("plants", &kept.fingerprint()).unwrap();
+        assert!(matches!(store.give("plants", home.path()), Err(PlaceError::Taken(_))));
+        store.take("plants", home.path(), false).unwrap();
+        assert!(home.path().join("plants/SKILL.md").exists());
+    }
 }
