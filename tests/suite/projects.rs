@@ -37,7 +37,7 @@ async fn a_server_runs_in_the_folder_of_its_session_and_in_no_other() {
     let [web, api] = with_code(&home);
     let hub = home.start_hub().await;
     let none = hub.client("editor").await;
-    let refused = none.execute("code:env", json!({})).await.complaint();
+    let refused = none.execute("code:about", json!({})).await.complaint();
     assert!(refused.contains("runs in the folder of a session"), "{refused}");
     assert_eq!(hub.server("code").await["starts"], 0);
 
@@ -45,8 +45,8 @@ async fn a_server_runs_in_the_folder_of_its_session_and_in_no_other() {
     let mut pids = vec![];
     for (client, folder) in [(&one, &web), (&other, &api)] {
         // Its tools become known with the first session that works in a folder.
-        offered(client, "code:env").await;
-        let told = about(&client.execute("code:env", json!({ "env": ["WHERE"] })).await.text());
+        offered(client, "code:about").await;
+        let told = about(&client.execute("code:about", json!({ "env": ["WHERE"] })).await.text());
         let folder = folder.to_str().expect("a test's path is text");
         assert_eq!((&told["cwd"], &told["env"]["WHERE"]), (&json!(folder), &json!(folder)));
         assert!(told["args"].to_string().contains(&format!("\"{folder}/src\"")), "{told}");
@@ -56,15 +56,15 @@ async fn a_server_runs_in_the_folder_of_its_session_and_in_no_other() {
     }
     assert_ne!(pids[0], pids[1]);
     let third = within(&hub, "agent", &web).await;
-    let told = about(&third.execute("code:env", json!({})).await.text());
+    let told = about(&third.execute("code:about", json!({})).await.text());
     assert_eq!(told["pid"], pids[0], "who works in one folder shares the instance");
 
     let status = home.satchel(&["status"]).await.stdout;
     assert!(status.contains("because its entry contains ${project}"), "{status}");
     let at_home = within(&hub, "editor", home.path()).await;
-    let refused = at_home.execute("code:env", json!({})).await.complaint();
+    let refused = at_home.execute("code:about", json!({})).await.complaint();
     assert!(refused.contains("is your home directory, not a project"), "{refused}");
-    let refused = none.execute("code:env", json!({})).await.complaint();
+    let refused = none.execute("code:about", json!({})).await.complaint();
     assert!(refused.contains("its client names none"), "{refused}");
 }
 
@@ -78,7 +78,7 @@ async fn a_bridge_works_in_the_folder_that_its_client_started_it_in_or_in_the_on
     {
         let mut bridge = Bridge::start_in(&home, &web, &arguments);
         bridge.open().await;
-        let call = json!({ "tool_path": "code:env", "arguments": {} });
+        let call = json!({ "tool_path": "code:about", "arguments": {} });
         let told = bridge.ask("tools/call", json!({ "name": "execute_mcp_tool", "arguments": call })).await;
         let text = told["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{told}"));
         assert_eq!(about(text)["cwd"], json!(folder.to_str()));

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, process::ExitCode};
 
 use anyhow::Context;
 use satchel_core::{
-    files::Places,
+    files::{self, Places},
     model::{
         ServerState, ServerView, Snapshot, ToolPath,
         control::{ToolLine, ToolList},
@@ -26,6 +26,8 @@ use crate::{
 
 /// More tools than anyone has.
 const ALL: usize = 1_000_000;
+/// Maximum length of a file with names, in bytes.
+const LARGEST: u64 = 1024 * 1024;
 
 /// What is wrong with one name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -69,7 +71,9 @@ fn from_file(what: &str) -> anyhow::Result<Option<Vec<String>>> {
     let text = match what {
         "-" => read_input()?,
         path if std::path::Path::new(path).is_file() => {
-            std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?
+            let bytes = files::read_plain(std::path::Path::new(path), LARGEST);
+            let bytes = bytes.with_context(|| format!("cannot read {path}"))?;
+            String::from_utf8(bytes).map_err(|_| Usage(format!("{path} has something other than text")))?
         }
         _ => return Ok(None),
     };
