@@ -3,6 +3,8 @@
 use satchel_tests::{Fake, Home, eventually, process};
 use serde_json::{Value, json};
 
+use crate::offered;
+
 /// Improbable enough to be found only where it was put.
 const CANARY: &str = "canary-4f1c-9a77-d20b";
 const PASSPHRASE: &str = "correct horse battery";
@@ -199,4 +201,35 @@ async fn a_server_that_goes_can_take_the_secrets_with_it_that_only_it_needs() {
     let ran = home.satchel(&["remove", "two"]).await;
     assert!(ran.stdout.contains("SHARED") && ran.stdout.contains("Kept"), "{ran:?}");
     assert_eq!(stored().await, json!(["SHARED"]));
+}
+
+#[tokio::test]
+async fn a_secret_stays_in_its_file_or_command_and_is_redacted() {
+    let home = Home::empty();
+    std::fs::write(home.file("key"), "s3cret-of-the-file\n").expect("the home can be written");
+    let fake = Fake::new(&home, "fake");
+    let fake = fake.env("A", "${cmd:sh -c 'echo s3cret-of-the-command'}").env("B", "${file:~/key}");
+    let [absent, failing] = ["absent", "failing"].map(|name| Fake::new(&home, name));
+    let absent = absent.env("A", "${cmd:no-such-program-anywhere x}").entry();
+    let failing = failing.env("A", "${cmd:sh -c 'exit 3'}").entry();
+    home.write_config(
+        &json!({ "mcpServers": { "fake": fake.entry(), "absent": absent, "failing": failing } }),
+    );
+    let hub = home.start_hub().await;
+    let client = hub.client("editor").await;
+    offered(&client, "fake:about").await;
+    let told = client.execute("fake:about", json!({ "env": ["A", "B"] })).await.text();
+    assert!(told.contains("s3cret-of-the-command") && told.contains("s3cret-of-the-file"), "{told}");
+    let listed = home.satchel(&["secrets", "list"]).await.stdout;
+    assert!(!listed.contains("s3cret"), "nothing is stored: {listed}");
+    for (server, why) in [
+        ("absent", "the command no-such-program-anywhere of its entry is not installed"),
+        ("failing", "failed (exit status: 3); run it in a terminal"),
+    ] {
+        let refused = client.execute(&format!("{server}:about"), json!({})).await.complaint();
+        assert!(refused.contains(why), "{refused}");
+    }
+    let logged = home.satchel(&["logs", "fake"]).await.stdout;
+    assert!(logged.contains("other people of this computer can read the secret"), "{logged}");
+    assert!(!logged.contains("s3cret"), "{logged}");
 }

@@ -103,7 +103,7 @@ impl Filling<'_> {
     fn text(&self, template: &str) -> String {
         rewrite(template, &|piece| match piece {
             Piece::Variable { name, default: None } => self.own(name),
-            Piece::Variable { .. } | Piece::Text(_) | Piece::Secret(_) => None,
+            Piece::Variable { .. } | Piece::Text(_) | Piece::Secret(_) | Piece::Source(_) => None,
         })
     }
 

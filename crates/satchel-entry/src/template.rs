@@ -1,4 +1,4 @@
-//! Texts with references: `${VAR}`, `${VAR:-default}`, `${secret:NAME}`. A name without a value is an error, never an empty
+//! Texts with references: `${VAR}`, `${VAR:-default}`, `${secret:NAME}`, `${file:PATH}`, `${cmd:COMMAND}`. A name without a value is an error, never an empty
 //! string. `$${VAR}` is the literal text `${VAR}`. Contains the only scanner of `${…}`, which reads other programs' placeholders
 //! too. Looks up no value itself.
 
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::placeholder::PROJECT_FOLDER;
+use crate::{placeholder::PROJECT_FOLDER, source::SecretSource};
 
 /// How many defaults may stand inside each other: `${A:-${B:-${C}}}`.
 const DEPTH: usize = 8;
@@ -29,6 +29,8 @@ pub enum Piece {
     },
     /// A secret, by name.
     Secret(String),
+    /// A secret that is read from where it is.
+    Source(SecretSource),
 }
 
 /// Resolves references.
@@ -37,6 +39,10 @@ pub trait Values {
     fn variable(&self, name: &str) -> Option<String>;
     /// The value of a secret.
     fn secret(&self, name: &str) -> Option<String>;
+    /// The secret that was read from there; `None` where none is read.
+    fn source(&self, _source: &SecretSource) -> Option<String> {
+        None
+    }
 }
 
 impl Template {
@@ -79,7 +85,15 @@ impl Template {
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         self.references().filter_map(|piece| match piece {
             Piece::Secret(name) => Some(name.as_str()),
-            Piece::Text(_) | Piece::Variable { .. } => None,
+            Piece::Text(_) | Piece::Variable { .. } | Piece::Source(_) => None,
+        })
+    }
+
+    /// The sources of secrets that it references, also in defaults.
+    pub fn sources(&self) -> impl Iterator<Item = &SecretSource> {
+        self.references().filter_map(|piece| match piece {
+            Piece::Source(source) => Some(source),
+            Piece::Text(_) | Piece::Variable { .. } | Piece::Secret(_) => None,
         })
     }
 
@@ -87,7 +101,7 @@ impl Template {
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         self.references().filter_map(|piece| match piece {
             Piece::Variable { name, .. } => Some(name.as_str()),
-            Piece::Text(_) | Piece::Secret(_) => None,
+            Piece::Text(_) | Piece::Secret(_) | Piece::Source(_) => None,
         })
     }
 
@@ -98,7 +112,9 @@ impl Template {
                 Piece::Variable { default: Some(default), .. } => {
                     Box::new(std::iter::once(piece).chain(default.references()))
                 }
-                Piece::Variable { default: None, .. } | Piece::Secret(_) => Box::new(std::iter::once(piece)),
+                Piece::Variable { default: None, .. } | Piece::Secret(_) | Piece::Source(_) => {
+                    Box::new(std::iter::once(piece))
+                }
             }
         }))
     }
@@ -107,6 +123,7 @@ impl Template {
     pub fn fill(&self, values: &impl Values, missing: &mut BTreeSet<String>) -> String {
         let mut text = String::new();
         for piece in &self.0 {
+            let source_name;
             let (name, value) = match piece {
                 Piece::Text(piece) => {
                     text.push_str(piece);
@@ -117,6 +134,10 @@ impl Template {
                     (name, value.or_else(|| Some(default.as_ref()?.fill(values, missing))))
                 }
                 Piece::Secret(name) => (name, values.secret(name)),
+                Piece::Source(source) => {
+                    source_name = source.to_string();
+                    (&source_name, values.source(source))
+                }
             };
             match value {
                 Some(value) => text.push_str(&value),
@@ -175,7 +196,7 @@ pub fn project_use(text: &str) -> ProjectUse {
     let uses = template.references().map(|piece| match piece {
         Piece::Variable { name, default: Some(_) } if name == PROJECT_FOLDER => ProjectUse::Optional,
         Piece::Variable { name, default: None } if name == PROJECT_FOLDER => ProjectUse::Needed,
-        Piece::Variable { .. } | Piece::Secret(_) | Piece::Text(_) => ProjectUse::None,
+        Piece::Variable { .. } | Piece::Secret(_) | Piece::Source(_) | Piece::Text(_) => ProjectUse::None,
     });
     uses.max().unwrap_or(ProjectUse::None)
 }
@@ -185,7 +206,7 @@ pub fn with_project(text: &str, folder: &str) -> String {
     let folder = literal(folder);
     rewrite(text, &|piece| match piece {
         Piece::Variable { name, .. } if name == PROJECT_FOLDER => Some(folder.clone()),
-        Piece::Variable { .. } | Piece::Secret(_) | Piece::Text(_) => None,
+        Piece::Variable { .. } | Piece::Secret(_) | Piece::Source(_) | Piece::Text(_) => None,
     })
 }
 
@@ -293,7 +314,7 @@ fn closed(text: &str) -> Vec<(usize, usize)> {
 /// than the name.
 fn is_reference(inside: &str) -> bool {
     // An editor's word for what separates the parts of a path.
-    if inside == "/" {
+    if inside == "/" || SecretSource::of(inside).is_some() {
         return true;
     }
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
@@ -308,6 +329,9 @@ fn is_reference(inside: &str) -> bool {
 fn reference(inside: &str, depth: usize) -> Piece {
     if let Some(name) = inside.strip_prefix("secret:") {
         return Piece::Secret(name.to_owned());
+    }
+    if let Some(source) = SecretSource::of(inside) {
+        return Piece::Source(source);
     }
     let inside = inside.strip_prefix("env:").unwrap_or(inside);
     let Some((name, default)) = inside.split_once(":-") else {
@@ -336,6 +360,9 @@ mod tests {
         fn secret(&self, name: &str) -> Option<String> {
             (name == "TOKEN").then(|| "s3cret".into())
         }
+        fn source(&self, source: &SecretSource) -> Option<String> {
+            Some(format!("s3cret of {source}"))
+        }
     }
 
     #[test]
@@ -360,6 +387,13 @@ mod tests {
         check("${a b}${HOME}", "${a b}/home/ada", &[]);
         check("${a${HOME}}", "${a/home/ada}", &[]);
         check("${HOME}$${HOME}${HOME}", "/home/ada${HOME}/home/ada", &[]);
+        check("a${cmd:pass show k}b", "as3cret of cmd:pass show kb", &[]);
+        check(
+            "${file:/run/k ${HOME}}${NONE:-${op:a/b/c}}",
+            "s3cret of file:/run/k ${HOME}s3cret of op:a/b/c",
+            &[],
+        );
+        check("$${cmd:pass}${cmd:-x}", "${cmd:pass}x", &[]);
     }
 
     #[test]

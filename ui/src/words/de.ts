@@ -1806,6 +1806,7 @@ export const de: Words = {
     dependency_broken:
       "Sein Eintrag kann richtig sein: Eine Bibliothek, die er benutzt, fehlt oder hat sich geändert. Lass eine andere Version von ihm laufen, oder behalte die frühere der Bibliothek.",
     entry_wrong: "Berichtige seinen Eintrag, wie der Grund es sagt.",
+    secret_source: "Bring es dort in Ordnung, wo das Geheimnis liegt, oder berichtige den Eintrag. Der nächste Aufruf liest es neu.",
     exited_early: "Lies die letzten Zeilen des Logs und berichtige dann Argumente oder Umgebung.",
     handshake_timeout: "Starte es von Hand, um zu sehen, worauf es wartet. Ein erster Download braucht vielleicht einen zweiten Versuch.",
     handshake_refused: "Prüfe, ob dieses Programm ein MCP-Server ist und seine Argumente stimmen.",

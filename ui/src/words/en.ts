@@ -19,6 +19,7 @@ const remedy: Partial<Record<Code, string>> = {
   dependency_broken:
     "Its entry may be right: a library that it uses is missing or has changed. Run another version of it, or keep the library's earlier version.",
   entry_wrong: "Correct its entry, as the reason says.",
+  secret_source: "Put it right where the secret is, or correct the entry. The next call reads it again.",
   exited_early: "Read the last lines of its log, then correct its arguments or environment.",
   handshake_timeout: "Start it by hand to see what it waits for. A first download may need a second try.",
   handshake_refused: "Check that this program is an MCP server and that its arguments are right.",

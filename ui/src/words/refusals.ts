@@ -21,6 +21,7 @@ const table: Record<Code, Said> = {
   sandbox_unusable: { said: "seine Sandbox lässt sich nicht einrichten", more },
   dependency_broken: { said: "eine Bibliothek, die er benutzt, fehlt oder hat sich geändert", more },
   entry_wrong: { said: "sein Eintrag lässt sich so nicht ausführen", more },
+  secret_source: { said: "ein Geheimnis war nicht zu lesen", more },
   exited_early: { said: "das Programm endete, bevor es bereit war", more },
   handshake_timeout: { said: "er hat nicht rechtzeitig geantwortet", more },
   stdout_noise: { said: "er schrieb etwas anderes als das Protokoll auf seine Standardausgabe", more },

@@ -43,6 +43,8 @@ codes! {
     SandboxUnusable = "sandbox_unusable",
     /// What the server's entry says cannot be run as it stands there, so nothing was started.
     EntryWrong = "entry_wrong",
+    /// A secret cannot be read from the file or the command that the entry names.
+    SecretSource = "secret_source",
     /// The process exited before it was ready.
     ExitedEarly = "exited_early",
     /// The process or endpoint did not answer the handshake in time.
@@ -371,6 +373,7 @@ impl Code {
             Code::Dns => "Check the host name in its \"url\", and that this computer is online.",
             Code::SpawnDenied => "Make the file executable, or correct \"command\" or \"args\" in its entry.",
             Code::EntryWrong => "Correct its entry in the configuration, as the reason says.",
+            Code::SecretSource => "Put it right there, or correct the entry. The next call reads it again.",
             Code::SandboxUnusable => "Correct \"sandbox\" in its entry.",
             Code::ExitedEarly => "Read the last lines of its log, then correct its arguments or environment.",
             Code::HandshakeTimeout => {

@@ -523,6 +523,6 @@ fn filled(value: &str, env: &Map<String, Value>) -> String {
         Piece::Variable { name, default: None } => {
             Some(env.get(name)?.as_str().unwrap_or_default().to_owned())
         }
-        Piece::Variable { .. } | Piece::Secret(_) | Piece::Text(_) => None,
+        Piece::Variable { .. } | Piece::Secret(_) | Piece::Source(_) | Piece::Text(_) => None,
     })
 }

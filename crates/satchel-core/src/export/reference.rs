@@ -35,6 +35,8 @@ impl References {
                 TemplatePart::Variable { name, default: default.map(|default| self.named(default)) }
             }
             Piece::Secret(name) => TemplatePart::Secret(self.secret(&name)),
+            // No engine reads it there.
+            Piece::Source(source) => TemplatePart::Secret(self.secret(&source.to_string())),
         };
         template.into_pieces().into_iter().map(named).collect()
     }

@@ -18,6 +18,7 @@ use crate::{
     upstream::{
         fill,
         oauth::{Trouble, account::Credential, accounts::Changed, sign_in::Left},
+        sources_of,
     },
 };
 
@@ -102,6 +103,10 @@ fn known(hub: &Hub, server: &str) -> Result<(ServerName, Registered), Refusal> {
 
 /// The sign-in settings with all references resolved.
 async fn credential(hub: &Hub, name: &ServerName, known: &Registered) -> Result<Credential, Refusal> {
+    // Reading them may run a command, which is approved with the entry.
+    if !sources_of(&known.config.transport).is_empty() {
+        approved::refuse_held_launch(hub, name)?;
+    }
     let around = &hub.inner.around;
     let log = known.upstream.log();
     let filled = fill(name, &known.config.transport, around, log)

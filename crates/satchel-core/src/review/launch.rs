@@ -21,6 +21,7 @@ use crate::{
     },
     registry::launch_risks,
     trust::{Fingerprint, Item, clean, fingerprint::Tree},
+    upstream::sources_of,
 };
 
 /// Everything in an entry that determines what runs. Values that may be secrets enter the fingerprint, never the text.
@@ -117,6 +118,16 @@ fn readable(config: &ServerConfig) -> String {
             if sandbox.network { "these files and the network" } else { "these files, no network" },
         );
     }
+    for source in sources_of(&config.transport) {
+        match source.command() {
+            Some(Some(words)) => {
+                let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+                line("runs before each start, for a secret", &words.join(" "));
+            }
+            Some(None) => line("cannot run without a shell", &quoted(&source.to_string())),
+            None => line("reads at each start, for a secret", &quoted(&source.to_string())),
+        }
+    }
     if config.transport.clone().project_texts().any(|text| project_use(text) != ProjectUse::None) {
         line("${project}", "the folder of the session that calls");
     }
@@ -210,6 +221,22 @@ mod tests {
     }
 
     /// S9, S33: every byte that determines what runs is part of what is approved, and nothing else is.
+    #[test]
+    fn what_runs_and_is_read_for_a_secret_is_shown_in_full() {
+        let entry = json!({ "command": "x", "args": ["${project}"],
+            "env": { "A": "${cmd:pass show 'my key'}", "B": "${file:~/key}", "C": "${cmd:a | b}", "D": "${op://v/i/f}" } });
+        let text = of(&entry).text;
+        for line in [
+            "${project}: the folder of the session that calls",
+            "runs before each start, for a secret: pass show \"my key\"",
+            "runs before each start, for a secret: op read op://v/i/f",
+            "cannot run without a shell: \"cmd:a | b\"",
+            "reads at each start, for a secret: file:~/key",
+        ] {
+            assert!(text.lines().any(|shown| shown == line), "{line}: {text}");
+        }
+    }
+
     #[test]
     fn changing_one_byte_that_decides_what_runs_changes_the_launch() {
         let stdio = json!({

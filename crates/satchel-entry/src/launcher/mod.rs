@@ -11,7 +11,7 @@ pub use family::{family, is_engine, starts_servers};
 pub use options::{Flag, Spec};
 pub use package::{Ecosystem, Package, is_exact};
 
-pub use unwrapped::{command_of_windows, words};
+pub use unwrapped::{command_of_windows, split, words};
 
 use unwrapped::NameWord;
 

@@ -232,7 +232,8 @@ pub fn words(line: &str) -> Option<Vec<String>> {
     split(line)
 }
 
-fn split(line: &str) -> Option<Vec<String>> {
+/// The words of a line that starts one program as a shell reads it; `None` where it needs a shell.
+pub fn split(line: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     let mut chars = line.chars();
     while let Some(c) = chars.next() {

@@ -289,6 +289,16 @@ fn path_in(output: &str) -> Option<String> {
     output.lines().rev().find_map(|line| line.strip_prefix("PATH=")).map(ToOwned::to_owned)
 }
 
+/// A path that may begin with `~/`.
+pub(super) fn expand_home(path: &str, home: Option<&Path>, platform: Platform) -> PathBuf {
+    let below = path.strip_prefix("~/");
+    let below = below.or_else(|| path.strip_prefix("~\\").filter(|_| platform == Platform::Windows));
+    match (below, home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => path.into(),
+    }
+}
+
 /// The result of searching for a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Located {

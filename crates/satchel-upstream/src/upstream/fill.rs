@@ -1,15 +1,18 @@
 //! Fills in the references of an entry, as late as possible; the result is never written anywhere.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     path::MAIN_SEPARATOR_STR,
 };
 
 use satchel_entry::placeholder::{PROJECT_FOLDER, Placeholder};
 
-use satchel_entry::template::{Template, Values, fill_map};
+use satchel_entry::{
+    source::SecretSource,
+    template::{Template, Values, fill_map},
+};
 
-use super::{credentials, lifecycle::Failure, log::ServerLog, surroundings::Surroundings};
+use super::{credentials, lifecycle::Failure, log::ServerLog, source, surroundings::Surroundings};
 use crate::{
     clock::now_ms,
     model::{Code, ServerName, TransportConfig, audit::AuditKind, cause::FailureCause},
@@ -45,14 +48,22 @@ pub async fn fill(
 ) -> Result<Filled, Failure> {
     let (environment, cwd) = (&around.environment, cwd_of(transport));
     let is_program = is_program(transport);
-    let mut values = Known { environment, secrets: HashMap::new(), cwd, is_program };
+    let mut values =
+        Known { environment, secrets: HashMap::new(), sources: BTreeMap::new(), cwd, is_program };
+    let did = |subject: String| {
+        let (kind, who, detail) = (AuditKind::SecretRead, name.to_string(), String::new());
+        (around.audit.0)(AuditEvent { at_ms: now_ms(), kind, who, subject, detail });
+    };
+    // One after another: each may have a person unlock something.
+    for source in sources_of(transport) {
+        let value = source::read(&source, around, log).await?;
+        did(source.to_string());
+        values.sources.insert(source, value);
+    }
     for secret in secrets_of(transport) {
         match around.secrets.get(&secret).await {
             Ok(Some(value)) => {
-                let (kind, who) = (AuditKind::SecretRead, name.to_string());
-                let event =
-                    AuditEvent { at_ms: now_ms(), kind, who, subject: secret.clone(), detail: String::new() };
-                (around.audit.0)(event);
+                did(secret.clone());
                 values.secrets.insert(secret, value);
             }
             Ok(None) => {}
@@ -79,7 +90,7 @@ pub async fn fill(
             TransportConfig::Http { url, headers: fill_map(headers, &values, &mut missing), oauth }
         }
     };
-    let stored = values.secrets.values().cloned();
+    let stored = values.secrets.values().chain(values.sources.values()).cloned();
     log.redact(stored.chain(credentials::written_in(&filled)).collect());
     if missing.is_empty() {
         return Ok(Filled(filled));
@@ -132,7 +143,10 @@ pub fn unset(
 ) -> BTreeSet<String> {
     let secrets = stored.iter().map(|name| (name.clone(), Secret::new(String::new()))).collect();
     let is_program = is_program(transport);
-    let (values, mut missing) = (Known { environment, secrets, cwd: None, is_program }, BTreeSet::new());
+    let empty = |source| (source, Secret::new(String::new()));
+    let sources = sources_of(transport).into_iter().map(empty).collect();
+    let (values, mut missing) =
+        (Known { environment, secrets, sources, cwd: None, is_program }, BTreeSet::new());
     for text in transport.texts() {
         Template::parse(text).fill(&values, &mut missing);
     }
@@ -146,9 +160,16 @@ pub fn secrets_of(transport: &TransportConfig) -> BTreeSet<String> {
     transport.texts().flat_map(names).collect()
 }
 
+/// The places outside of the keychain that an entry reads secrets from.
+pub fn sources_of(transport: &TransportConfig) -> BTreeSet<SecretSource> {
+    let sources = |text: &str| Template::parse(text).sources().cloned().collect::<Vec<_>>();
+    transport.texts().flat_map(sources).collect()
+}
+
 struct Known<'a> {
     environment: &'a Environment,
     secrets: HashMap<String, Secret>,
+    sources: BTreeMap<SecretSource, Secret>,
     /// The working directory of the entry.
     cwd: Option<&'a str>,
     is_program: bool,
@@ -173,6 +194,9 @@ impl Values for Known<'_> {
     fn secret(&self, name: &str) -> Option<String> {
         self.secrets.get(name).map(|secret| secret.reveal().to_owned())
     }
+    fn source(&self, source: &SecretSource) -> Option<String> {
+        self.sources.get(source).map(|secret| secret.reveal().to_owned())
+    }
 }
 
 #[cfg(test)]
@@ -189,7 +213,8 @@ mod tests {
             [("HOME", "/home/ada"), ("PWD", "/"), ("workspaceFolder", "/x"), ("KEY", "k"), ("project", "/p")];
         let environment = Environment::new(Platform::Linux, variables);
         let fill = |text: &str, cwd: Option<&str>| {
-            let values = Known { environment: &environment, secrets: HashMap::new(), cwd, is_program: true };
+            let (secrets, sources) = (HashMap::new(), BTreeMap::new());
+            let values = Known { environment: &environment, secrets, sources, cwd, is_program: true };
             let mut missing = BTreeSet::new();
             (Template::parse(text).fill(&values, &mut missing), missing.into_iter().collect::<Vec<_>>())
         };

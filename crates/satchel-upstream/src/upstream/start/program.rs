@@ -62,7 +62,7 @@ impl Start {
         let (ours, home) = (&self.around.environment, self.around.environment.home());
         let (command, args) = self.on_this_system(command, args);
         let command = command.as_str();
-        let cwd = cwd.map(|cwd| expand_home(&cwd, home.as_deref(), ours.platform()));
+        let cwd = cwd.map(|cwd| environment::expand_home(&cwd, home.as_deref(), ours.platform()));
         let path = ours
             .platform()
             .variable(&own, "PATH")
@@ -169,7 +169,7 @@ impl Start {
         cwd: Option<&Path>,
     ) -> Result<PathBuf, Failure> {
         let ours = &self.around.environment;
-        let command = expand_home(command, ours.home().as_deref(), ours.platform());
+        let command = environment::expand_home(command, ours.home().as_deref(), ours.platform());
         match environment::find_program(&command.to_string_lossy(), dirs, cwd, ours) {
             Located::At(program) => Ok(program),
             Located::NotExecutable(path) => {
@@ -218,7 +218,9 @@ impl Start {
         client.set("PATH", join(dirs));
         let rootless = self.around.engines.is_rootless(&engine, &client, data).await?;
         let home = ours.home();
-        let command = expand_home(command, home.as_deref(), ours.platform()).to_string_lossy().into_owned();
+        let command = environment::expand_home(command, home.as_deref(), ours.platform())
+            .to_string_lossy()
+            .into_owned();
         let inside = Inside {
             sandbox,
             container,
@@ -334,15 +336,6 @@ pub(super) fn contained(sandbox: &Sandbox) -> Option<(&Sandbox, &ContainerSandbo
 
 fn is_runtime(command: &Path) -> bool {
     command.components().count() == 1 && command.to_str().is_some_and(starts_servers)
-}
-
-fn expand_home(path: &str, home: Option<&Path>, platform: Platform) -> PathBuf {
-    let below = path.strip_prefix("~/");
-    let below = below.or_else(|| path.strip_prefix("~\\").filter(|_| platform == Platform::Windows));
-    match (below, home) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => path.into(),
-    }
 }
 
 fn join(dirs: &[PathBuf]) -> String {
