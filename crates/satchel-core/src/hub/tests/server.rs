@@ -240,7 +240,7 @@ async fn answer(state: &State, message: &Value) -> Option<Value> {
     Some(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
 }
 
-/// `fails` answers with a tool's own error, `slow` when it is let go on, `link` with a text and a link, every other tool with its arguments.
+/// `fails` answers with a tool's own error, `slow` when it is let go on, every other tool with its arguments.
 async fn call(state: &State, params: &Value) -> Value {
     let said = |text: &str| json!([{ "type": "text", "text": text }]);
     match params["name"].as_str() {
@@ -251,9 +251,6 @@ async fn call(state: &State, params: &Value) -> Value {
             }
             json!({ "content": said("at last") })
         }
-        Some("link") => json!({ "content": [
-            { "type": "text", "text": "see" }, { "type": "resource_link", "uri": "note://one", "name": "one" },
-        ] }),
         _ => json!({ "content": said(&params["arguments"].to_string()) }),
     }
 }
