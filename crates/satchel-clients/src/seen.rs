@@ -105,7 +105,7 @@ pub enum Fact {
     /// How its model sees the names of tools.
     Names(Names),
     /// A schema that it does not take.
-    Schema(Refusal),
+    Schema(SchemaRefusal),
     /// What a model may put into a parameter that is an object without named properties.
     Objects(Objects),
     /// What it sends for arguments that the model left out.
@@ -249,7 +249,7 @@ pub struct Names {
 /// See [`Fact::Schema`].
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Refusal {
+pub struct SchemaRefusal {
     /// What is in the schema.
     pub of: SchemaPart,
     /// What it costs.
@@ -288,7 +288,7 @@ pub enum SchemaPart {
     FixedValue,
 }
 
-/// See [`Refusal`].
+/// See [`SchemaRefusal`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Costs {
@@ -564,7 +564,7 @@ mod tests {
     #[test]
     fn a_caller_is_known_by_its_token_or_by_a_name_of_its_own() {
         let facts = |client: &str, program: &str| Facts::of(client, || Some(program.to_owned()));
-        let choice = Fact::Schema(Refusal { of: SchemaPart::ChoiceAtTop, costs: Costs::TheArguments });
+        let choice = Fact::Schema(SchemaRefusal { of: SchemaPart::ChoiceAtTop, costs: Costs::TheArguments });
         assert!(facts("my agent", "ai-sdk-mcp-client").has(&choice));
         assert!(!facts("my agent", "mcp").has(&choice) && !facts("my agent", "").has(&choice));
         assert!(facts("smolagents", "mcp").has(&Fact::Blocks(Blocks::First)));

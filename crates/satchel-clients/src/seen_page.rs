@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::{
     seen::{
         Blocks, Costs, Cut, Errors, Fact, Facts, Instructions, Links, ListChanges, LostSession, Names,
-        Objects, Observation, Omitted, Pages, Proof, Refusal, Rest, SchemaPart, Structured, ToolSearch,
+        Objects, Observation, Omitted, Pages, Proof, Rest, SchemaPart, SchemaRefusal, Structured, ToolSearch,
     },
     table,
 };
@@ -102,7 +102,7 @@ fn sentence(fact: &Fact) -> String {
             let most = longest.map(|most| format!(", and {what} those of more than {most} characters"));
             format!("names tools `{form}`{}", most.unwrap_or_default())
         }
-        Fact::Schema(Refusal { of, costs }) => {
+        Fact::Schema(SchemaRefusal { of, costs }) => {
             let costs = match costs {
                 Costs::AllTools => "loses all tools by",
                 Costs::TheTool => "loses the tool by",
@@ -185,7 +185,7 @@ fn answer(fact: &Fact) -> String {
             }
             None => String::new(),
         },
-        Fact::Schema(Refusal { of, .. }) => match of {
+        Fact::Schema(SchemaRefusal { of, .. }) => match of {
             SchemaPart::NoProperties => "adds empty `properties` at `/mcp/direct`",
             SchemaPart::Recursion => "ends the recursion after one level at `/mcp/direct`",
             SchemaPart::Definitions => "calls them `$defs` at `/mcp/direct`",
