@@ -5,6 +5,7 @@ const launcher = "ein anderes Paket, ein anderer Ort oder ein anderes Programm a
 const templates: Record<CautionCode, string> = {
   sets_loader: "er setzt {0}, was bestimmt, welcher Code geladen wird oder woher er kommt",
   runs_written: "er führt aus, was hier geschrieben steht ({0})",
+  reads_secret: "er liest bei jedem Start ein Geheimnis aus {0}",
   runs_several: "er führt mehr als einen Befehl aus, in {0}",
   tells_engine: "er sagt {0} {1}: Container an einem anderen Ort oder mit anderen Einstellungen",
   shares_network: "er teilt das Netz dieses Computers mit dem Container ({0})",

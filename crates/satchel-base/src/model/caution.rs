@@ -91,6 +91,7 @@ cautions! {
     // What a launch does besides running its server.
     SetsLoader: "sets {0}, which decides what code is loaded or where it comes from",
     RunsWritten: "runs what is written here ({0})",
+    ReadsSecret: "reads a secret from {0} at each start",
     RunsSeveral: "runs more than one command, in {0}",
     TellsEngine: "tells {0} {1}: containers of another place or with other settings",
     SharesNetwork: "shares this computer's network with the container ({0})",

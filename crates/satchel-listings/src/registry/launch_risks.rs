@@ -4,6 +4,8 @@
 
 use satchel_entry::{
     launcher::{Flag, Launch, Launcher, Runs},
+    source::SecretSource,
+    template::Template,
     zone::{Zone, zone},
 };
 use serde_json::{Map, Value};
@@ -185,6 +187,7 @@ pub fn of_program(
     let words: Vec<String> = std::iter::once(command.to_owned()).chain(args.iter().cloned()).collect();
     let mut risks: Vec<Caution> = env.keys().filter_map(|name| variable(name)).collect();
     risks.extend(written_code(&words).into_iter().map(|how| CautionCode::RunsWritten.with([how])));
+    risks.extend(words.iter().map(String::as_str).chain(texts(env)).flat_map(sources));
     look(&words, env, chosen, 0, &mut risks);
     let mut seen = std::collections::BTreeSet::new();
     risks.retain(|risk| seen.insert(risk.clone()));
@@ -200,6 +203,7 @@ pub fn of_address(url: &str, headers: &Map<String, Value>) -> Vec<Caution> {
         risks.push(CautionCode::HasCredentials.into());
     }
     risks.extend(leads_inside(url));
+    risks.extend(std::iter::once(url).chain(texts(headers)).flat_map(sources));
     for (name, value) in headers {
         let broken = |text: &str| text.chars().any(char::is_control);
         let lower = name.to_ascii_lowercase();
@@ -214,6 +218,19 @@ pub fn of_address(url: &str, headers: &Map<String, Value>) -> Vec<Caution> {
         }
     }
     risks
+}
+
+fn texts(map: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    map.values().filter_map(Value::as_str)
+}
+
+/// The commands that run, and the files that are read, for the secrets in a text.
+fn sources(text: &str) -> Vec<Caution> {
+    let caution = |source: &SecretSource| match source.command() {
+        Some(_) => CautionCode::RunsWritten.with([format!("${{{source}}}")]),
+        None => CautionCode::ReadsSecret.with([format!("${{{source}}}")]),
+    };
+    Template::parse(text).sources().map(caution).collect()
 }
 
 /// The same, only for an address on this computer or in its private network.
@@ -543,6 +560,20 @@ mod tests {
         ] {
             assert_eq!(shell(line), risks, "{line}");
         }
+    }
+
+    #[test]
+    fn what_runs_or_is_read_for_a_secret_is_named_wherever_it_stands() {
+        let env = Map::from_iter([("KEY".to_owned(), "Bearer ${cmd:pass show k}".into())]);
+        let all = of_program("npx", &["x".into(), "${file:~/key}".into()], &env, &[]);
+        let told: Vec<&str> = all.iter().map(|risk| risk.text.as_str()).collect();
+        let expected = [
+            "reads a secret from ${file:~/key} at each start",
+            "runs what is written here (${cmd:pass show k})",
+        ];
+        assert_eq!(told, expected);
+        let headers = Map::from_iter([("X-Key".to_owned(), "${op:a/b/c}".into())]);
+        assert_eq!(of_address("https://mcp.example.com/", &headers).len(), 1);
     }
 
     #[test]
