@@ -3,14 +3,14 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { svelteTesting } from "@testing-library/svelte/vite";
 import { defineConfig } from "vitest/config";
 
-/** What the window may weigh, in bytes: `opening` is read and parsed at every opening, `later` what is read when it is first wanted: Savings, Settings, the first minute, one call, a tool or a script that is tried, the page of a server, profiles, adding a server, entries of the catalog and of a registry, reasons in another language. A build
+/** What the window may weigh, in bytes: `opening` is read and parsed at every opening, `later` what is read when it is first wanted: Savings, Settings, Skills, the first minute, one call, a tool or a script that is tried, the page of a server, profiles, adding a server, entries of the catalog and of a registry, reasons in another language. A build
  *  that is heavier fails. Of the languages only one is read; the longest counts. */
 const budget = {
-  opening: { js: 400_000, css: 60_000, woff2: 220_000 },
-  later: { js: 264_000, css: 40_000, woff2: 0 },
+  opening: { js: 404_000, css: 60_000, woff2: 220_000 },
+  later: { js: 276_000, css: 40_000, woff2: 0 },
 };
 /** Where what is read later begins. */
-const later = /\/words\/refusals\.ts$|\/(frame\/Shortcuts|clients\/SetupSheet|tools\/(ToolPage|TryScript|Try)|servers\/(LogTab|SetupTab|OfferedTab|add\/AddSheet)|profiles\/ProfilesSheet|catalog\/(CatalogPane|Registry(Pane|List))|activity\/CallPane|savings\/SavingsScreen|settings\/SettingsScreen|welcome\/WelcomeScreen)\.svelte$/;
+const later = /\/words\/refusals\.ts$|\/(frame\/Shortcuts|clients\/SetupSheet|tools\/(ToolPage|TryScript|Try)|servers\/(LogTab|SetupTab|OfferedTab|add\/AddSheet)|profiles\/ProfilesSheet|catalog\/(CatalogPane|Registry(Pane|List))|activity\/CallPane|savings\/SavingsScreen|skills\/SkillsScreen|settings\/SettingsScreen|welcome\/WelcomeScreen)\.svelte$/;
 
 type Output = Parameters<Extract<NonNullable<Plugin["generateBundle"]>, (...given: never) => unknown>>[1];
 type Chunk = Extract<Output[string], { type: "chunk" }>;
