@@ -502,7 +502,7 @@ fn session(
     let session = name.and_then(open);
     let is_here = |session: &Arc<Session>| {
         session.look_at(&app.hub, place).is_like(&place.surface)
-            && session.scope.profile() == place.scope.profile()
+            && place.scope.continues(&session.scope)
             && !session.one_stream
     };
     session.filter(is_here).ok_or(NoSession(

@@ -201,11 +201,16 @@ pub fn project_use(text: &str) -> ProjectUse {
     uses.max().unwrap_or(ProjectUse::None)
 }
 
-/// The text with a session's folder in place of `${project}`. The folder contains no references, whatever it is called.
+/// May a folder of this name stand in a text? Beside what is written there, one of these characters could begin, end or escape
+/// a reference.
+pub fn is_plain(folder: &str) -> bool {
+    !folder.contains(['$', '{', '}'])
+}
+
+/// The text with a session's folder in place of `${project}`. A folder that is not [`is_plain`] stands nowhere.
 pub fn with_project(text: &str, folder: &str) -> String {
-    let folder = literal(folder);
     rewrite(text, &|piece| match piece {
-        Piece::Variable { name, .. } if name == PROJECT_FOLDER => Some(folder.clone()),
+        Piece::Variable { name, .. } if name == PROJECT_FOLDER => is_plain(folder).then(|| folder.to_owned()),
         Piece::Variable { .. } | Piece::Secret(_) | Piece::Source(_) | Piece::Text(_) => None,
     })
 }
@@ -440,17 +445,22 @@ mod tests {
     }
 
     #[test]
-    fn a_sessions_folder_stands_as_it_is_called() {
+    fn a_sessions_folder_stands_as_it_is_called_and_becomes_no_reference() {
         for (text, uses, filled) in [
-            ("--root=${project}/src", ProjectUse::Needed, "--root=/a $b ${HOME}/src"),
-            ("${project:-/srv}", ProjectUse::Optional, "/a $b ${HOME}"),
-            ("${A:-${project}}", ProjectUse::Needed, "/a $b ${HOME}"),
+            ("--root=${project}/src", ProjectUse::Needed, "--root=/a b/c/src"),
+            ("${project:-/srv}", ProjectUse::Optional, "/a b/c"),
+            ("${A:-${project}}", ProjectUse::Needed, "/a b/c"),
             ("$${project} ${projects}", ProjectUse::None, "${project} "),
             ("${HOME}", ProjectUse::None, "/home/ada"),
         ] {
             assert_eq!(project_use(text), uses, "{text}");
-            let text = with_project(text, "/a $b ${HOME}");
-            assert_eq!(Template::parse(&text).fill(&Fixed, &mut BTreeSet::new()), filled, "{text}");
+            let filled_in = with_project(text, "/a b/c");
+            assert_eq!(Template::parse(&filled_in).fill(&Fixed, &mut BTreeSet::new()), filled, "{text}");
+            // Joined with what the entry has around it, such a name could run a command or name another's secret.
+            for folder in ["/x${cmd:touch a", "/x${secret:B", "/x$", "/{HOME}", "/a}"] {
+                assert_eq!(with_project(text, folder), text, "{folder}");
+                assert!(!is_plain(folder));
+            }
         }
     }
 

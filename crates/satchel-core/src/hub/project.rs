@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use satchel_entry::template::{ProjectUse, project_use, with_project};
+use satchel_entry::template::{ProjectUse, is_plain, project_use, with_project};
 
 use super::Hub;
 use crate::model::ServerConfig;
@@ -32,8 +32,18 @@ pub(super) enum NoFolder {
     ByHand,
     #[error("{0} is your home directory, not a project")]
     Home(String),
+    #[error("{0} contains your home directory, so it is no project")]
+    AboveHome(String),
+    #[error("{0} has files of Satchel, so it is no project")]
+    OfSatchel(String),
+    #[error("{0} is a directory of the system, not a project")]
+    OfSystem(String),
     #[error("{0} is the root of the disk, not a project")]
     Root(String),
+    #[error(
+        "a $, {{ or }} in the path {0} could be read as part of a reference in the entry; work in a folder without them"
+    )]
+    Reference(String),
     #[error("{0} is not an absolute path")]
     Relative(String),
     #[error("the path has control characters, or is longer than {LONGEST} bytes")]
@@ -84,7 +94,14 @@ pub(super) async fn folder(hub: &Hub) -> Result<Arc<str>, NoFolder> {
         return Ok(known);
     }
     let (home, path) = (hub.inner.around.environment.home(), named.clone());
-    let looking = tokio::task::spawn_blocking(move || canonical(&path, home.as_deref()));
+    let places = hub.places();
+    let own = [
+        places.config_file.parent().map(Path::to_owned),
+        Some(places.data.clone()),
+        Some(places.logs.clone()),
+    ];
+    let own: Vec<PathBuf> = own.into_iter().flatten().collect();
+    let looking = tokio::task::spawn_blocking(move || canonical(&path, home.as_deref(), &own));
     let looked = tokio::time::timeout(LOOK_TIME, looking).await;
     let folder: Arc<str> = match looked {
         Ok(Ok(found)) => found?.into(),
@@ -94,7 +111,10 @@ pub(super) async fn folder(hub: &Hub) -> Result<Arc<str>, NoFolder> {
     Ok(folder)
 }
 
-fn canonical(named: &str, home: Option<&Path>) -> Result<String, NoFolder> {
+/// Directories in which the system shows itself.
+const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+fn canonical(named: &str, home: Option<&Path>, own: &[PathBuf]) -> Result<String, NoFolder> {
     if named.len() > LONGEST || named.contains(char::is_control) {
         return Err(NoFolder::Odd);
     }
@@ -111,14 +131,29 @@ fn canonical(named: &str, home: Option<&Path>) -> Result<String, NoFolder> {
         return Err(NoFolder::Root(named.to_owned()));
     }
     let home = home.map(|home| std::fs::canonicalize(home).unwrap_or_else(|_| home.to_owned()));
-    if home.is_some_and(|home| home == real) {
-        return Err(NoFolder::Home(named.to_owned()));
+    match home {
+        Some(home) if home == real => return Err(NoFolder::Home(named.to_owned())),
+        Some(home) if home.starts_with(&real) => return Err(NoFolder::AboveHome(named.to_owned())),
+        Some(_) | None => {}
+    }
+    let overlaps = |own: &PathBuf| {
+        let own = std::fs::canonicalize(own).unwrap_or_else(|_| own.clone());
+        own.starts_with(&real) || real.starts_with(&own)
+    };
+    if own.iter().any(overlaps) {
+        return Err(NoFolder::OfSatchel(named.to_owned()));
+    }
+    if cfg!(unix) && SYSTEM.iter().any(|system| real.starts_with(system)) {
+        return Err(NoFolder::OfSystem(named.to_owned()));
     }
     let text = real.into_os_string().into_string().map_err(|_| NoFolder::Odd)?;
     if text.contains(char::is_control) {
         return Err(NoFolder::Odd);
     }
-    Ok(as_usual(text))
+    match is_plain(&text) {
+        true => Ok(as_usual(text)),
+        false => Err(NoFolder::Reference(text)),
+    }
 }
 
 /// Without the prefix that Windows puts before canonical paths, which many programs do not understand.
@@ -162,15 +197,23 @@ mod tests {
         let web = home.join("web");
         std::fs::create_dir(&web).unwrap();
         std::fs::write(home.join("file"), "").unwrap();
-        let look = |path: &Path| canonical(&path.to_string_lossy(), Some(&home));
+        let (own, odd) = (home.join(".satchel"), home.join("x${cmd:touch a"));
+        std::fs::create_dir_all(own.join("data")).unwrap();
+        std::fs::create_dir(&odd).unwrap();
+        let look = |path: &Path| canonical(&path.to_string_lossy(), Some(&home), std::slice::from_ref(&own));
         let text = |path: &Path| path.to_string_lossy().into_owned();
         assert_eq!(look(&web), Ok(as_usual(text(&web))));
         assert_eq!(look(&home.join("web/../web/.")), Ok(as_usual(text(&web))));
         assert_eq!(look(&home), Err(NoFolder::Home(text(&home))));
         assert_eq!(look(&home.join("gone")), Err(NoFolder::Missing(text(&home.join("gone")))));
         assert_eq!(look(&home.join("file")), Err(NoFolder::Missing(text(&home.join("file")))));
-        assert_eq!(canonical("--config=/x", None), Err(NoFolder::Relative("--config=/x".into())));
-        assert_eq!(canonical("/a\nb", None), Err(NoFolder::Odd));
+        let above = home.parent().unwrap();
+        assert_eq!(look(above), Err(NoFolder::AboveHome(text(above))));
+        assert_eq!(look(&own), Err(NoFolder::OfSatchel(text(&own))));
+        assert_eq!(look(&own.join("data")), Err(NoFolder::OfSatchel(text(&own.join("data")))));
+        assert_eq!(look(&odd), Err(NoFolder::Reference(text(&odd))));
+        assert_eq!(canonical("--config=/x", None, &[]), Err(NoFolder::Relative("--config=/x".into())));
+        assert_eq!(canonical("/a\nb", None, &[]), Err(NoFolder::Odd));
         let root = home.ancestors().last().unwrap();
         assert_eq!(look(root), Err(NoFolder::Root(text(root))));
     }
@@ -183,7 +226,7 @@ mod tests {
         std::fs::create_dir(&real).unwrap();
         std::os::unix::fs::symlink(&real, dir.path().join("link")).unwrap();
         let link = dir.path().join("link");
-        assert_eq!(canonical(&link.to_string_lossy(), None), Ok(real.to_string_lossy().into_owned()));
+        assert_eq!(canonical(&link.to_string_lossy(), None, &[]), Ok(real.to_string_lossy().into_owned()));
     }
 
     #[test]

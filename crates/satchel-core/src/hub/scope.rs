@@ -155,6 +155,12 @@ impl Scope {
         }
     }
 
+    /// Can a request of this scope belong to the session of that one? Not if it names another profile or folder.
+    pub fn continues(&self, session: &Self) -> bool {
+        let folder = self.named_folder();
+        self.profile() == session.profile() && (folder.is_none() || folder == session.named_folder())
+    }
+
     /// The folder that counts as the project, as the client wrote it: of those that it lists, the first one.
     pub(super) fn claimed_folder(&self) -> Option<String> {
         let first = || self.shared.folders.get()?.borrow().first().cloned();
