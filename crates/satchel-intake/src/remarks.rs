@@ -23,7 +23,7 @@ pub(crate) const ACCEPT: &str = "accept.";
 /// Side effects of the server's launch or address that someone else may have written.
 pub(crate) fn risks(server: &FoundEntry, answers: &BTreeMap<String, Value>) -> Vec<Caution> {
     let chosen: Vec<String> = answers.values().filter_map(Value::as_str).map(ToOwned::to_owned).collect();
-    match &server.target {
+    let mut risks = match &server.target {
         Target::Program { command, args, env, .. } => {
             // As the entry will say it.
             let args: Vec<String> = args.iter().map(|arg| arg.replace("${host:", "${")).collect();
@@ -34,7 +34,10 @@ pub(crate) fn risks(server: &FoundEntry, answers: &BTreeMap<String, Value>) -> V
             launch_risks::of_address(url, headers)
         }
         Target::Address { .. } => vec![],
-    }
+    };
+    // In the words of another program, what would run for a secret becomes a secret to enter.
+    risks.retain(|risk| !risk.parts.first().is_some_and(|part| part.starts_with("${")));
+    risks
 }
 
 /// A description may do nothing but run the server it names.

@@ -1,6 +1,7 @@
 //! Lists the fields of a client's entry that have no effect in Satchel. Reports names of fields, never
 //! their values, and reads no file that an entry names.
 
+use satchel_entry::template::Template;
 use serde_json::Value;
 
 use super::{
@@ -84,7 +85,17 @@ const PASTED: &[&str] = &["discoveryTimeout", "refreshInterval", "toolTimeouts",
 pub(super) fn is_kept(server: &FoundEntry, key: &str, value: &Value) -> bool {
     let is_ours = OURS.contains(&key);
     let pasted = server.words == Words::Pasted && PASTED.contains(&key);
-    (!is_ours || pasted) && !is_secret(key, value) && !holds_credential(value)
+    (!is_ours || pasted) && !is_secret(key, value) && !holds_credential(value) && !reads_a_secret(value)
+}
+
+/// Does a text in it run a command or read a file for a secret? References in other fields become secrets of their own.
+fn reads_a_secret(value: &Value) -> bool {
+    match value {
+        Value::String(text) => Template::parse(text).sources().next().is_some(),
+        Value::Array(items) => items.iter().any(reads_a_secret),
+        Value::Object(fields) => fields.values().any(reads_a_secret),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 /// Settings without effect in Satchel; empty if everything was imported.
@@ -197,6 +208,8 @@ mod tests {
             "no credential comes along in plain text"
         );
         check(&found("cursor", r#"{"mcpServers": {"a": {"command": "npx", "cwd": "/x"}}}"#), &[]);
+        let runs = r#"{"mcpServers": {"a": {"url": "https://a.example", "oauth": {"clientId": "x", "clientSecret": "${cmd:touch a}"}}}}"#;
+        assert!(!into_config(&found("cursor", runs), "a").0.contains_key("oauth"), "it would run");
         let signs_in = r#"{"mcpServers": {"a": {"url": "https://a.example", "oauth": {"clientId": "app"}}}}"#;
         assert!(check(&found("cursor", signs_in), &[]).contains_key("oauth"), "it means the same here");
         // Their names for the same.

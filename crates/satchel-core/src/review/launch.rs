@@ -132,7 +132,7 @@ fn readable(config: &ServerConfig) -> String {
         line("${project}", "the folder of the session that calls");
     }
     for risk in risks(config) {
-        line("careful", &format!("it {risk}"));
+        line("careful", &one_line(&format!("it {risk}")));
     }
     // Last, because there may be many, and a face may fold them.
     let (what, values) = match &config.transport {
@@ -176,6 +176,11 @@ pub(super) fn decisive_first(text: &str) -> (String, String) {
 }
 
 /// Quotes a word so that different entries never look the same. Hidden characters are escaped.
+/// Without line breaks, which could look like lines of the review.
+fn one_line(text: &str) -> String {
+    clean::visible(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
 fn quoted(word: &str) -> String {
     let is_plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\\'));
     if is_plain {
