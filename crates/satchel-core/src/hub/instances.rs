@@ -7,6 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use parking_lot::{Mutex, MutexGuard};
@@ -21,6 +22,8 @@ use crate::{
 
 /// Maximum number of instances of one server beside the one that is shared.
 pub(super) const MOST: usize = 8;
+/// How long an instance stays for the caller that it was made for, before that has begun to start it.
+const CLAIMED: Duration = Duration::from_secs(5);
 /// Number of callers that are remembered because what they had open may be lost.
 const ENDED: usize = 64;
 
@@ -278,7 +281,9 @@ impl Instances {
 impl HeldInstances {
     /// Takes out the idle instance that was unused for longest, a sleeping one first.
     fn first_to_go(&mut self) -> Option<Arc<Instance>> {
-        let idle = self.all.iter().enumerate().filter(|(_, instance)| instance.is_idle());
+        let is_claimed = |instance: &Instance| !instance.is_up() && instance.used.lock().elapsed() < CLAIMED;
+        let free = |instance: &Instance| instance.is_idle() && !is_claimed(instance);
+        let idle = self.all.iter().enumerate().filter(|(_, instance)| free(instance));
         let first = idle.min_by_key(|(_, instance)| (instance.is_up(), *instance.used.lock()));
         let gone = self.all.remove(first?.0);
         self.remember(&gone);

@@ -186,7 +186,7 @@ fn without_folder(server: &ServerName, why: &NoFolder) -> CallFailure {
     CallFailure::not_sent(Some(server), Some(Code::ConfigInvalid), message, action.to_owned())
 }
 
-fn busy(name: &ServerName) -> CallFailure {
+pub(super) fn busy(name: &ServerName) -> CallFailure {
     let message = format!("\"{name}\" has {MOST} instances, and all of them have calls in flight");
     let action =
         "Try again when one is answered, or let more callers share an instance (\"share\" in its entry).";

@@ -126,7 +126,8 @@ async fn of_command(
     let mut child = command
         .spawn()
         .map_err(|error| failure(format!("the command of ${{{shown}}} could not be started: {error}")))?;
-    let group = child.id();
+    // What it leaves behind ends with it, also where nobody waits for it any more.
+    let _group = CommandGroup(child.id());
     let running = async {
         let mut bytes = Vec::new();
         if let Some(output) = child.stdout.take() {
@@ -136,14 +137,7 @@ async fn of_command(
         let status = if bytes.len() as u64 > LARGEST { None } else { Some(child.wait().await?) };
         Ok::<_, std::io::Error>((bytes, status))
     };
-    let ended = timeout(PATIENCE, running).await;
-    #[cfg(unix)]
-    if let Some(group) = group.filter(|_| !matches!(ended, Ok(Ok((_, Some(_)))))) {
-        super::watchdog::kill_group(group);
-    }
-    #[cfg(not(unix))]
-    let _ = group;
-    match ended {
+    match timeout(PATIENCE, running).await {
         Ok(Ok((_, Some(status)))) if !status.success() => Err(failure(format!(
             "the command of ${{{shown}}} failed ({status}); run it in a terminal to see why"
         ))),
@@ -153,6 +147,18 @@ async fn of_command(
             "the command of ${{{shown}}} did not end within {} s; it has no terminal to ask at, so unlock what it reads first",
             PATIENCE.as_secs()
         ))),
+    }
+}
+
+/// The processes that a command starts. They end when this is dropped.
+struct CommandGroup(Option<u32>);
+
+impl Drop for CommandGroup {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(group) = self.0 {
+            super::watchdog::kill_group(group);
+        }
     }
 }
 

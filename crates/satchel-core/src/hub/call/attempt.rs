@@ -179,6 +179,8 @@ impl Attempt {
             Ok(lease) => self.waking.awake = Some(lease),
             // A person may be asked for the missing value.
             Err(LeaseError::Failed(failure)) if !failure.missing.is_empty() => {}
+            // Another one is taken when it is sent.
+            Err(error) if self.has_lost_instance(&error) => {}
             Err(error) => return Woken::Failed(refused(&self.server, &self.registered, &error)),
         }
         Woken::Ready
@@ -219,7 +221,10 @@ impl Attempt {
                 self.take_instance(hub).await?;
                 continue;
             }
-            let lease = leased.map_err(|error| refused(&self.server, &self.registered, &error))?;
+            let lease = leased.map_err(|error| match self.has_lost_instance(&error) {
+                true => instantiate::busy(&self.server),
+                false => refused(&self.server, &self.registered, &error),
+            })?;
             let lists = lists_of(&self.method);
             if lists != 0 {
                 fresh_lists::wait_for_lists(hub, &self.server, &self.registered, &lease, lists).await?;
