@@ -95,11 +95,10 @@ pub(super) async fn folder(hub: &Hub) -> Result<Arc<str>, NoFolder> {
     }
     let (home, path) = (hub.inner.around.environment.home(), named.clone());
     let places = hub.places();
-    let own = [
-        places.config_file.parent().map(Path::to_owned),
-        Some(places.data.clone()),
-        Some(places.logs.clone()),
-    ];
+    // Where the configuration is in the home directory itself, the projects are too.
+    let beside =
+        places.config_file.parent().filter(|dir| home.as_ref().is_none_or(|home| !home.starts_with(dir)));
+    let own = [beside.map(Path::to_owned), Some(places.data.clone()), Some(places.logs.clone())];
     let own: Vec<PathBuf> = own.into_iter().flatten().collect();
     let looking = tokio::task::spawn_blocking(move || canonical(&path, home.as_deref(), &own));
     let looked = tokio::time::timeout(LOOK_TIME, looking).await;

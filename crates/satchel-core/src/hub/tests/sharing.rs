@@ -191,6 +191,21 @@ async fn while_all_instances_are_in_use_one_more_is_refused_with_the_reason() {
 }
 
 #[tokio::test]
+async fn more_sessions_at_once_than_instances_take_no_instance_from_a_call() {
+    let (house, _server) = notes(json!("session")).await;
+    let mut calls = JoinSet::new();
+    for _ in 0..MOST + 4 {
+        let session = Session::open(&house, "editor");
+        calls.spawn(async move { session.call("notes:echo").await });
+    }
+    let (answered, refused): (Vec<_>, Vec<_>) = calls.join_all().await.into_iter().partition(Result::is_ok);
+    assert!(answered.len() >= MOST, "{refused:?}");
+    let is_told =
+        |refused: &Result<Value, String>| refused.as_ref().is_err_and(|why| why.contains("has 8 instances"));
+    assert!(refused.iter().all(is_told), "{refused:?}");
+}
+
+#[tokio::test]
 async fn a_session_that_was_opened_again_is_told_that_its_server_was_started_anew() {
     let (house, _server) = notes(json!("session")).await;
     let scope = Scope::of(None);
