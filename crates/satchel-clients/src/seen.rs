@@ -228,7 +228,7 @@ impl Cut {
 pub enum Rest {
     /// Nowhere.
     Gone,
-    /// In a file that the model is told of.
+    /// In a file; the client tells the model where.
     File,
 }
 

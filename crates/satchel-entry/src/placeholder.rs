@@ -27,38 +27,7 @@ pub enum Placeholder<'a> {
     Variable(&'a str),
 }
 
-/// Editors' words for the open project.
-const PROJECT: &[&str] = &[
-    "workspaceFolder",
-    "workspaceFolderBasename",
-    "workspaceRoot",
-    "workspaceRootFolderName",
-    "workspacePath",
-    "fileWorkspaceFolder",
-    "projectRoot",
-    "projectFolder",
-    "projectDir",
-    "projectPath",
-    "CLAUDE_PROJECT_DIR",
-    "fileDirname",
-    "fileBasename",
-    "fileBasenameNoExtension",
-    "fileDirnameBasename",
-    "fileExtname",
-    "relativeFile",
-    "relativeFileDirname",
-    "selectedText",
-    "lineNumber",
-    "localWorkspaceFolder",
-    "localWorkspaceFolderBasename",
-    "containerWorkspaceFolder",
-    "containerWorkspaceFolderBasename",
-    "gitRoot",
-    "ZED_WORKTREE_ROOT",
-    "PROJECT_DIR",
-];
-
-/// Those of them that are the folder itself.
+/// Editors' words for the folder of the open project.
 const FOLDER: &[&str] = &[
     "workspaceFolder",
     "workspaceRoot",
@@ -72,6 +41,25 @@ const FOLDER: &[&str] = &[
     "localWorkspaceFolder",
     "ZED_WORKTREE_ROOT",
     "PROJECT_DIR",
+];
+
+/// Their words for its name, or for something in it.
+const IN_PROJECT: &[&str] = &[
+    "workspaceFolderBasename",
+    "workspaceRootFolderName",
+    "fileDirname",
+    "fileBasename",
+    "fileBasenameNoExtension",
+    "fileDirnameBasename",
+    "fileExtname",
+    "relativeFile",
+    "relativeFileDirname",
+    "selectedText",
+    "lineNumber",
+    "localWorkspaceFolderBasename",
+    "containerWorkspaceFolder",
+    "containerWorkspaceFolderBasename",
+    "gitRoot",
 ];
 
 /// Does this placeholder of an editor stand for the project's folder itself, and not for its name or something in it?
@@ -98,7 +86,7 @@ impl<'a> Placeholder<'a> {
         match plain {
             PROJECT_FOLDER if name == plain => Some(Self::Folder),
             "file" if name == plain => Some(Self::Project),
-            _ if PROJECT.contains(&plain) => Some(Self::Project),
+            _ if FOLDER.contains(&plain) || IN_PROJECT.contains(&plain) => Some(Self::Project),
             "PWD" | "cwd" => Some(Self::Directory),
             "userHome" => Some(Self::Home),
             "execPath" | "defaultBuildTask" => Some(Self::Editor),
@@ -204,7 +192,7 @@ mod tests {
         ] {
             assert_eq!(is_folder_of_editor(name), expected, "{name}");
         }
-        assert!(FOLDER.iter().all(|name| PROJECT.contains(name)));
+        assert!(FOLDER.iter().all(|name| Placeholder::of(name) == Some(Placeholder::Project)));
     }
 
     #[test]

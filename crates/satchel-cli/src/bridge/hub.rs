@@ -90,7 +90,7 @@ fn folder_header(caller: &Connecting) -> Option<(String, String)> {
     }
 }
 
-/// A text as a path segment.
+/// A text, percent-encoded for a path segment or a header.
 fn encoded(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'~');
     name.bytes()

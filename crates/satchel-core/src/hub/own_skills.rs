@@ -417,7 +417,7 @@ fn each(
 /// Removes a skill that no agent has.
 ///
 /// # Errors
-/// A [`Refusal`] if there is none, or an agent has it.
+/// A [`Refusal`] if Satchel keeps no such skill, or an agent has it.
 pub(super) fn remove(hub: &Hub, name: &str) -> Result<(), Refusal> {
     let skill = known(hub, name)?;
     if !skill.given.is_empty() {
@@ -449,7 +449,7 @@ pub(super) fn undo(hub: &Hub, name: &str, folder: &Path, given: bool) -> Result<
             take_from(hub, name, folder, false)?;
             undone(format!("Took the skill {name} from {}.", folder.display()))
         }
-        // Nobody has seen what it is now.
+        // No person has approved the present files.
         false if !skill.is_approved() => {
             undone(format!("The skill {name} is another one by now; `satchel skills give` shows it."))
         }

@@ -80,7 +80,7 @@ pub(super) fn put(config: &mut ServerConfig, folder: &str) {
 /// The folder of this handle's session. Waits for a client that was just asked.
 ///
 /// # Errors
-/// [`NoFolder`] if there is none, or it cannot be one.
+/// [`NoFolder`] if the client names no folder, or Satchel does not use the one it names.
 pub(super) async fn folder(hub: &Hub) -> Result<Arc<str>, NoFolder> {
     let scope = &hub.context.scope;
     if hub.context.ruled().is_none() {

@@ -38,7 +38,7 @@ struct SharedScope {
     /// Set where it is a session's.
     session: OnceLock<Arc<SessionMark>>,
     named: OnceLock<NamedFolder>,
-    /// Whether the client was asked for its folders and has not answered. Made where somebody asks.
+    /// Does the hub wait for the client to name its folders? Unset until the hub asks.
     asking: OnceLock<watch::Sender<bool>>,
     /// What the client named last, and the folder that this is.
     project: Mutex<Option<(String, Arc<str>)>>,

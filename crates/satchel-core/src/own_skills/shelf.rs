@@ -69,11 +69,7 @@ pub struct KeptSkill {
 impl KeptSkill {
     /// A fingerprint of all its names and bytes.
     pub fn fingerprint(&self) -> String {
-        let mut hash = Sha256::new();
-        for row in &self.files {
-            hash.update(format!("{}\0{}\0{}\n", row.path, row.sha256, row.program));
-        }
-        hex(&hash.finalize())
+        fingerprint(&self.files)
     }
 
     /// Has a person approved what it is now?
@@ -269,11 +265,7 @@ impl SkillStore {
         if !is_name(name) {
             return Err(io::Error::other(format!("\"{name}\" is no name of a skill")));
         }
-        let mut hash = Sha256::new();
-        for row in rows {
-            hash.update(format!("{}\0{}\0{}\n", row.path, row.sha256, row.program));
-        }
-        Ok(self.directory.join(name).join(&hex(&hash.finalize())[..16]))
+        Ok(self.directory.join(name).join(&fingerprint(rows)[..16]))
     }
 
     fn holds(&self, directory: &Path, rows: &[Row]) -> bool {
@@ -310,6 +302,14 @@ impl SkillFile {
 
 pub(super) fn row(path: &str, bytes: &[u8], program: bool) -> Row {
     Row { path: path.to_owned(), size: bytes.len() as u64, sha256: hex(&Sha256::digest(bytes)), program }
+}
+
+fn fingerprint(rows: &[Row]) -> String {
+    let mut hash = Sha256::new();
+    for row in rows {
+        hash.update(format!("{}\0{}\0{}\n", row.path, row.sha256, row.program));
+    }
+    hex(&hash.finalize())
 }
 
 fn hex(bytes: &[u8]) -> String {
